@@ -6,6 +6,7 @@
 #include <string.h>
 
 extern const keel_transport_ops_t keel_transport_ucp_ops;
+extern const char *keel_ucp_library_version(void);
 extern const keel_transport_ops_t keel_transport_verbs_ops;
 extern const keel_runtime_ops_t keel_runtime_pmix_ops;
 
@@ -21,6 +22,15 @@ const keel_transport_ops_t *keel_transport_table(unsigned idx)
         NULL};
 
     return (idx < sizeof table / sizeof *table) ? table[idx] : NULL;
+}
+
+const char *keel_transport_ucx_version(void)
+{
+#ifdef KEEL_HAVE_TRANSPORT_UCP
+    return keel_ucp_library_version();
+#else
+    return NULL;
+#endif
 }
 
 const keel_transport_ops_t *keel_transport_pick(const keel_config_t *config)

@@ -11,5 +11,7 @@ const keel_transport_ops_t *keel_transport_pick(const keel_config_t *config);
 /* NULL past the last one */
 const keel_transport_ops_t *keel_transport_table(unsigned idx);
 const keel_runtime_ops_t *keel_runtime_table(unsigned idx);
+/* Version of the UCX that this process runs over. NULL if no transport uses UCX. */
+const char *keel_transport_ucx_version(void);
 
 #endif

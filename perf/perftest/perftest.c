@@ -110,6 +110,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "keel_perftest: under a launcher there is no server: %s\n", plan.host);
         return 2;
     }
+    if (plan.ucx_option[0] != '\0' && raw_ucp_option_check(plan.ucx_option) != 0) {
+        return 1;
+    }
     status = run_all(&run, &plan);
     if (status < 0) {
         fprintf(stderr, "keel_perftest: %s\n", keel_status_string(status));

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <ucs/config/parser.h>
+#define RAW_UCP_VARIABLE (RAW_UCP_OPTION + sizeof "UCX_")
 
 typedef struct raw_card {
     uint64_t base;
@@ -20,26 +22,7 @@ static int raw_failed(const char *what, ucs_status_t status)
     return -1;
 }
 
-/* of those that ucx_info -c lists; UCX ignores others */
-static int is_known(const char *variable)
-{
-    char *text = NULL, line[80];
-    size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
-    int known = 0;
-
-    if (stream != NULL) {
-        ucs_config_parser_print_all_opts(stream, UCS_DEFAULT_ENV_PREFIX, UCS_CONFIG_PRINT_CONFIG,
-                                         &ucs_config_global_list);
-        fclose(stream);
-        snprintf(line, sizeof line, "\n%s=", variable);
-        known = (text != NULL && strstr(text, line) != NULL);
-        free(text);
-    }
-    return known;
-}
-
-static ucs_status_t open_context(raw_ucp_t *raw, const char *tls, const char *option)
+static ucs_status_t open_context(raw_ucp_t *raw, const char *tls, const char *option, const char *log_level)
 {
     const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
                                  .features = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64};
@@ -55,6 +38,9 @@ static ucs_status_t open_context(raw_ucp_t *raw, const char *tls, const char *op
     if (strncmp(option, "TLS=", 4) != 0) {
         status = ucp_config_modify(config, "TLS", tls);
     }
+    if ((status == UCS_OK) && (log_level != NULL)) {
+        status = ucp_config_modify(config, "LOG_LEVEL", log_level);
+    }
     if (status == UCS_OK) {
         status = ucp_init(&params, config, &raw->context);
     }
@@ -62,27 +48,78 @@ static ucs_status_t open_context(raw_ucp_t *raw, const char *tls, const char *op
     return (status == UCS_OK) ? ucp_worker_create(raw->context, &worker, &raw->worker) : status;
 }
 
+/* "UCX_NAME" of "NAME=VALUE"; returns VALUE */
+static const char *split_option(const char *option, char variable[RAW_UCP_VARIABLE])
+{
+    const int length = (int)strcspn(option, "=");
+
+    snprintf(variable, RAW_UCP_VARIABLE, "UCX_%.*s", length, option);
+    return option + length + (option[length] == '=');
+}
+
+/* The child opens a context over all transports with the option set. UCX then warns about variables that no part of it reads. */
+static void open_and_exit(const char *option, int output)
+{
+    char variable[RAW_UCP_VARIABLE];
+    const char *value = split_option(option, variable);
+    raw_ucp_t raw = {0};
+
+    if (dup2(output, STDOUT_FILENO) >= 0 && setenv(variable, value, 1) == 0) {
+        (void)open_context(&raw, "all", "", "warn");
+    }
+    fflush(stdout);
+    _exit(0);
+}
+
+int raw_ucp_option_check(const char *option)
+{
+    char line[512], variable[RAW_UCP_VARIABLE];
+    int ends[2], is_unused = 0;
+    FILE *stream;
+    pid_t child;
+
+    split_option(option, variable);
+    fflush(stdout);
+    if (pipe(ends) != 0) {
+        return 0;
+    }
+    child = fork();
+    if (child == 0) {
+        open_and_exit(option, ends[1]);
+    }
+    close(ends[1]);
+    stream = fdopen(ends[0], "r");
+    while (stream != NULL && fgets(line, sizeof line, stream) != NULL) {
+        is_unused |= (strstr(line, "unused env") != NULL && strstr(line, variable) != NULL);
+    }
+    if (stream != NULL) {
+        fclose(stream);
+    }
+    if (child > 0) {
+        waitpid(child, NULL, 0);
+    }
+    if (is_unused) {
+        fprintf(stderr, "keel_perftest: --ucx %s: UCX has no %s\n", option, variable);
+    }
+    return is_unused ? -1 : 0;
+}
+
 /* One option of the caller's, for this context alone, which reads the environment while it is opened: ucp_config_modify()
  * would not find what belongs to a transport under the name that it has in the environment. */
 static ucs_status_t open_with_option(raw_ucp_t *raw, const char *tls, const char *option)
 {
-    const char *equals = strchr(option, '=');
-    char variable[72], *before = NULL;
+    char variable[RAW_UCP_VARIABLE], *before = NULL;
+    const char *value = split_option(option, variable);
     ucs_status_t status;
 
-    if (equals == NULL) {
-        return open_context(raw, tls, option);
-    }
-    snprintf(variable, sizeof variable, UCS_DEFAULT_ENV_PREFIX "%.*s", (int)(equals - option), option);
-    if (!is_known(variable)) {
-        fprintf(stderr, "keel_perftest: --ucx %s: UCX has no %s\n", option, variable);
-        return UCS_ERR_NO_ELEM;
+    if (option[0] == '\0') {
+        return open_context(raw, tls, option, NULL);
     }
     if (getenv(variable) != NULL) {
         before = strdup(getenv(variable));
     }
-    setenv(variable, equals + 1, 1);
-    status = open_context(raw, tls, option);
+    setenv(variable, value, 1);
+    status = open_context(raw, tls, option, NULL);
     if (status != UCS_OK) {
         fprintf(stderr, "keel_perftest: --ucx %s: %s\n", option, ucs_status_string(status));
     }

@@ -7,7 +7,8 @@
 
 #include <ucp/api/ucp.h>
 
-#define RAW_UCP_CARD 1024 /* bytes that tell another rank how to write here */
+#define RAW_UCP_CARD   1024 /* bytes that tell another rank how to write here */
+#define RAW_UCP_OPTION 64   /* of the name of an option, at most */
 
 typedef struct raw_target {
     ucp_ep_h ep;
@@ -25,6 +26,11 @@ typedef struct raw_ucp {
     uint64_t accesses; /* puts, gets and atomics handed over to UCP */
 } raw_ucp_t;
 
+/*
+ * -1 after a message if UCX has no variable of the option's name. Call before the process starts a thread or opens UCX: a
+ * child process tries the option, since UCX has no call that lists the settings of its transports.
+ */
+int raw_ucp_option_check(const char *option);
 /* @a tls as UCX_TLS; @a option: "NAME=VALUE" without UCX_, or empty.
  * 0, or -1 after a message on stderr; what was opened is closed by raw_ucp_close() all the same */
 int raw_ucp_open(raw_ucp_t *raw, const char *tls, const char *option, size_t bytes, unsigned ranks);

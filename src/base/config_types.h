@@ -17,13 +17,13 @@ typedef struct keel_config_interval {
     double value;
 } keel_config_interval_t;
 
-extern const keel_config_type_t keel_config_enum;     /* an enum of C; in either case of letters */
-extern const keel_config_type_t keel_config_bool;     /* int: 0 or 1 */
-extern const keel_config_type_t keel_config_string;   /* char *, allocated */
-extern const keel_config_type_t keel_config_count;    /* unsigned */
-extern const keel_config_type_t keel_config_group;    /* unsigned, or KEEL_CONFIG_GROUP_AUTO */
-extern const keel_config_type_t keel_config_time;     /* double, seconds */
-extern const keel_config_type_t keel_config_size;     /* size_t, bytes, or KEEL_CONFIG_SIZE_AUTO or KEEL_CONFIG_SIZE_INF */
+extern const keel_config_type_t keel_config_enum;   /* an enum of C; in either case of letters */
+extern const keel_config_type_t keel_config_bool;   /* int: 0 or 1 */
+extern const keel_config_type_t keel_config_string; /* char *, allocated */
+extern const keel_config_type_t keel_config_count;  /* unsigned */
+extern const keel_config_type_t keel_config_group;  /* unsigned, or KEEL_CONFIG_GROUP_AUTO */
+extern const keel_config_type_t keel_config_time;   /* double, seconds */
+extern const keel_config_type_t keel_config_size; /* size_t, bytes, or KEEL_CONFIG_SIZE_AUTO or KEEL_CONFIG_SIZE_INF */
 extern const keel_config_type_t keel_config_interval; /* keel_config_interval_t */
 
 /* The last two members of a field. */

@@ -27,7 +27,7 @@ empty() {
     [ ! -s "$1" ] || { echo "not expected:"; cat "$1"; bad=1; }
 }
 
-expect 0 -v && has "$output" "# Keel 0." && has "$output" "UCX 1." && empty "$errors"
+expect 0 -v && has "$output" "# Keel 0." && has "$output" "libraries: UCX 1." && has "$output" "runs over: UCX 1." && empty "$errors"
 expect 0 -c && has "$output" "KEEL_GROUP_SIZE=auto" && empty "$errors"
 [ "$(grep -c '^KEEL_' "$output")" = "$(grep -c . "$output")" ] || { echo "-c prints more than variables"; bad=1; }
 expect 0 -cf && has "$output" "KEEL_GROUP_SIZE=auto" && has "$output" "# Number of ranks that share parity" && empty "$errors"

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 
-#include <limits.h>
+#include <stdint.h>
 #include <string.h>
 
 enum {
@@ -12,67 +12,101 @@ enum {
     CACHE_LINE = 64
 };
 
-static ucs_status_t chunk_alloc(ucs_mpool_t *pool, size_t *size_p, void **chunk_p)
+/* in front of the messages of one allocation */
+typedef struct keel_service_chunk {
+    struct keel_service_chunk *next;
+} keel_service_chunk_t;
+
+static size_t round_up(size_t bytes)
 {
-    *chunk_p = keel_alloc(*size_p, "messages");
-    return (*chunk_p != NULL) ? UCS_OK : UCS_ERR_NO_MEMORY;
+    return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
-static void chunk_release(ucs_mpool_t *pool, void *chunk)
+/* Each message begins at a cache line, so that no two of them share one. */
+static keel_status_t pool_grow(keel_service_pool_t *pool)
 {
-    keel_free(chunk);
-}
+    const size_t stride = round_up(sizeof(keel_service_message_t) + pool->copy);
+    keel_service_chunk_t *chunk = keel_alloc(sizeof(*chunk) + CACHE_LINE + pool->grow * stride, "messages");
+    keel_service_message_t *message;
+    char *first;
+    unsigned i;
 
-static ucs_mpool_ops_t message_pool_ops = {.chunk_alloc = chunk_alloc, .chunk_release = chunk_release};
-
-static keel_status_t pool_open(ucs_mpool_t *pool, size_t copy, unsigned chunk)
-{
-    void *first;
-
-    if (ucs_mpool_init(pool, 0, sizeof(keel_service_message_t) + copy, 0, CACHE_LINE, chunk, UINT_MAX,
-                       &message_pool_ops, "keel_messages") != UCS_OK) {
+    if (chunk == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    first = ucs_mpool_get(pool);
-    if (first == NULL) {
-        ucs_mpool_cleanup(pool, 0);
-        return KEEL_ERR_NO_MEMORY;
+    chunk->next = pool->chunks;
+    pool->chunks = chunk;
+    first = (char *)(chunk + 1);
+    first += round_up((uintptr_t)first) - (uintptr_t)first;
+    for (i = 0; i < pool->grow; i++) {
+        message = (keel_service_message_t *)(first + i * stride);
+        message->pool = pool;
+        ucs_list_add_tail(&pool->free, &message->link);
     }
-    ucs_mpool_put(first);
     return KEEL_OK;
+}
+
+static keel_status_t pool_open(keel_service_pool_t *pool, size_t copy, unsigned grow)
+{
+    ucs_list_head_init(&pool->free);
+    pool->chunks = NULL;
+    pool->copy = copy;
+    pool->grow = grow;
+    return pool_grow(pool);
+}
+
+static void pool_close(keel_service_pool_t *pool)
+{
+    keel_service_chunk_t *chunk, *next;
+
+    for (chunk = pool->chunks; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        keel_free(chunk);
+    }
+    pool->chunks = NULL;
+}
+
+static keel_service_message_t *pool_get(keel_service_pool_t *pool)
+{
+    if (ucs_list_is_empty(&pool->free) && (pool_grow(pool) != KEEL_OK)) {
+        return NULL;
+    }
+    return ucs_list_extract_head(&pool->free, keel_service_message_t, link);
 }
 
 keel_status_t keel_service_pools_open(keel_service_pools_t *pools, size_t small_copy, size_t large_copy)
 {
     keel_status_t status;
 
-    pools->small_copy = small_copy;
-    pools->large_copy = large_copy;
+    memset(pools, 0, sizeof(*pools));
     status = pool_open(&pools->small, small_copy, SMALL_CHUNK);
-    if ((status != KEEL_OK) || (large_copy == 0)) {
-        return status;
+    if ((status == KEEL_OK) && (large_copy > 0)) {
+        status = pool_open(&pools->large, large_copy, LARGE_CHUNK);
     }
-    status = pool_open(&pools->large, large_copy, LARGE_CHUNK);
     if (status != KEEL_OK) {
-        ucs_mpool_cleanup(&pools->small, 0);
+        keel_service_pools_close(pools);
     }
     return status;
 }
 
 void keel_service_pools_close(keel_service_pools_t *pools)
 {
-    ucs_mpool_cleanup(&pools->small, 0);
-    if (pools->large_copy > 0) {
-        ucs_mpool_cleanup(&pools->large, 0);
-    }
+    pool_close(&pools->small);
+    pool_close(&pools->large);
 }
 
 keel_service_message_t *keel_service_message_get(keel_service_pools_t *pools, size_t copy)
 {
-    if (copy <= pools->small_copy) {
-        return ucs_mpool_get(&pools->small);
+    if (copy <= pools->small.copy) {
+        return pool_get(&pools->small);
     }
-    return (copy <= pools->large_copy) ? ucs_mpool_get(&pools->large) : NULL;
+    return (copy <= pools->large.copy) ? pool_get(&pools->large) : NULL;
+}
+
+/* The message used last is the first to be used again: it is in the cache. */
+void keel_service_message_put(keel_service_message_t *message)
+{
+    ucs_list_add_head(&message->pool->free, &message->link);
 }
 
 keel_status_t keel_service_room_make(keel_service_message_t **message_p, keel_service_pools_t *pools, size_t data_len,
@@ -89,7 +123,7 @@ keel_status_t keel_service_room_make(keel_service_message_t **message_p, keel_se
 void keel_service_room_drop(keel_service_message_t **message_p)
 {
     if (*message_p != NULL) {
-        ucs_mpool_put(*message_p);
+        keel_service_message_put(*message_p);
         *message_p = NULL;
     }
 }

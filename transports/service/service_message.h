@@ -1,7 +1,7 @@
 /*
- * Messages as they lie in memory and on the wire, and the pools they come from: grown by chunks, with the first chunk there
- * from the start so that light traffic allocates nothing. They have no bound: who asks may take no answer for as long as it
- * likes, and one that is left out is a gap in their order.
+ * Messages as they lie in memory and on the wire, and the pools that they come from. A pool grows by chunks and allocates the
+ * first one when it is opened, so that light traffic allocates nothing. Its size has no bound: a peer may take no reply for as
+ * long as it likes, and a dropped message would be a gap in the order.
  */
 #ifndef KEEL_SERVICE_MESSAGE_H_
 #define KEEL_SERVICE_MESSAGE_H_
@@ -10,7 +10,6 @@
 #include <keel/status.h>
 
 #include <ucs/datastruct/list.h>
-#include <ucs/datastruct/mpool.h>
 
 #include "transport.h"
 
@@ -51,9 +50,12 @@ typedef struct keel_service_received {
     uint64_t header[KEEL_TRANSPORT_HEADER_MAX / sizeof(uint64_t)];
 } keel_service_received_t;
 
+typedef struct keel_service_pool keel_service_pool_t;
+
 typedef struct keel_service_message {
-    ucs_list_link_t link; /* in the link's queue */
-    void *to;             /* the link */
+    ucs_list_link_t link; /* in the link's queue, or in the pool's list of free messages */
+    keel_service_pool_t *pool;
+    void *to; /* the link */
     const void *data;
     size_t data_len;
     keel_service_wire_t wire; /* header[] follows without a gap: both are sent as one */
@@ -65,15 +67,24 @@ _Static_assert(offsetof(keel_service_message_t, header) ==
                    offsetof(keel_service_message_t, wire) + sizeof(keel_service_wire_t),
                "sent as one");
 
+/* Messages of one size. No locks: one thread at a time. */
+struct keel_service_pool {
+    ucs_list_link_t free;
+    struct keel_service_chunk *chunks;
+    size_t copy;   /* bytes of data that a message can hold a copy of */
+    unsigned grow; /* messages in a chunk */
+};
+
 typedef struct keel_service_pools {
-    ucs_mpool_t small, large;
-    size_t small_copy, large_copy; /* bytes of data a message of each can hold a copy of */
+    keel_service_pool_t small, large; /* large.copy is 0 if there is no such pool */
 } keel_service_pools_t;
 
 keel_status_t keel_service_pools_open(keel_service_pools_t *pools, size_t small_copy, size_t large_copy);
+/* Also frees messages that were not put back. */
 void keel_service_pools_close(keel_service_pools_t *pools);
-/* NULL when there is no memory; given back by ucs_mpool_put() */
+/* NULL if there is no memory, or copy is larger than large_copy. Its contents are those of its last use. */
 keel_service_message_t *keel_service_message_get(keel_service_pools_t *pools, size_t copy);
+void keel_service_message_put(keel_service_message_t *message);
 
 /*
  * Room for the data of the next reply is a message that is not sent yet; *message_p is NULL where there is none. One that was not

@@ -9,121 +9,16 @@
 #include "ucp.h"
 #include "ucp_demands.h"
 #include "ucp_memory.h"
+#include "ucp_settings.h"
 #include "ucp_transport.h"
 
 #include "base/memory.h"
 #include "base/message.h"
 #include "service/service_locked.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { DRAIN_MS = 2000, SENDS_GROW = 4 /* steps in which there come to be as many buffers to send as to receive */ };
-
-/* whether UCX_NAME is set, or the same for one kind of device: UCX_RC_VERBS_TIMEOUT is RC_TIMEOUT for RC_VERBS */
-static int is_in_environment(const char *name)
-{
-    static const char *const kinds[] = {"_VERBS", "_MLX5", ""};
-    const int stem = (int)strcspn(name, "_");
-    char variable[64];
-    size_t i;
-
-    for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        snprintf(variable, sizeof(variable), "UCX_%.*s%s%s", stem, name, kinds[i], name + stem);
-        if (getenv(variable) != NULL) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static ucs_status_t modify(ucp_config_t *config, const char *const (*settings)[2], size_t count, int is_default)
-{
-    ucs_status_t status = UCS_OK;
-    size_t i;
-
-    for (i = 0; (i < count) && (status == UCS_OK); i++) {
-        if (!is_default || !is_in_environment(settings[i][0])) {
-            status = ucp_config_modify(config, settings[i][0], settings[i][1]);
-        }
-    }
-    return status;
-}
-
-/* The program's own UCX_TLS and UCX_PROTO_ENABLE do not concern this context. Its choice of devices does, and of times. */
-static ucs_status_t network_config(const keel_transport_params_t *params, size_t lockable, ucp_config_t **config_p)
-{
-    const char *tls = params->tls_served;
-    const unsigned queue = keel_ucp_queue_length(lockable);
-    const char *const settings[][2] = {
-        {"TLS", (tls != NULL) ? tls : "tcp"},
-        {"PROTO_ENABLE", "n"},
-        /* one fragment for a message, not pieces of 8 KiB; copied, since UCX 1.13 completes what it sends in place over tcp
-         * twice, and asserts, when the receiver dies in the middle */
-        {"TX_SEG_SIZE", "64k"},
-        {"ZCOPY_THRESH", "65504"}, /* KEEL_UCP_ZCOPY_MIN */
-        {"MAX_EAGER_LANES", "1"},  /* more would break the order */
-        /* or connecting waits for a host that is gone, and asserts when a peer dies between accepting and answering */
-        {"CONN_NB", "y"},
-        /* a peer's death is Keel's to report, in one line; applies to the whole process */
-        {"LOG_LEVEL", (getenv("UCX_LOG_LEVEL") != NULL) ? getenv("UCX_LOG_LEVEL") : "fatal"},
-        /* an assertion ends the process at once: no backtrace, no debugger, no waiting for one; also of the whole process */
-        {"HANDLE_ERRORS", (getenv("UCX_HANDLE_ERRORS") != NULL) ? getenv("UCX_HANDLE_ERRORS") : "none"},
-    };
-    char buffers[16], a_time[16];
-    const char *const rdma_defaults[][2] = {
-        /* a queue pair gives a dead peer up after some 4 s; 7 times may mean for ever (Soft-RoCE) */
-        {"RC_TIMEOUT", "500ms"},
-        {"RC_RETRY_COUNT", "6"},
-        {"UD_TIMEOUT", "300s"}, /* which only shakes hands: not given up because a peer is slow */
-        /* or datagrams become a lane of their own, the handshake's messages wait in its queue, and UCP asserts when a peer
-         * dies meanwhile */
-        {"KEEPALIVE_INTERVAL", "inf"},
-    };
-    const char *const rdma_settings[][2] = {
-        /* of the devices' memory domains (IB_REG_METHODS): what is no longer exposed is not locked any more, and nothing that was unmapped
-         * is taken for what is there now */
-        {"REG_METHODS", "direct"},
-    };
-    /* by default a process has more than 64 MiB of them, and without them it sends nothing */
-    const char *const rdma_limited[][2] = {
-        {"RC_RX_QUEUE_LEN", buffers},
-        {"RC_RX_BUFS_GROW", buffers},
-        {"UD_RX_QUEUE_LEN", buffers},
-        {"UD_RX_BUFS_GROW", buffers},
-        {"UD_TX_BUFS_GROW", a_time},
-        {"RC_TX_BUFS_GROW", a_time},
-        {"RC_TX_MAX_BUFS", buffers}, /* or one worker takes what the other has to have */
-        /* UCX holds buffers until a completion, and asks for one a quarter of the queue: for each, of so short a one */
-        {"RC_TX_QUEUE_LEN", "3"},
-    };
-    ucs_status_t status;
-
-    status = ucp_config_read(NULL, NULL, config_p);
-    if (status != UCS_OK) {
-        return status;
-    }
-    status = modify(*config_p, settings, sizeof(settings) / sizeof(settings[0]), 0);
-    if ((status == UCS_OK) && keel_ucp_is_local(params)) {
-        status = ucp_config_modify(*config_p, "NET_DEVICES", KEEL_UCP_LOOPBACK);
-    }
-    if ((status == UCS_OK) && keel_ucp_is_rdma(tls)) {
-        status = modify(*config_p, rdma_settings, sizeof(rdma_settings) / sizeof(rdma_settings[0]), 0);
-    }
-    if ((status == UCS_OK) && keel_ucp_is_rdma(tls)) {
-        status = modify(*config_p, rdma_defaults, sizeof(rdma_defaults) / sizeof(rdma_defaults[0]), 1);
-    }
-    if ((status == UCS_OK) && keel_ucp_is_rdma(tls) && (queue > 0)) {
-        snprintf(buffers, sizeof(buffers), "%u", queue);
-        snprintf(a_time, sizeof(a_time), "%u", (queue + SENDS_GROW - 1) / SENDS_GROW);
-        status = modify(*config_p, rdma_limited, sizeof(rdma_limited) / sizeof(rdma_limited[0]), 1);
-    }
-    if (status != UCS_OK) {
-        ucp_config_release(*config_p);
-    }
-    return status;
-}
+enum { DRAIN_MS = 2000 };
 
 static keel_status_t network_open(keel_ucp_t *ucp)
 {
@@ -136,7 +31,7 @@ static keel_status_t network_open(keel_ucp_t *ucp)
     ucp_config_t *config;
     ucs_status_t status;
 
-    status = network_config(params, ucp->lockable, &config);
+    status = keel_ucp_settings_read(params, ucp->lockable, &config);
     if (status == UCS_OK) {
         status = ucp_init(&ucp_params, config, &ucp->context);
         ucp_config_release(config);
@@ -367,6 +262,11 @@ static void no_fence(keel_transport_t *transport)
 static keel_status_t no_flush(keel_transport_t *transport, uint32_t peer, keel_transport_done_cb_t cb, void *arg)
 {
     return KEEL_ERR_UNSUPPORTED;
+}
+
+const char *keel_ucp_library_version(void)
+{
+    return ucp_get_version_string();
 }
 
 const keel_transport_ops_t keel_transport_ucp_ops = {

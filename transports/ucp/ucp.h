@@ -6,4 +6,7 @@
 
 extern const keel_transport_ops_t keel_transport_ucp_ops;
 
+/* Version of the UCX that this process runs over; it may be newer or older than the one it was built with. */
+const char *keel_ucp_library_version(void);
+
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <uct/api/uct.h>
+#include <ucp/api/ucp.h>
 #include <unistd.h>
 
 /* open files, counted with UCX 1.13 */
@@ -86,7 +86,7 @@ unsigned keel_ucp_queue_length(size_t lockable)
 
 /* ---- transports ---- */
 
-enum { NAMES_MAX = 400, NAME_MAX_LEN = 64 };
+enum { NAMES_MAX = 400 };
 
 typedef struct names {
     char between[NAMES_MAX],
@@ -108,52 +108,69 @@ static void add_name(char *list, const char *name)
     }
 }
 
-static void add_device(uct_component_h component, const char *device, names_t *names)
+/* True if name, TRANSPORT/DEVICE, connects processes of one host only: over memory, or to an accelerator of it. */
+static int is_inside(const char *name)
 {
-    uct_tl_resource_desc_t *transports;
-    uct_md_config_t *config;
-    unsigned count, i;
-    char name[NAME_MAX_LEN];
-    uct_md_h md;
+    static const char *const accelerators[] = {"cuda", "rocm", "gdr_copy", "ze_", "gaudi"};
+    const char *device = strchr(name, '/');
+    size_t i;
 
-    if (uct_md_config_read(component, NULL, NULL, &config) != UCS_OK) {
-        return;
-    }
-    if (uct_md_open(component, device, config, &md) == UCS_OK) {
-        if (uct_md_query_tl_resources(md, &transports, &count) == UCS_OK) {
-            for (i = 0; i < count; i++) {
-                if (transports[i].dev_type == UCT_DEVICE_TYPE_NET) {
-                    snprintf(name, sizeof(name), "%s/%s", transports[i].tl_name, transports[i].dev_name);
-                    add_name(names->between, name);
-                } else {
-                    add_name(names->inside, transports[i].tl_name);
-                }
-            }
-            uct_release_tl_resource_list(transports);
+    for (i = 0; i < sizeof(accelerators) / sizeof(accelerators[0]); i++) {
+        if (strncmp(name, accelerators[i], strlen(accelerators[i])) == 0) {
+            return 1;
         }
-        uct_md_close(md);
     }
-    uct_config_release(config);
+    return (device == NULL) || (strncmp(device, "/memory", strlen("/memory")) == 0);
 }
 
-static void add_component(uct_component_h component, names_t *names)
+/* Adds the last word of the lines that describe resources: "#  resource 0  :  md 0  dev 0  flags -- tcp/eth0". */
+static void add_resources(char *text, names_t *names)
 {
-    uct_component_attr_t attr = {.field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT};
-    uct_md_resource_desc_t *devices;
-    unsigned i;
+    char *line, *rest = text, *name;
 
-    if ((uct_component_query(component, &attr) != UCS_OK) || (attr.md_resource_count == 0)) {
-        return;
-    }
-    devices = calloc(attr.md_resource_count, sizeof(*devices));
-    attr.field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES;
-    attr.md_resources = devices;
-    if ((devices != NULL) && (uct_component_query(component, &attr) == UCS_OK)) {
-        for (i = 0; i < attr.md_resource_count; i++) {
-            add_device(component, devices[i].md_name, names);
+    for (line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        name = strrchr(line, ' ');
+        if ((strstr(line, " resource ") == NULL) || (name == NULL) || (strchr(name, '/') == NULL)) {
+            continue;
+        }
+        name++;
+        if (!is_inside(name)) {
+            add_name(names->between, name);
+        } else {
+            name[strcspn(name, "/")] = '\0';
+            add_name(names->inside, name);
         }
     }
-    free(devices);
+}
+
+/* What UCP finds without a choice of transports. The choice of devices in UCX_NET_DEVICES does not count either. */
+static void find_transports(names_t *names)
+{
+    const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_AM};
+    ucp_context_h context = NULL;
+    ucp_config_t *config;
+    char *text = NULL;
+    size_t length;
+    FILE *stream;
+
+    if (ucp_config_read(NULL, NULL, &config) != UCS_OK) {
+        return;
+    }
+    if ((ucp_config_modify(config, "TLS", "all") == UCS_OK) &&
+        (ucp_config_modify(config, "NET_DEVICES", "all") == UCS_OK) &&
+        (ucp_init(&params, config, &context) == UCS_OK)) {
+        stream = open_memstream(&text, &length);
+        if (stream != NULL) {
+            ucp_context_print_info(context, stream);
+            fclose(stream);
+        }
+        if (text != NULL) {
+            add_resources(text, names);
+        }
+        free(text);
+        ucp_cleanup(context);
+    }
+    ucp_config_release(config);
 }
 
 /* UCX's settings in the environment: ", A=x, B=y" */
@@ -174,18 +191,11 @@ void keel_ucp_refuse_transports(const keel_transport_params_t *params, const cha
     const char *chosen = (params->tls_served != NULL) ? params->tls_served : "tcp";
     char settings[NAMES_MAX];
     names_t names = {.between = "", .inside = ""};
-    uct_component_h *components;
-    unsigned count, i;
 
     if (params->message == NULL) {
         return;
     }
-    if (uct_query_components(&components, &count) == UCS_OK) {
-        for (i = 0; i < count; i++) {
-            add_component(components[i], &names);
-        }
-        uct_release_component_list(components);
-    }
+    find_transports(&names);
     list_settings(settings, sizeof(settings));
     keel_error(params->message, "KEEL_TLS_SERVED=%s%s: %s; on this host there are, between nodes:%s and inside one:%s",
                chosen, settings, why, (names.between[0] != '\0') ? names.between : " none",

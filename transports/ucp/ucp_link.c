@@ -39,7 +39,7 @@ static void on_sent(void *request, ucs_status_t status, void *user_data)
     keel_service_message_t *message = user_data;
 
     ((keel_ucp_link_t *)message->to)->under_way--;
-    ucs_mpool_put(message);
+    keel_service_message_put(message);
     ucp_request_free(request);
 }
 
@@ -61,7 +61,7 @@ static void issue(keel_ucp_link_t *link, keel_service_message_t *message)
         return;
     }
     link->under_way--;
-    ucs_mpool_put(message);
+    keel_service_message_put(message);
     if (UCS_PTR_IS_ERR(request)) {
         keel_ucp_link_break(link);
     }
@@ -130,7 +130,7 @@ static void pump(keel_ucp_link_t *link)
 void keel_ucp_link_purge(keel_ucp_link_t *link)
 {
     while (!ucs_list_is_empty(&link->queue)) {
-        ucs_mpool_put(ucs_list_extract_head(&link->queue, keel_service_message_t, link));
+        keel_service_message_put(ucs_list_extract_head(&link->queue, keel_service_message_t, link));
     }
 }
 
@@ -313,7 +313,7 @@ keel_status_t keel_ucp_link_send_made(keel_ucp_link_t *link, keel_service_messag
     const keel_status_t status = may_send(link, kind, header_len, data_len);
 
     if (status != KEEL_OK) {
-        ucs_mpool_put(message);
+        keel_service_message_put(message);
         return status;
     }
     compose(message, link, kind, header, header_len, message->copy, data_len);

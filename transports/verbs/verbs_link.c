@@ -275,7 +275,7 @@ void keel_verbs_link_free(keel_verbs_link_t *link)
         ucs_list_del(&link->unposted);
     }
     while (!ucs_list_is_empty(&link->queue)) {
-        ucs_mpool_put(ucs_list_extract_head(&link->queue, keel_service_message_t, link));
+        keel_service_message_put(ucs_list_extract_head(&link->queue, keel_service_message_t, link));
     }
     keel_verbs_port_remove(link->port, link, PLACES);
     ibv_dereg_mr(link->mr);

@@ -145,7 +145,7 @@ static void send_frame(keel_verbs_link_t *link)
     if (link->begun == total) {
         link->begun = 0;
         ucs_list_del(&message->link);
-        ucs_mpool_put(message);
+        keel_service_message_put(message);
     }
 }
 
@@ -250,7 +250,7 @@ keel_status_t keel_verbs_out_send_made(keel_verbs_link_t *link, keel_service_mes
     const keel_status_t status = may_send(link, header_len, data_len);
 
     if (status != KEEL_OK) {
-        ucs_mpool_put(message);
+        keel_service_message_put(message);
         return status;
     }
     message->data = message->copy;

@@ -48,6 +48,9 @@ static void show_version(void)
     printf("# build:     %s, sanitizers %s\n", KEEL_BUILD_TYPE, KEEL_BUILD_SANITIZE);
     printf("# compiler:  %s\n", KEEL_BUILD_COMPILER);
     printf("# libraries: UCX %s, PMIx %s, ISA-L %s\n", KEEL_BUILD_UCX, KEEL_BUILD_PMIX, KEEL_BUILD_ISAL);
+    if (keel_transport_ucx_version() != NULL) {
+        printf("# runs over: UCX %s\n", keel_transport_ucx_version());
+    }
 }
 
 static void show_drivers(void)
