@@ -3,7 +3,7 @@
 set -u
 export LC_ALL=C
 
-check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols|wire|house|tiers [BUILD_DIRECTORY]}
+check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols|ucx|wire|house|tiers [BUILD_DIRECTORY]}
 build=${2:-build}
 trees="include src transports perf contrib tests"
 bad=0
@@ -305,6 +305,28 @@ $(diff <(echo "$declared") <(echo "$exported"))"
         *) complain "$file must not know of KEEL_PLANTED_DEFECTS" ;;
         esac
     done
+}
+
+# beside_ucp LIBRARY: what it takes of UCS, UCT and UCM that it must not. They are no interface: their structures and arguments
+# change under one soname. Status strings are the exception.
+beside_ucp() {
+    nm -D --undefined-only "$1" | awk '{ sub(/@.*/, "", $NF); print $NF }' | grep -E '^uc[stm]_' | grep -vxE 'ucs_status_string'
+}
+
+lint_ucx() {
+    local file probe
+    probe=$(mktemp -d) || exit 1
+    printf 'void *ucs_mpool_get(void *); void *keel_probe(void *p) { return ucs_mpool_get(p); }\n' > "$probe/probe.c"
+    cc -shared -fPIC -o "$probe/probe.so" "$probe/probe.c"
+    [ "$(beside_ucp "$probe/probe.so")" = ucs_mpool_get ] || complain "lint_ucx does not see a symbol of UCS in a library"
+    rm -r "$probe"
+    [ -f "$build/src/libkeel.so" ] || complain "no $build/src/libkeel.so"
+    for file in $(find "$build/src" -name 'libkeel*.so' | sort); do
+        [ -z "$(beside_ucp "$file")" ] || complain "$file uses $(beside_ucp "$file" | tr '\n' ' ')"
+    done
+    # ucs/datastruct/list.h is inline functions only, the same from UCX 1.12 on
+    file=$(grep -rnE --include='*.[ch]' '^ *# *include *<(uct|ucs|ucm)/' include src transports perf tests contrib | grep -vE '<ucs/(datastruct/list|type/status)\.h>')
+    [ -z "$file" ] || complain "headers of UCX that are no interface: $file"
 }
 
 declare -F "lint_$check" > /dev/null || {

@@ -101,6 +101,13 @@ transports_that_do_not_do_are_named()
     done
 }
 
+# UCX says so when a context asks for a setting that none of its transports has: the names differ between versions
+ucx_knows_all_settings()
+{
+    run 0 -n 2 --nodes 2 "${small[@]}" -x UCX_LOG_LEVEL=warn "$limits"
+    ! grep -hE 'UCX +(WARN|ERROR)' "$out" "$err" || fail 'UCX warns'
+}
+
 # ---- replacements that do not come to life ------------------------------------------------------------------------------------
 
 restarts_inside_init_end_after_two()

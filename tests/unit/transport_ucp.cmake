@@ -14,4 +14,8 @@ if(TARGET keel_transport_ucp)
     set_tests_properties(unit_${name}_netns PROPERTIES SKIP_RETURN_CODE 77)
   endforeach()
   target_link_libraries(test_transport_ucp PRIVATE keel_runtime_process)
+
+  # without a network: settings by the version of UCX, and pools
+  keel_unit_test(transport_ucp_settings transport_ucp)
+  keel_unit_test(service_message transport_service)
 endif()
