@@ -20,8 +20,12 @@ unsigned keel_ucp_port_poll(keel_ucp_port_t *port)
 
 static keel_status_t worker_open(keel_ucp_port_t *port, const keel_ucp_port_params_t *params)
 {
+    /*
+     * SINGLE means the thread that creates the worker, and UCX asserts that since 1.18. The service worker is created by the
+     * caller of keel_init() and belongs to the service thread; threads of the program take turns on the main worker.
+     */
     const ucp_worker_params_t worker_params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-                                               .thread_mode = UCS_THREAD_MODE_SINGLE};
+                                               .thread_mode = UCS_THREAD_MODE_SERIALIZED};
     const ucp_am_handler_param_t handler = {.field_mask =
                                                 UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
                                                 UCP_AM_HANDLER_PARAM_FIELD_ARG | UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
