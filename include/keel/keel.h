@@ -116,6 +116,8 @@ KEEL_API keel_status_t keel_init(const keel_params_t *params, keel_context_h *ct
  * Leaves the job: the last gsync [F 2.2]; after it nothing is recovered, and a launcher may end the ranks that are left when one dies:
  * results are to be written, and output flushed, before it; what stdio buffers still is flushed when all have come to it. Collective. Frees all windows and @a ctx.
  * With KEEL_ERR_ROLLED_BACK the context stays: restore, go on, and finalize again.
+ * Keel changes no signal, limit, locale or working directory of the process, nor the log level of UCX. After this call its thread
+ * has ended, its files are closed and the environment is as it was before keel_init(), but for variables PMIX_MCA_* that PMIx sets.
  */
 KEEL_API keel_status_t keel_finalize(keel_context_h ctx);
 

@@ -118,6 +118,7 @@ START_TEST(a_transports_setting_has_no_prefix_before_1_17)
         ck_assert(is_set("TLS=tcp") && is_set("PROTO_ENABLE=n") && is_set("MAX_EAGER_RAILS=1"));
         ck_assert(is_set("TX_SEG_SIZE=64k") && is_set("CONN_NB=y"));
         ck_assert(!is_touched("TCP_TX_SEG_SIZE") && !is_touched("TCP_CONN_NB"));
+        ck_assert(!is_touched("LOG_LEVEL")); /* it is the process's */
         ck_assert_str_eq(said, "");
     }
 }

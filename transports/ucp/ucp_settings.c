@@ -152,8 +152,6 @@ static ucs_status_t change_for_all(const change_t *change, const char *tls)
         {"", "MAX_EAGER_RAILS", "1", NEEDED},  /* more would break the order */
         /* Otherwise connecting waits for a host that is gone, and asserts if a peer dies between accepting and answering. */
         {"TCP_", "CONN_NB", "y", NEEDED},
-        /* A peer's death is Keel's to report, in one line. Applies to the whole process. */
-        {"", "LOG_LEVEL", (getenv("UCX_LOG_LEVEL") != NULL) ? getenv("UCX_LOG_LEVEL") : "fatal", NEEDED},
     };
 
     return change_all(change, settings, COUNT(settings));

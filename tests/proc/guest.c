@@ -1,0 +1,207 @@
+/*
+ * What Keel leaves of itself in its host: compares signals, environment, limits, open files and threads before keel_init() with
+ * those after keel_finalize(), prints each difference, and lets UCX report an error of the program's own context meanwhile.
+ */
+#define _GNU_SOURCE /* environ */
+#include <keel/keel.h>
+
+#include <dirent.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <ucp/api/ucp.h>
+#include <unistd.h>
+
+enum { FILES_MAX = 1024, NAME_MAX_LEN = 128, ENVIRONMENT_MAX = 1 << 16, SIGNALS = 64 };
+
+typedef struct host {
+    struct sigaction actions[SIGNALS + 1];
+    sigset_t mask;
+    char environment[ENVIRONMENT_MAX];
+    struct rlimit limits[RLIM_NLIMITS];
+    char files[FILES_MAX][NAME_MAX_LEN]; /* by descriptor */
+    unsigned threads;
+    mode_t umask;
+    char folder[512], locale[256];
+} host_t;
+
+static host_t before, after;
+static int bad;
+
+static void look_at_files(host_t *host)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    struct dirent *entry;
+    char path[300];
+
+    while ((entry = readdir(folder)) != NULL) {
+        const int fd = atoi(entry->d_name);
+
+        if (entry->d_name[0] != '.' && fd != dirfd(folder) && fd < FILES_MAX) {
+            snprintf(path, sizeof path, "/proc/self/fd/%s", entry->d_name);
+            if (readlink(path, host->files[fd], NAME_MAX_LEN - 1) < 0) {
+                host->files[fd][0] = '\0';
+            }
+        }
+    }
+    closedir(folder);
+}
+
+static void look(host_t *host)
+{
+    size_t used = 0;
+    char **variable;
+    DIR *tasks;
+    int i;
+
+    for (i = 1; i <= SIGNALS; i++) {
+        sigaction(i, NULL, &host->actions[i]);
+    }
+    pthread_sigmask(SIG_SETMASK, NULL, &host->mask);
+    for (variable = environ; *variable != NULL; variable++) {
+        used += (size_t)snprintf(host->environment + used, ENVIRONMENT_MAX - used, "%s\n", *variable);
+        if (used >= ENVIRONMENT_MAX) {
+            fprintf(stderr, "guest: the environment is too long for this test\n");
+            exit(1);
+        }
+    }
+    for (i = 0; i < (int)RLIM_NLIMITS; i++) {
+        getrlimit((__rlimit_resource_t)i, &host->limits[i]);
+    }
+    look_at_files(host);
+    tasks = opendir("/proc/self/task");
+    while (readdir(tasks) != NULL) {
+        host->threads++;
+    }
+    closedir(tasks);
+    host->umask = umask(0);
+    umask(host->umask);
+    if (getcwd(host->folder, sizeof host->folder) == NULL) {
+        host->folder[0] = '\0';
+    }
+    snprintf(host->locale, sizeof host->locale, "%s", setlocale(LC_ALL, NULL));
+}
+
+static void compare(const char *what, int number, const char *was, const char *is)
+{
+    if (strcmp(was, is) != 0) {
+        fprintf(stderr, "guest: %s %d was '%s' and is '%s'\n", what, number, was, is);
+        bad = 1;
+    }
+}
+
+static void compare_numbers(const char *what, int number, unsigned long was, unsigned long is)
+{
+    if (was != is) {
+        fprintf(stderr, "guest: %s %d was %#lx and is %#lx\n", what, number, was, is);
+        bad = 1;
+    }
+}
+
+/* Variables of one environment that another one does not have with this value. PMIx keeps settings of its own there. */
+static void compare_variables(const char *what, const char *some, const char *others)
+{
+    char line[ENVIRONMENT_MAX];
+    size_t length;
+
+    for (; *some != '\0'; some += length + 1) {
+        length = strcspn(some, "\n");
+        snprintf(line, sizeof line, "%.*s\n", (int)length, some);
+        if (strncmp(line, "PMIX_MCA_", strlen("PMIX_MCA_")) != 0 && strstr(others, line) == NULL) {
+            fprintf(stderr, "guest: variable %s: %.*s\n", what, (int)strcspn(line, "="), line);
+            bad = 1;
+        }
+    }
+}
+
+static void compare_hosts(void)
+{
+    int i;
+
+    for (i = 1; i <= SIGNALS; i++) {
+        compare_numbers("handler of signal", i, (unsigned long)before.actions[i].sa_handler,
+                        (unsigned long)after.actions[i].sa_handler);
+        compare_numbers("mask of signal", i, (unsigned long)sigismember(&before.mask, i),
+                        (unsigned long)sigismember(&after.mask, i));
+    }
+    for (i = 0; i < (int)RLIM_NLIMITS; i++) {
+        compare_numbers("limit", i, before.limits[i].rlim_cur, after.limits[i].rlim_cur);
+    }
+    for (i = 0; i < FILES_MAX; i++) {
+        compare("file", i, before.files[i], after.files[i]);
+    }
+    compare_variables("lost", before.environment, after.environment);
+    compare_variables("new", after.environment, before.environment);
+    compare("folder", 0, before.folder, after.folder);
+    compare("locale", 0, before.locale, after.locale);
+    compare_numbers("umask", 0, before.umask, after.umask);
+    compare_numbers("threads", 0, before.threads, after.threads);
+}
+
+/* UCX's log of the program's own context: an unknown transport is an error that UCX prints. */
+static int hears_of_its_own_errors(void)
+{
+    const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_RMA};
+    const int saved = dup(STDOUT_FILENO);
+    FILE *file = tmpfile();
+    ucp_context_h context;
+    ucp_config_t *config;
+    char line[512];
+    int is_heard = 0;
+
+    fflush(stdout);
+    dup2(fileno(file), STDOUT_FILENO);
+    if (ucp_config_read(NULL, NULL, &config) == UCS_OK) {
+        ucp_config_modify(config, "TLS", "none_such");
+        if (ucp_init(&params, config, &context) == UCS_OK) {
+            ucp_cleanup(context);
+        }
+        ucp_config_release(config);
+    }
+    fflush(stdout);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    rewind(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        is_heard |= (strstr(line, "UCX") != NULL && strstr(line, "ERROR") != NULL);
+    }
+    fclose(file);
+    return is_heard;
+}
+
+static int life(void)
+{
+    keel_context_h ctx;
+    keel_win_h win;
+
+    if (keel_init(NULL, &ctx) != KEEL_OK || keel_win_alloc(ctx, 4096, NULL, &win) != KEEL_OK) {
+        return -1;
+    }
+    if (!hears_of_its_own_errors()) {
+        fprintf(stderr, "guest: UCX is silent about an error of the program's own context\n");
+        bad = 1;
+    }
+    if (keel_put(win, (keel_rank(ctx) + 1) % keel_size(ctx), 0, &bad, sizeof bad) != KEEL_OK ||
+        keel_gsync(ctx, 0) != KEEL_OK || keel_finalize(ctx) != KEEL_OK) {
+        return -1;
+    }
+    return 0;
+}
+
+int main(void)
+{
+    signal(SIGUSR1, SIG_IGN);
+    setenv("GUEST", "as it was", 1);
+    look(&before);
+    if (life() != 0) {
+        fprintf(stderr, "guest: a call failed\n");
+        return 1;
+    }
+    look(&after);
+    compare_hosts();
+    return bad;
+}
