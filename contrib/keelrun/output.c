@@ -86,13 +86,26 @@ static void output_search(output_t *output, const stream_t *stream, const char *
     }
 }
 
+/* A line of UCX's log: "[1764384123.402311] [node1:4711:0]  tcp_ep.c:1184 UCX  WARN  ...". Its time differs in each life. */
+static bool output_is_ucx_log(const char *piece, size_t length)
+{
+    const char *end;
+
+    if (length < 2 || piece[0] != '[' || piece[1] < '0' || piece[1] > '9') {
+        return false;
+    }
+    end = memchr(piece, ']', length);
+    return end != NULL && strspn(piece + 1, "0123456789.") == (size_t)(end - piece - 1) &&
+           memmem(end, length - (size_t)(end - piece), " UCX  ", strlen(" UCX  ")) != NULL;
+}
+
 static bool output_is_new(const stream_t *stream, const char *piece, size_t length)
 {
     const char *expected;
     size_t expected_length;
     bool is_new;
 
-    if (stream->once == NULL) {
+    if (stream->once == NULL || output_is_ucx_log(piece, length)) {
         return true;
     }
     is_new = once_take(stream->once, piece, length, &expected, &expected_length);

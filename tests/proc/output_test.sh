@@ -62,6 +62,17 @@ what_differs_is_said()
     printed 4 20
 }
 
+# UCX writes its log to standard output, with the time in front
+lines_of_ucx_are_passed_on()
+{
+    run 0 -n 4 --nodes 4 "${small[@]}" "$prints" 20 1@8.3 - logs
+    has "$out" 1 '^\[1764384120.402311\] \[node1:4711:0\] .* UCX  WARN  a line of step 8$'
+    has "$out" 1 '^\[1764384121.402311\] \[node1:4711:0\] .* UCX  WARN  a line of step 8$'
+    has "$err" 0 'writes otherwise'
+    sed -i '/ UCX  WARN /d' "$out"
+    printed 4 20
+}
+
 # also where nobody marks anything: whoever is started again begins at its beginning
 all_can_be_had()
 {

@@ -1,7 +1,8 @@
 /*
- * Ranks that print, and die around that: prints STEPS RANK@STEP.PLACE,...|- [declared|killed|-] [differs]. Each rank named dies there in its first
+ * Ranks that print, and die around that: prints STEPS RANK@STEP.PLACE,...|- [declared|killed|-] [differs|logs]. Each rank named dies there in its first
  * life: 0 before printf, 1 after it, 2 after fflush, 3 after the gsync, 4 after the safe point. declared: not deterministic, so that
- * all ranks print again; differs: a replacement prints something else once;
+ * all ranks print again; differs: a replacement prints something else once; logs: each life prints
+ * lines as UCX's log has them, with its own time;
  * killed: each rank behind keel_finalize(), with its last line unflushed.
  */
 #include "deaths.h"
@@ -24,13 +25,17 @@ static void die_here(unsigned place)
     die_when_said(deaths, keel_rank(ctx), step, place);
 }
 
-static int one_step(int differs)
+static int one_step(const char *extra)
 {
     const unsigned rank = keel_rank(ctx);
 
     die_here(0);
-    if (differs && keel_incarnation(ctx) > 0 && step == 8) {
+    if (strcmp(extra, "differs") == 0 && keel_incarnation(ctx) > 0 && step == 8) {
         printf("rank %u: another line\n", rank);
+    }
+    if (strcmp(extra, "logs") == 0 && step == 8) {
+        printf("[176438412%u.402311] [node%u:4711:0]          tcp_ep.c:1184 UCX  WARN  a line of step 8\n",
+               keel_incarnation(ctx), rank);
     }
     printf("rank %u: step %lu\nrank %u: more of ", rank, (unsigned long)step, rank);
     fprintf(stderr, "rank %u: error %lu\n", rank, (unsigned long)step);
@@ -71,7 +76,7 @@ int main(int argc, char **argv)
     }
     deaths = (keel_incarnation(ctx) == 0) ? argv[2] : NULL;
     while (step < strtoul(argv[1], NULL, 10)) {
-        if (!one_step(argc > 4)) {
+        if (!one_step((argc > 4) ? argv[4] : "")) {
             return 1;
         }
     }
