@@ -110,7 +110,7 @@ lint_layers() {
     done
     # who may know which library, and what protocol code may not touch
     forbid 'ucp/|uct/' 'transports/ucp/ include/keel/ucx.h' include src transports
-    forbid 'pmix' 'src/runtime/' include src transports
+    forbid 'pmix' 'src/runtime/ src/adapters/mpi/mpi_pmix.c' include src transports
     forbid 'mpi\.h|shmem' 'src/adapters/' include src transports
     forbid 'time\.h|sys/(time|socket|select|poll)\.h|poll\.h|signal\.h' '' src/{code,topo,wire,peer,oplog,ckpt,sync,recovery,engine,window,order,access,epoch,rma,api,groups,rehearsal,job}
     file=$(grep -rnE --include='*.[ch]' '\b(clock_gettime|gettimeofday|getenv|usleep|nanosleep|s?rand|random|signal|kill)\(' \

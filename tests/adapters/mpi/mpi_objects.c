@@ -139,6 +139,7 @@ static void check_wrong(void)
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &got);
     EXPECT(got == MPI_ERRORS_ARE_FATAL);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* since MPI 4.0 that of calls without a communicator */
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &got);
     EXPECT(got == MPI_ERRORS_RETURN);
     WRONG(MPI_ERR_RANK, MPI_Send(&value, 1, MPI_INT, ranks, 0, MPI_COMM_WORLD));
