@@ -7,8 +7,25 @@ keel_install_with=(gcc libc6-dev cmake ninja-build pkg-config libucx-dev libpmix
 keel_build_packages=("${keel_install_with[@]}" check libopenmpi-dev libmpich-dev mpich)
 # shellcheck disable=SC2034
 keel_guest_packages=(qemu-system-x86 busybox-static kmod cpio ibverbs-providers iproute2) # tests/rdma
+
+# keel_pick_clang: prints the version of clang to use: 14, whose clang-format the sources are formatted with, or else what the
+# release has
+keel_pick_clang()
+{
+    local version=14
+
+    if ! command -v clang-14 >/dev/null && ! apt-cache show clang-14 >/dev/null 2>&1; then
+        version=$(apt-cache depends clang 2>/dev/null | sed -n 's/^ *Depends: clang-\([0-9]*\)$/\1/p')
+    fi
+    echo "${version:-14}"
+}
+
+keel_clang=$(keel_pick_clang)
 # shellcheck disable=SC2034
-keel_proof_packages=(clang-14 libclang-rt-14-dev spin valgrind) # fuzzers, the model and counts of instructions
+keel_proof_packages=("clang-$keel_clang" "libclang-rt-$keel_clang-dev" spin valgrind) # fuzzers, the model and counts of instructions
+# shellcheck disable=SC2034
+keel_format_packages=()
+[ "$keel_clang" != 14 ] || keel_format_packages=(clang-format-14) # another version formats otherwise
 
 # keel_install_packages PACKAGE...: installs those that are missing; says nothing when there are none.
 # Fails with one line when they cannot be had.

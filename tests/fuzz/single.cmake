@@ -1,6 +1,6 @@
 # Fuzzers that clang makes of a few files, whatever compiler the rest is built with; a clang without the runtime of its fuzzer
 # is none.
-find_program(KEEL_CLANG NAMES clang-14 clang)
+find_program(KEEL_CLANG NAMES clang-14 clang-19 clang)
 if(KEEL_CLANG AND NOT DEFINED KEEL_HAS_FUZZER)
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty.c "int LLVMFuzzerTestOneInput(void);\nint LLVMFuzzerTestOneInput(void) { return 0; }\n")
   execute_process(COMMAND ${KEEL_CLANG} -fsanitize=fuzzer,address,undefined ${CMAKE_CURRENT_BINARY_DIR}/empty.c

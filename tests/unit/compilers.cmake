@@ -1,5 +1,5 @@
 # What another compiler makes of the copies: one that may read twice what it is told to copy twice, which gcc does not
-find_program(KEEL_CLANG NAMES clang-14 clang)
+find_program(KEEL_CLANG NAMES clang-14 clang-19 clang)
 if(KEEL_CLANG AND NOT KEEL_SANITIZE)
   set(sources ${CMAKE_SOURCE_DIR}/src/base/copy.c ${CMAKE_SOURCE_DIR}/src/base/crc.c)
   foreach(name copy crc)
