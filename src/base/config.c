@@ -183,7 +183,7 @@ static const keel_config_field_t keel_config_fields[] = {
      "same for all ranks.\n"
      " - on  : yes.\n"
      " - off : no, for networks that only the job can reach.",
-     KEEL_CONFIG_OFFSET(config.is_auth_off), UCS_CONFIG_TYPE_ENUM(keel_config_auth_names)},
+     KEEL_CONFIG_OFFSET(config.is_auth_off), KEEL_CONFIG_TYPE_ENUM(keel_config_auth_names)},
 
     {"DEVICE_EVENTS", "y",
      "Listen to the network devices of the host (libibverbs): a link that goes down or a device that fails is said "

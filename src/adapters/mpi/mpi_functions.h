@@ -1,5 +1,5 @@
 /*
- * All functions in the mpi.h and in the libraries of Open MPI 4.1 and MPICH 4.0, extensions (MPIX_) included, by what becomes of each. A test
+ * All functions in the mpi.h and in the libraries of Open MPI 4.1 and 5.0, MPICH 4.0 and 4.2, extensions (MPIX_) included, by what becomes of each. A test
  * finds one that is in none of these lists. A function that takes a communicator, a window, a group, a request or a file and is not done here
  * is refused: the system's MPI, a job of one, would act on that one process alone.
  */
@@ -110,7 +110,8 @@
     _(MPI_Unpack) _(MPI_Unpack_c) _(MPI_Unpack_external) _(MPI_Unpack_external_c) _(MPI_Win_c2f) \
     _(MPI_Win_create_keyval) _(MPI_Win_f2c) _(MPI_Win_free_keyval) _(MPI_Wtick) _(MPI_Wtime) \
     _(MPIX_Delete_error_class) _(MPIX_Delete_error_code) _(MPIX_Delete_error_string) _(MPIX_GPU_query_support) \
-    _(MPIX_Query_cuda_support) _(MPIX_Query_hip_support) _(MPIX_Query_ze_support)
+    _(MPIX_Query_cuda_support) _(MPIX_Query_hip_support) _(MPIX_Query_rocm_support) _(MPIX_Query_ze_support) \
+    _(MPI_Session_c2f) _(MPI_Session_f2c)
 
 /* an error that names them */
 #define KEEL_MPI_REFUSED(_) \
@@ -159,8 +160,9 @@
     _(MPI_Ssend_init_c) _(MPI_Unpublish_name) _(MPI_Win_allocate_c) _(MPI_Win_allocate_shared_c) _(MPI_Win_create_c) \
     _(MPI_Win_shared_query_c) \
     _(MPIX_Allgather_init) _(MPIX_Allgatherv_init) _(MPIX_Allreduce_init) _(MPIX_Alltoall_init) \
-    _(MPIX_Alltoallv_init) _(MPIX_Alltoallw_init) _(MPIX_Barrier_init) _(MPIX_Bcast_init) _(MPIX_Comm_agree) \
-    _(MPIX_Comm_failure_ack) _(MPIX_Comm_failure_get_acked) _(MPIX_Comm_revoke) _(MPIX_Comm_shrink) \
+    _(MPIX_Alltoallv_init) _(MPIX_Alltoallw_init) _(MPIX_Barrier_init) _(MPIX_Bcast_init) _(MPIX_Comm_ack_failed) \
+    _(MPIX_Comm_agree) _(MPIX_Comm_failure_ack) _(MPIX_Comm_failure_get_acked) _(MPIX_Comm_get_failed) \
+    _(MPIX_Comm_iagree) _(MPIX_Comm_is_revoked) _(MPIX_Comm_revoke) _(MPIX_Comm_shrink) \
     _(MPIX_Exscan_init) _(MPIX_Gather_init) _(MPIX_Gatherv_init) _(MPIX_Grequest_class_allocate) \
     _(MPIX_Grequest_class_create) _(MPIX_Grequest_start) _(MPIX_Neighbor_allgather_init) \
     _(MPIX_Neighbor_allgatherv_init) _(MPIX_Neighbor_alltoall_init) _(MPIX_Neighbor_alltoallv_init) \
