@@ -19,6 +19,7 @@ typedef enum {
     MESSAGE_EXITED,      /* rank, incarnation, value: wait status */
     MESSAGE_ABORT,       /* rank, value: status, text: reason */
     MESSAGE_MARKER,      /* rank, value: index of the kill whose text was seen */
+    MESSAGE_UNWRITTEN,   /* value: errno; what ranks print cannot be written; sent once a node */
     MESSAGE_SUSPECT,     /* rank, incarnation; payload: suspicion_t */
     MESSAGE_FENCE,       /* cookie; payload: ranks (fence.h), then data */
     /* both ways; rank: the process of the launcher, value: the rank of the job that it has */

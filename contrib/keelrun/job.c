@@ -88,6 +88,7 @@ void job_give_up_starts(job_t *job, int status)
     if (job->status == KEELRUN_STATUS_AGAIN) {
         job->status = status;
     }
+    job->is_unmet = false;
     free(job->setting);
     job->setting = NULL;
 }
@@ -183,6 +184,7 @@ static void job_on_death(job_t *job, uint32_t rank, int signal_number)
     job->last_death.incarnation = state->incarnation;
     job->last_death.signal = signal_number;
     if (why != NULL) {
+        job->is_unmet = job->met_ns == 0 && !job->options->no_restart;
         job_end(job, 128 + signal_number, "rank %u (incarnation %u) was killed by signal %d (%s) %s", rank,
                 state->incarnation, signal_number, strsignal(signal_number), why);
         return;
@@ -406,28 +408,6 @@ static void job_on_fence(job_t *job, uint32_t node, const message_t *message, co
     fence_remove(&job->fences, fence);
 }
 
-/* the environment has not got it: else it would be asked for again and again */
-static char *job_setting(const char *payload, size_t length)
-{
-    const size_t begin = strlen(KEELRUN_START_WITH);
-    char *setting, *end;
-
-    if (length <= begin || memcmp(payload, KEELRUN_START_WITH, begin) != 0) {
-        return NULL;
-    }
-    setting = strndup(payload + begin, length - begin);
-    end = (setting == NULL) ? NULL : strchr(setting, '=');
-    if (end != NULL) {
-        *end = '\0';
-        if (*setting != '\0' && getenv(setting) == NULL) {
-            *end = '=';
-            return setting;
-        }
-    }
-    free(setting);
-    return NULL;
-}
-
 static void job_on_abort(job_t *job, const message_t *message, const char *payload)
 {
     int status = (int)message->value & 0xff;
@@ -451,11 +431,22 @@ static void job_on_connected(job_t *job, job_rank_t *state)
     }
 }
 
+static void job_on_unwritten(job_t *job, int error)
+{
+    if (!job->is_unwritten) {
+        job->is_unwritten = true;
+        report("what the ranks print cannot be written: %s", strerror(error));
+    }
+}
+
 void job_on_message(job_t *job, uint32_t node, const message_t *message, const char *payload)
 {
     job_rank_t *state = &job->ranks[message->rank];
     suspicion_t suspicion;
 
+    if (message->type == MESSAGE_UNWRITTEN) { /* nodes write until they leave */
+        job_on_unwritten(job, (int)message->value);
+    }
     if (job->is_ending) {
         return;
     }

@@ -89,7 +89,9 @@ typedef struct job {
     bool has_death;            /* fences fail from now on */
     bool is_ending;
     int status;
-    char *setting; /* NAME=VALUE, with which it is to be started anew; or NULL */
+    bool is_unwritten; /* what ranks print could not all be written */
+    bool is_unmet;     /* a rank died before all had met: nothing was computed, and the job may be started anew */
+    char *setting;     /* NAME=VALUE, with which it is to be started anew; or NULL */
 } job_t;
 
 void job_init(job_t *job, const options_t *options, const int *node_fds);
@@ -114,6 +116,9 @@ void job_count_failed_start(const job_t *job, job_rank_t *state); /* it died */
 const char *job_why_no_restart(const job_t *job, uint32_t rank);  /* why a dead rank cannot be replaced, or NULL */
 /* it came in the place of one that died when the last gsync was over, which was not known here yet */
 bool job_was_turned_away(const job_t *job, const job_rank_t *state);
+/* The NAME=VALUE of a request to start the job anew with it; NULL: no such request, or the environment has NAME, with which the
+ * request would come again and again. */
+char *job_setting(const char *payload, size_t length);
 /* job_place.c */
 uint32_t job_count_on_node(const job_t *job, uint32_t node);
 bool job_move_rank(

@@ -1,5 +1,10 @@
-/* Whether a rank that died is started again. */
+/* Whether a rank that died is started again, or the job is started anew. */
 #include "job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <runtime/pmix_events.h>
 
 #define RESTARTS_IN_START 2 /* lives of a rank, one after the other, that end inside keel_init() */
 
@@ -60,5 +65,26 @@ const char *job_why_no_restart(const job_t *job, uint32_t rank)
     if (state->incarnation >= job->options->restarts) {
         return "once too often (--restarts)";
     }
+    return NULL;
+}
+
+char *job_setting(const char *payload, size_t length)
+{
+    const size_t begin = strlen(KEELRUN_START_WITH);
+    char *setting, *end;
+
+    if (length <= begin || memcmp(payload, KEELRUN_START_WITH, begin) != 0) {
+        return NULL;
+    }
+    setting = strndup(payload + begin, length - begin);
+    end = (setting == NULL) ? NULL : strchr(setting, '=');
+    if (end != NULL) {
+        *end = '\0';
+        if (*setting != '\0' && getenv(setting) == NULL) {
+            *end = '=';
+            return setting;
+        }
+    }
+    free(setting);
     return NULL;
 }

@@ -1,7 +1,9 @@
 /* keelrun: runs a job of ranks on emulated nodes of this machine, kills and replaces them (see options.c for its use). */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -10,14 +12,18 @@
 #include "master.h"
 #include "report.h"
 
-/* again as long as it asks for that; what was to be killed belonged to the first run */
+/*
+ * Runs the job again while it asks for that, or when a rank died before all had met. A job that asks has computed: its second
+ * run has none of the kills asked for. Kills that were not done stay for a job that has computed nothing.
+ */
 static int run_job(options_t *options)
 {
     uint32_t restarts = 0;
     int status;
 
     for (;;) {
-        char text[16], *setting;
+        master_end_t end;
+        char text[16];
 
         snprintf(text, sizeof text, "%u", restarts);
         setenv("KEELRUN_JOB", text, 1);
@@ -25,16 +31,20 @@ static int run_job(options_t *options)
             report("no random numbers");
             return KEELRUN_STATUS_FAILED;
         }
-        status = master_run(options, &setting);
-        if (setting != NULL && putenv(setting) == 0) { /* it is the environment's now */
-            report("the job is started anew with %s", setting);
+        status = master_run(options, &end);
+        if (end.setting != NULL && putenv(end.setting) == 0) { /* the environment owns it from here on */
+            report("the job is started anew with %s", end.setting);
             continue;
         }
-        if (status != KEELRUN_STATUS_AGAIN || options->rehearse || restarts == options->job_restarts) {
+        if ((status != KEELRUN_STATUS_AGAIN && !end.is_unmet) || options->rehearse ||
+            restarts == options->job_restarts) {
             return status;
         }
         restarts++;
-        options->kill_count = 0;
+        options->kill_count = end.is_unmet ? options->kill_count : 0;
+        for (size_t i = 0; i < options->kill_count; i++) {
+            options->kills[i].is_due = false; /* a marker has to be written again */
+        }
         report("the job is started anew (%u of %u)", restarts, options->job_restarts);
     }
 }
@@ -52,6 +62,10 @@ int main(int argc, char **argv)
     close(status);
     report_setup(false, start);
     status = options_read(argc, argv, &options);
+    if (status == 0 && (ferror(stdout) || fflush(stdout) != 0)) { /* of --help or --version */
+        report("standard output cannot be written: %s", strerror(errno));
+        return KEELRUN_STATUS_FAILED;
+    }
     if (status >= 0) {
         return status;
     }

@@ -212,14 +212,14 @@ out:
     return status;
 }
 
-int master_run(const options_t *options, char **setting_p)
+int master_run(const options_t *options, master_end_t *end_p)
 {
     master_t master;
     int status;
 
     memset(&master, 0, sizeof master);
     master.options = options;
-    *setting_p = NULL;
+    *end_p = (master_end_t){.setting = NULL};
     master.signals = master_open_signals();
     if (master_start(&master) != 0) {
         close(master.signals);
@@ -233,9 +233,9 @@ int master_run(const options_t *options, char **setting_p)
     if (master.job.status == 0) {
         job_report_unfired(&master.job);
     }
-    status = master.job.status;
-    *setting_p = master.job.setting;
-    if (options->rehearse && *setting_p == NULL) {
+    status = master.job.status == 0 && master.job.is_unwritten ? KEELRUN_STATUS_FAILED : master.job.status;
+    *end_p = (master_end_t){.setting = master.job.setting, .is_unmet = master.job.is_unmet};
+    if (options->rehearse && end_p->setting == NULL) {
         status = rehearsal_report(options, master.janitor.session, status);
     }
     janitor_finish(&master.janitor);

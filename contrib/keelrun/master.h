@@ -4,7 +4,13 @@
 
 #include "options.h"
 
-/* the status of the job; *setting_p: with what it asks to be started anew (NAME=VALUE, to be freed), or NULL */
-int master_run(const options_t *options, char **setting_p);
+/* Whether the job may be started anew, and how. */
+typedef struct master_end {
+    char *setting; /* NAME=VALUE that the job asks to be started anew with, to be freed; NULL: none */
+    bool is_unmet; /* a rank died before all had met: nothing was computed */
+} master_end_t;
+
+/* Runs the job once. Returns its status. */
+int master_run(const options_t *options, master_end_t *end_p);
 
 #endif

@@ -103,6 +103,13 @@ static void node_on_marker(void *arg, uint32_t rank, size_t kill)
     node_send(node, MESSAGE_MARKER, &child, (int64_t)kill, "");
 }
 
+static void node_on_unwritten(void *arg, int error)
+{
+    child_t child = {.rank = 0};
+
+    node_send(arg, MESSAGE_UNWRITTEN, &child, error, "");
+}
+
 /* PMIx's library complains on stderr of each connection that a death cuts: that is what this program is for. */
 static void node_silence_pmix(node_t *node)
 {
@@ -307,6 +314,7 @@ static int node_open(node_t *node, const char *session, int netns_error)
     int error;
 
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file of limited size is full: the write says so */
     node_silence_pmix(node);
     sigemptyset(&signals);
     sigaddset(&signals, SIGCHLD);
@@ -317,8 +325,12 @@ static int node_open(node_t *node, const char *session, int netns_error)
         failed = node_open_server(node, session);
     }
     if (failed == NULL) {
-        node->output = output_start(node->options, node_on_marker, node);
-        failed = node->output == NULL ? "output thread" : NULL;
+        const output_callbacks_t callbacks = {
+            .on_marker = node_on_marker, .on_unwritten = node_on_unwritten, .arg = node};
+
+        node->output = output_start(node->options, &callbacks);
+        error = node->output == NULL ? errno : 0;
+        failed = node->output == NULL ? "cannot make the output thread" : NULL;
     }
     return node_say_hello(node, failed, error);
 }

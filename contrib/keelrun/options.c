@@ -46,9 +46,10 @@ static const char options_help[] =
     "      --restarts N         how often one rank is started again before the job is given up (10, and 2 where it\n"
     "                           does not come through keel_init(); with N given N in either case)\n"
     "      --no-restart         a killed rank ends the job with status 128 + signal\n"
-    "      --job-restarts N     how often a job that ends with status 75 is started anew, without the kills asked for\n"
-    "                           here (KEEL_JOB_RESTARTS, or 1): a program asks for that where nothing of it can be "
-    "recovered\n"
+    "      --job-restarts N     how often a job is started anew (KEEL_JOB_RESTARTS, or 1): one that ends with status "
+    "75,\n"
+    "                           which a program asks for where nothing can be recovered, without the kills asked for\n"
+    "                           here; and one of which a rank is killed before all ranks have met\n"
     "      --rehearse           kill each rank once, behind a gsync, and compare what its replacement does again with\n"
     "                           what it had done; ends the job at the first difference (README.md says more)\n"
     "      --output once|all    once: what a rank writes again, since a death took it back, is dropped, and at the "
@@ -62,14 +63,16 @@ static const char options_help[] =
     "      --version            the version\n"
     "\n"
     "The program finds its incarnation (how often its rank was started again) in KEEL_INCARNATION, its node in\n"
-    "KEELRUN_NODE, how often the job was started anew, for status 75, in KEELRUN_JOB, and keelrun's start "
+    "KEELRUN_NODE, how often the job was started anew in KEELRUN_JOB, and keelrun's start "
     "(CLOCK_MONOTONIC, ns: zero "
     "of keelrun's times) in KEELRUN_START_NS.\n"
     "Its standard input is empty. With KEELRUN_DEBUG set, the messages of keelrun's PMIx servers are shown.\n"
     "\n"
-    "status: the first non-zero one of a rank; 128 + signal of a rank not started again; 2 wrong arguments; 77 no\n"
-    "network namespaces; 122 nothing was rehearsed; 123 a rehearsal found a difference; 124 timeout; 126 PROGRAM not "
-    "executable; 127 not found; 128 + signal that ended keelrun.\n";
+    "status: the first non-zero one of a rank; 128 + signal of a rank not started again; 1 keelrun failed, or output "
+    "of\n"
+    "ranks could not be written; 2 wrong arguments; 77 no network namespaces; 122 nothing was rehearsed; 123 a\n"
+    "rehearsal found a difference; 124 timeout; 126 PROGRAM not executable; 127 not found; 128 + signal that ended\n"
+    "keelrun.\n";
 
 enum {
     OPTION_NODES = 256,

@@ -39,8 +39,8 @@ typedef struct stream {
 
 struct output {
     const options_t *options;
-    output_marker_cb_t on_marker;
-    void *arg;
+    output_callbacks_t callbacks;
+    bool is_unwritten; /* and on_unwritten was called */
     pthread_t thread;
     int wake;
     atomic_bool is_draining;
@@ -51,7 +51,8 @@ struct output {
     size_t count;
 };
 
-static void output_write(int fd, const char *data, size_t length)
+/* A reader that has gone wants no output: that is no failure. */
+static void output_write(output_t *output, int fd, const char *data, size_t length)
 {
     while (length != 0) {
         ssize_t count = write(fd, data, length);
@@ -63,7 +64,11 @@ static void output_write(int fd, const char *data, size_t length)
             continue;
         }
         if (count < 0 && errno != EINTR) {
-            return; /* nobody listens */
+            if (errno != EPIPE && errno != ECONNRESET && !output->is_unwritten) {
+                output->is_unwritten = true;
+                output->callbacks.on_unwritten(output->callbacks.arg, errno);
+            }
+            return;
         }
         if (count > 0) {
             data += count;
@@ -80,7 +85,7 @@ static void output_search(output_t *output, const stream_t *stream, const char *
         if (plan->marker != NULL && (plan->is_anyones || plan->victim == stream->rank) && !output->marker_seen[i] &&
             memmem(line, length, plan->marker, strlen(plan->marker)) != NULL) {
             output->marker_seen[i] = true;
-            output->on_marker(output->arg, stream->rank, i);
+            output->callbacks.on_marker(output->callbacks.arg, stream->rank, i);
             return; /* one line asks for one kill */
         }
     }
@@ -134,6 +139,7 @@ static size_t output_piece(const stream_t *stream, const char *data, size_t leng
 
 /* writes of at most PIPE_BUF, which the kernel does not mix with those of other nodes */
 typedef struct batch {
+    output_t *output;
     int target;
     size_t used;
     char data[PIPE_BUF];
@@ -144,14 +150,14 @@ static void batch_add(batch_t *batch, const char *tag, const char *piece, size_t
     const size_t tag_length = strlen(tag);
 
     if (batch->used + tag_length + length > sizeof batch->data) {
-        output_write(batch->target, batch->data, batch->used);
+        output_write(batch->output, batch->target, batch->data, batch->used);
         batch->used = 0;
     }
     memcpy(batch->data + batch->used, tag, tag_length);
     batch->used += tag_length;
     if (batch->used + length > sizeof batch->data) {
-        output_write(batch->target, batch->data, batch->used);
-        output_write(batch->target, piece, length);
+        output_write(batch->output, batch->target, batch->data, batch->used);
+        output_write(batch->output, batch->target, piece, length);
         batch->used = 0;
     } else {
         memcpy(batch->data + batch->used, piece, length);
@@ -161,7 +167,7 @@ static void batch_add(batch_t *batch, const char *tag, const char *piece, size_t
 
 static void output_lines(output_t *output, stream_t *stream, size_t end)
 {
-    batch_t batch = {.target = stream->target};
+    batch_t batch = {.output = output, .target = stream->target};
     char tag[OUTPUT_TAG_MAX] = "";
     size_t start = 0, mark;
 
@@ -184,7 +190,7 @@ static void output_lines(output_t *output, stream_t *stream, size_t end)
         }
         start += length + mark;
     }
-    output_write(batch.target, batch.data, batch.used);
+    output_write(batch.output, batch.target, batch.data, batch.used);
     stream->length -= end;
     memmove(stream->data, stream->data + end, stream->length);
 }
@@ -226,9 +232,9 @@ static bool output_read(output_t *output, stream_t *stream, bool *at_end_p)
 }
 
 /* a last line without its end; in one write, where it is no longer than the kernel keeps together */
-static void output_rest(const output_t *output, uint32_t rank, int target, const char *rest, size_t length)
+static void output_rest(output_t *output, uint32_t rank, int target, const char *rest, size_t length)
 {
-    batch_t batch = {.target = target};
+    batch_t batch = {.output = output, .target = target};
     char tag[OUTPUT_TAG_MAX] = "";
 
     if (output->options->tag) {
@@ -238,7 +244,7 @@ static void output_rest(const output_t *output, uint32_t rank, int target, const
     if (output->options->tag) {
         batch_add(&batch, "", "\n", 1);
     }
-    output_write(batch.target, batch.data, batch.used);
+    output_write(batch.output, batch.target, batch.data, batch.used);
 }
 
 static void output_close(output_t *output, stream_t *stream)
@@ -358,21 +364,23 @@ static void *output_run(void *arg)
     return NULL;
 }
 
-output_t *output_start(const options_t *options, output_marker_cb_t on_marker, void *arg)
+output_t *output_start(const options_t *options, const output_callbacks_t *callbacks)
 {
     output_t *output = must_allocate(NULL, sizeof *output);
+    int error;
 
     memset(output, 0, sizeof *output);
     output->options = options;
-    output->on_marker = on_marker;
-    output->arg = arg;
+    output->callbacks = *callbacks;
     output->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     output->marker_seen = must_allocate(NULL, options->kill_count * sizeof(bool));
     memset(output->marker_seen, 0, options->kill_count * sizeof(bool));
     pthread_mutex_init(&output->lock, NULL);
-    if (pthread_create(&output->thread, NULL, output_run, output) != 0) {
+    error = pthread_create(&output->thread, NULL, output_run, output);
+    if (error != 0) {
         free(output->marker_seen);
         free(output);
+        errno = error;
         return NULL;
     }
     return output;

@@ -8,9 +8,15 @@
 #include "options.h"
 
 typedef struct output output_t;
-typedef void (*output_marker_cb_t)(void *arg, uint32_t rank, size_t kill); /* called by the thread, once a kill */
+/* both are called by the thread */
+typedef struct output_callbacks {
+    void (*on_marker)(void *arg, uint32_t rank, size_t kill); /* once a kill */
+    void (*on_unwritten)(void *arg, int error); /* once: some output is lost, though its reader is not gone */
+    void *arg;
+} output_callbacks_t;
 
-output_t *output_start(const options_t *options, output_marker_cb_t on_marker, void *arg);
+/* NULL and errno: no thread can be made */
+output_t *output_start(const options_t *options, const output_callbacks_t *callbacks);
 /* lines that arrive on @a fd go to @a target; the output closes fd at its end */
 void output_add(output_t *output, uint32_t rank, int fd, int target);
 /* nobody writes any more: passes on what is there, and ends the thread */

@@ -10,6 +10,8 @@
 #include "perf_check.h"
 #include "perf_report.h"
 
+#include "tools/tool_output.h"
+
 static int is_launched(void)
 {
     return getenv("PMIX_NAMESPACE") != NULL;
@@ -83,7 +85,7 @@ static keel_status_t run_all(perf_run_t *run, perf_plan_t *plan)
     return keel_finalize(run->ctx);
 }
 
-int main(int argc, char **argv)
+static int perf_main(int argc, char **argv)
 {
     static perf_plan_t plan;
     static perf_pair_t pair;
@@ -119,4 +121,9 @@ int main(int argc, char **argv)
         return 1;
     }
     return 0;
+}
+
+int main(int argc, char **argv)
+{
+    return tool_output_end("keel_perftest", perf_main(argc, argv));
 }

@@ -29,8 +29,8 @@ int keel_rehearse_add(keel_rehearse_lines_t *lines, const keel_rehearse_line_t *
 int keel_rehearse_write(int fd, const keel_rehearse_lines_t *lines)
 {
     char *text = keel_alloc(lines->count * LINE_MAX_BYTES + 1, "rehearsal");
-    size_t length = 0;
-    int is_written;
+    size_t length = 0, done = 0;
+    ssize_t count;
 
     if (text == NULL) {
         return 0;
@@ -41,9 +41,11 @@ int keel_rehearse_write(int fd, const keel_rehearse_lines_t *lines)
         length += (size_t)snprintf(text + length, LINE_MAX_BYTES, "%c %u %u %u %u %" PRIu64 " %" PRIu64 " %08x\n",
                                    l->kind, l->incarnation, l->rollback, l->phase, l->id, l->amount, l->bytes, l->crc);
     }
-    is_written = write(fd, text, length) == (ssize_t)length;
+    while ((done < length) && ((count = write(fd, text + done, length - done)) > 0)) {
+        done += (size_t)count;
+    }
     keel_free(text);
-    return is_written;
+    return done == length;
 }
 
 int keel_rehearse_read(int fd, uint32_t incarnation, keel_rehearse_lines_t *lines)

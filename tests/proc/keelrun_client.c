@@ -137,8 +137,9 @@ static void client_die(void)
     pause();
 }
 
-/* "RANK.COUNT.PLACE,...": incarnations of the rank below COUNT die by themselves in that place: early is the start of
- * the first life; start, opened and announced are places in later ones */
+/* "RANK.COUNT.PLACE,...": incarnations of the rank below COUNT kill themselves in that place: early is the start of
+ * the first incarnation, first the same in a job that was not started anew; start, opened and announced are places in
+ * later incarnations */
 static void client_maybe_die(const char *plan, uint32_t rank, uint32_t incarnation, const char *place)
 {
     unsigned victim, count;
@@ -216,10 +217,14 @@ int main(int argc, char **argv)
     const char *spares = getenv("KEEL_SPARES");
     keel_config_t config = {.spares = spares != NULL ? (unsigned)atoi(spares) : 0};
     const char *rank_text = getenv("PMIX_RANK"), *incarnation_text = getenv("KEEL_INCARNATION");
+    const char *job_text = getenv("KEELRUN_JOB");
 
     if (rank_text != NULL && incarnation_text != NULL) {
         client_maybe_die(plan, (uint32_t)atoi(rank_text), (uint32_t)atoi(incarnation_text),
                          strcmp(incarnation_text, "0") == 0 ? "early" : "start");
+        if (job_text != NULL && strcmp(job_text, "0") == 0) {
+            client_maybe_die(plan, (uint32_t)atoi(rank_text), (uint32_t)atoi(incarnation_text), "first");
+        }
     }
     if (client.ops->open(&config, &client.runtime) != KEEL_OK) {
         return 8;

@@ -230,10 +230,26 @@ nodes_in_network_namespaces()
 
 # ---- deaths that end the job ---------------------------------------------------------------------------------------------
 
+# a kill of the first run that was not done stays
+death_before_all_met_starts_the_job_anew()
+{
+    run 0 -n 4 --nodes 2 "$client" watch 0 2.1.first
+    has "$err" 1 "^keelrun: rank 2 (incarnation 0) was killed by signal 9 (Killed) before all ranks had met$"
+    has "$err" 1 "^keelrun: the job is started anew (1 of 1)$"
+    has "$out" 4 "^rank [0-3].0 is there$"
+    run 0 -n 4 --nodes 2 --kill 1@0.02 "$client" watch 1 2.1.first
+    has "$out" 1 "^rank 1.1 is there$"
+}
+
 death_before_all_met_ends_the_job()
 {
-    run 137 -n 4 --nodes 2 "$client" watch 0 2.1.early
+    run 137 -n 4 --nodes 2 --job-restarts 0 "$client" watch 0 2.1.early
     one_line "rank 2 (incarnation 0) was killed by signal 9 (Killed) before all ranks had met"
+    run 137 -n 4 --nodes 2 --no-restart "$client" watch 0 2.1.early
+    one_line "before all ranks had met"
+    run 137 -n 4 --nodes 2 --job-restarts 2 "$client" watch 0 2.1.early
+    has "$err" 3 "before all ranks had met"
+    has "$err" 2 "the job is started anew (. of 2)"
 }
 
 no_restart_ends_the_job()

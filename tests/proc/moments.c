@@ -70,9 +70,12 @@ static void die_after(unsigned long delay_us)
 /* before keel_init() the launcher's variables tell who this is */
 static void plan_early_death(const job_t *job)
 {
-    const char *rank = getenv("PMIX_RANK"), *incarnation = getenv("KEEL_INCARNATION");
+    const char *rank = getenv("PMIX_RANK"), *incarnation = getenv("KEEL_INCARNATION"), *anew = getenv("KEELRUN_JOB");
     const int life = (incarnation != NULL) ? atoi(incarnation) : 0;
 
+    if (anew != NULL && strcmp(anew, "0") != 0) {
+        return;
+    }
     if (rank != NULL && strtoul(rank, NULL, 10) == job->victim &&
         ((is_mode(job, "init") && life == 0) || (is_mode(job, "reinit") && life == 1))) {
         die_after(job->delay_us);

@@ -92,4 +92,49 @@ what_is_buffered_at_the_end_is_kept()
     has "$out" 1 '^rank 0: the end$'
 }
 
+# lost PROGRAM ARGUMENTS...: fails with one line when its standard output is a full device
+lost()
+{
+    "$@" >/dev/full 2>"$err" </dev/null
+    [ $? -eq 1 ] || fail "not status 1: $*"
+    one_line 'No space left on device$\|output could not be written$'
+}
+
+# On whole lines, on a last line without its end, and on standard error, too. A reader that has gone is no failure.
+output_that_cannot_be_written_is_said()
+{
+    local statuses
+
+    for output in once all; do
+        lost "$keelrun" -n 4 --nodes 2 --output $output sh -c 'echo line'
+        lost "$keelrun" -n 1 --output $output sh -c 'printf rest'
+    done
+    has "$err" 1 "^keelrun: what the ranks print cannot be written: "
+    "$keelrun" -n 2 --nodes 2 sh -c 'echo line >&2' >"$out" 2>/dev/full
+    [ $? -eq 1 ] || fail "standard error was lost with status 0"
+    "$keelrun" -n 2 sh -c 'echo line; exit 5' >/dev/full 2>"$err"
+    [ $? -eq 5 ] || fail "the program's status is lost"
+    (
+        ulimit -f 1
+        "$keelrun" -n 1 sh -c 'head -c 9999 /dev/zero' >"$out" 2>"$err"
+    )
+    [ $? -eq 1 ] || fail "a file of limited size was filled with status 0"
+    one_line 'File too large$'
+    "$keelrun" -n 2 --nodes 2 sh -c 'while echo line; do n=$((n + 1)); [ $n -lt 50000 ] || exit 0; done' 2>"$err" | head -n 1 >"$out"
+    statuses="${PIPESTATUS[*]}"
+    [ "$statuses" = "0 0" ] || fail "statuses $statuses where the reader has gone"
+    [ ! -s "$err" ] || fail "a message where the reader has gone"
+    check_nothing_left '*'
+}
+
+tools_say_that_their_output_is_lost()
+{
+    lost "$keelrun" --help
+    lost "$build/src/tools/keel_info" -v
+    lost "$build/src/tools/keel_info" --help
+    lost "$build/src/tools/keel_info" -cf # more than a buffer
+    lost "$build/src/tools/keel_plan" --help
+    lost "$build/perf/keel_perftest" -h
+}
+
 run_case

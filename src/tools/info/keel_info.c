@@ -4,6 +4,7 @@
 #include "base/config.h"
 #include "runtime/fabric.h"
 #include "tools/info/topo_show.h"
+#include "tools/tool_output.h"
 #include "transports/table.h"
 
 #include <getopt.h>
@@ -130,7 +131,7 @@ int main(int argc, char **argv)
             break;
         case 'h':
             usage(stdout);
-            return EXIT_SUCCESS;
+            return tool_output_end("keel_info", EXIT_SUCCESS);
         default: /* getopt has said what is wrong */
             usage(stderr);
             return EXIT_USAGE;
@@ -167,5 +168,5 @@ int main(int argc, char **argv)
     if ((show & SHOW_TOPOLOGY) && (topo_show(&topology) != KEEL_OK)) {
         result = EXIT_FAILURE;
     }
-    return (fflush(stdout) == 0) ? result : EXIT_FAILURE;
+    return tool_output_end("keel_info", result);
 }

@@ -7,6 +7,7 @@
 #include "plan_site.h"
 
 #include "base/memory.h"
+#include "tools/tool_output.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -157,5 +158,5 @@ int main(int argc, char **argv)
         rc = keel_plan_safety(&options, &progress);
         break;
     }
-    return ((rc == 0) && (fflush(stdout) == 0)) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return tool_output_end("keel_plan", (rc == 0) ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,6 +78,7 @@ static void keel_plan_picture_commands(const keel_plan_report_t *report, const c
 int keel_plan_picture(const keel_plan_report_t *report, const char *path, keel_plan_error_t *error)
 {
     void (*old)(int);
+    struct stat drawn;
     FILE *stream;
     int status, failed;
 
@@ -84,7 +86,10 @@ int keel_plan_picture(const keel_plan_report_t *report, const char *path, keel_p
         snprintf(error->text, sizeof error->text, "cannot write %.100s: %s", path, strerror(errno));
         return -1;
     }
-    fclose(stream);
+    if (fclose(stream) != 0) {
+        snprintf(error->text, sizeof error->text, "cannot write %.100s: %s", path, strerror(errno));
+        return -1;
+    }
     old = signal(SIGPIPE, SIG_IGN);
     stream = popen("gnuplot -", "w");
     if (stream == NULL) {
@@ -100,6 +105,11 @@ int keel_plan_picture(const keel_plan_report_t *report, const char *path, keel_p
         snprintf(error->text, sizeof error->text, "gnuplot did not draw %.100s%s", path,
                  ((status != -1) && WIFEXITED(status) && (WEXITSTATUS(status) == 127)) ? ": is it installed?" : "");
         unlink(path);
+        return -1;
+    }
+    if ((stat(path, &drawn) != 0) ||
+        (S_ISREG(drawn.st_mode) && (drawn.st_size == 0))) { /* gnuplot returns 0 on a full disk */
+        snprintf(error->text, sizeof error->text, "gnuplot could not write %.100s", path);
         return -1;
     }
     return 0;
