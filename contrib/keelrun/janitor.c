@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,50 +16,36 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "leftover.h"
 #include "netns.h"
 #include "node.h"
 #include "rehearsal.h"
 #include "report.h"
 
-#define JANITOR_SWEEP_NS   (10 * 1000000000ull) /* a killed process that is not gone after this stays */
-#define JANITOR_REMOVE_FDS 16
-
-static int janitor_remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-    (void)status;
-    (void)type;
-    (void)place;
-    remove(path);
-    return 0;
-}
-
-static void janitor_remove(const char *path)
-{
-    nftw(path, janitor_remove_one, JANITOR_REMOVE_FDS, FTW_DEPTH | FTW_PHYS);
-}
+#define JANITOR_SWEEP_NS (10 * 1000000000ull) /* a killed process that is not gone after this stays */
 
 /* names only, so that the master knows them too and dies in no moment in which a directory has no janitor */
 static void janitor_name_directories(janitor_t *janitor)
 {
-    const char *tmp = getenv("TMPDIR");
     uint64_t number = clock_now_ns();
 
     getrandom(&number, sizeof number, 0);
-    snprintf(janitor->session, sizeof janitor->session, "%s/keelrun.%d.%016llx", tmp != NULL ? tmp : "/tmp", getpid(),
+    snprintf(janitor->session, sizeof janitor->session, "%s/keelrun.%d.%016llx", leftover_temporary(), getpid(),
              (unsigned long long)number);
-    snprintf(janitor->shm, sizeof janitor->shm, "/dev/shm/keelrun.%d.%016llx", getpid(), (unsigned long long)number);
+    snprintf(janitor->shm, sizeof janitor->shm, LEFTOVER_SHARED_MEMORY "/keelrun.%d.%016llx", getpid(),
+             (unsigned long long)number);
 }
 
 static int janitor_make_directories(const janitor_t *janitor, const options_t *options)
 {
-    if (mkdir(janitor->session, S_IRWXU) != 0) {
+    if (!leftover_make_directory(janitor->session)) {
         report("cannot make the directory '%s': %s", janitor->session, strerror(errno));
         return -1;
     }
     if (options->rehearse && !rehearsal_prepare(janitor->session)) {
         return -1;
     }
-    if (mkdir(janitor->shm, S_IRWXU) == 0) {
+    if (leftover_make_directory(janitor->shm)) {
         setenv("UCX_POSIX_DIR", janitor->shm, 0); /* UCX's files of this job, and of no other, are there */
     }
     return 0;
@@ -183,8 +168,8 @@ static void janitor_run(janitor_t *janitor, const options_t *options, const int 
     janitor_fork_nodes(janitor, options, node_fds, control, netns_error);
     janitor_wait(control, children);
     janitor_sweep();
-    janitor_remove(janitor->session);
-    janitor_remove(janitor->shm);
+    leftover_remove_directory(janitor->session);
+    leftover_remove_directory(janitor->shm);
 }
 
 int janitor_start(janitor_t *janitor, const options_t *options, const int *node_fds, const int *master_fds)
@@ -223,6 +208,6 @@ void janitor_finish(janitor_t *janitor)
     while (waitpid(janitor->pid, &status, 0) < 0 && errno == EINTR) {
     }
     janitor_sweep();
-    janitor_remove(janitor->session);
-    janitor_remove(janitor->shm);
+    leftover_remove_directory(janitor->session);
+    leftover_remove_directory(janitor->shm);
 }

@@ -7,7 +7,8 @@
  *
  * Why nothing is left behind: every process of the job is a descendant of the janitor and cannot leave it, since it
  * is a child subreaper; nodes die with the janitor and ranks with their node (parent death signal); the master is a
- * subreaper too and does the janitor's work if that one is killed.
+ * subreaper too and does the janitor's work if that one is killed. If both are killed at once the directories stay, and the next
+ * keelrun of the user removes them (leftover.h).
  */
 #ifndef KEELRUN_JANITOR_H_
 #define KEELRUN_JANITOR_H_

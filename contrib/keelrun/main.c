@@ -9,6 +9,7 @@
 
 #include <runtime/pmix_events.h>
 
+#include "leftover.h"
 #include "master.h"
 #include "report.h"
 
@@ -73,5 +74,6 @@ int main(int argc, char **argv)
     snprintf(text, sizeof text, "%llu", (unsigned long long)start);
     setenv(KEELRUN_ENV_START, text, 1);
     options.start_ns = start;
+    leftover_clean(false);
     return run_job(&options);
 }

@@ -13,6 +13,7 @@
 #include <keel/version.h>
 
 #include "channel.h"
+#include "leftover.h"
 #include "report.h"
 
 #define OPTIONS_RANKS_MAX    4096
@@ -59,6 +60,7 @@ static const char options_help[] =
     "      --timeout SECONDS    end the job after this time with status 124\n"
     "  -x NAME=VALUE            set a variable for the program\n"
     "  -v, --verbose            say what happens, with times since the start, on stderr\n"
+    "      --clean              remove what jobs of this user left behind, and run nothing: every start does so first\n"
     "  -h, --help               this text\n"
     "      --version            the version\n"
     "\n"
@@ -92,6 +94,7 @@ enum {
     OPTION_OUTPUT,
     OPTION_TAG,
     OPTION_TIMEOUT,
+    OPTION_CLEAN,
     OPTION_VERSION
 };
 
@@ -114,6 +117,7 @@ static const struct option options_long[] = {
     {"output", required_argument, NULL, OPTION_OUTPUT},
     {"tag", no_argument, NULL, OPTION_TAG},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+    {"clean", no_argument, NULL, OPTION_CLEAN},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, OPTION_VERSION},
@@ -378,6 +382,10 @@ int options_read(int argc, char **argv, options_t *options)
     while ((option = getopt_long(argc, argv, "+:n:x:vh", options_long, NULL)) != -1) {
         if (option == 'h') {
             fputs(options_help, stdout);
+            return 0;
+        }
+        if (option == OPTION_CLEAN) {
+            leftover_clean(true);
             return 0;
         }
         if (option == OPTION_VERSION) {

@@ -364,6 +364,84 @@ nothing_is_left_after_kill_of_the_janitor()
     check_nothing_left $pid
 }
 
+# ends keelrun and its janitor in one moment
+kill_both()
+{
+    local janitor
+
+    janitor=$(cat "/proc/$pid/task/$pid/children")
+    # shellcheck disable=SC2086
+    kill -KILL $pid $janitor
+    wait "$pid"
+}
+
+directories() # of all jobs
+{
+    find "$TMPDIR" /dev/shm -mindepth 1 -maxdepth 1 -name 'keelrun.*'
+}
+
+wait_for_processes()
+{
+    local tries
+
+    for ((tries = 0; tries < 400; tries++)); do
+        what_is_left "$pid" | grep -q '^process' || return 0
+        sleep 0.05
+    done
+    fail "processes are left"
+}
+
+# by the next start, or by --clean; those of a living job, of another user, and what jobs do not make stay
+directories_of_a_killed_job_are_removed_by_the_next()
+{
+    local living=$scratch/living.out kept
+
+    [ "$KEELRUN_TEST_PRIVATE" = yes ] || { echo "no /dev/shm of its own: skipped"; exit 77; }
+    mkdir "$TMPDIR/keelrun" /dev/shm/keelruns && touch "$TMPDIR/keelrun.file"
+    mkdir "$TMPDIR/keelrun.1.other" && chown 65534 "$TMPDIR/keelrun.1.other" || fail "no directory of another user"
+    kept=$(find "$TMPDIR" /dev/shm -mindepth 1)
+    for how in run --clean; do
+        start -n 4 --nodes 2 "$client" watch -1
+        wait_for "rank 3.0 is there" "$out"
+        kill_both
+        wait_for_processes
+        [ "$(directories | wc -l)" -eq 4 ] || fail "nothing was left"
+        if [ $how = run ]; then
+            "$keelrun" true || fail "status $?"
+        else
+            "$keelrun" --clean >"$out" 2>"$err" || fail "status $?"
+            has "$out" 1 "^$TMPDIR/keelrun.$pid.* removed$"
+            has "$out" 1 "^/dev/shm/keelrun.$pid.* removed$"
+        fi
+        [ "$(find "$TMPDIR" /dev/shm -mindepth 1)" = "$kept" ] || fail "$how: not what was there before: $(directories)"
+    done
+    "$keelrun" --timeout 60 -n 2 --nodes 2 "$client" watch -1 >"$living" 2>&1 </dev/null &
+    pid=$!
+    wait_for "rank 1.0 is there" "$living"
+    "$keelrun" --clean >"$out" 2>"$err" || fail "status $?"
+    [ ! -s "$out" ] || fail "a living job lost its directories: $(cat "$out")"
+    kill -TERM $pid
+    wait $pid
+    rm -r "$TMPDIR"/keelrun* /dev/shm/keelruns
+}
+
+# a start makes its directories while others clean
+starts_and_cleaning_do_not_meet()
+{
+    local i cleaners=()
+
+    for i in 1 2; do
+        while [ ! -e "$scratch/end" ]; do "$keelrun" --clean; done >>"$scratch/cleaned" 2>&1 &
+        cleaners+=($!)
+    done
+    for ((i = 0; i < 20; i++)); do
+        "$keelrun" -n 2 --nodes 2 sh -c '[ -d "$UCX_POSIX_DIR" ]' >"$out" 2>"$err" || fail "status $?: round $i"
+    done
+    touch "$scratch/end"
+    wait "${cleaners[@]}"
+    check_nothing_left '*' # a cleaner may have taken what an owner was about to lock, or to remove
+}
+
 shared_memory_of_a_killed_rank_is_removed()
 {
     # UCX makes its files in UCX_POSIX_DIR and removes them when all have opened them: a rank killed between leaves them
