@@ -3,14 +3,29 @@
 
 #include "check/plant.h"
 #include "ckpt/repair.h"
+#include "code/rs.h"
 #include "topo/choose.h"
+#include "topo/cover.h"
 
 #include <string.h>
 
 /* ---- groups ---- */
 
+static keel_cover_params_t ckpt_cover(const keel_lane_t *lane, const keel_domains_t *domains, uint32_t size)
+{
+    const keel_config_t *config = lane->config;
+
+    return (keel_cover_params_t){.domains = domains,
+                                 .level = config->topo_level,
+                                 .programs = (config->checksum_ranks > 0) ? lane->programs : 0,
+                                 .group_size = size,
+                                 .parities = config->parities,
+                                 .parities_max = KEEL_RS_PARITIES_MAX,
+                                 .is_group_auto = config->is_group_auto};
+}
+
 /* 0: no parity, asked for, or alone */
-static keel_status_t ckpt_group_size(const keel_lane_t *lane, uint32_t *size_p)
+static keel_status_t ckpt_group_size(const keel_lane_t *lane, const keel_domains_t *domains, uint32_t *size_p)
 {
     const uint32_t checksums = lane->config->checksum_ranks;
     uint32_t groups, size = lane->config->group_size;
@@ -18,15 +33,32 @@ static keel_status_t ckpt_group_size(const keel_lane_t *lane, uint32_t *size_p)
     if (checksums > 0) {
         groups = checksums / lane->config->parities;
         size = (lane->programs + groups - 1) / groups;
+    } else if (lane->config->is_group_auto) {
+        const keel_cover_params_t cover = ckpt_cover(lane, domains, size);
+
+        size = keel_cover_auto_size(&cover);
     } else if (size > lane->size) {
-        if (!lane->config->is_group_auto) {
-            keel_error(lane->message, "KEEL_GROUP_SIZE of %u is impossible: the job has %u ranks", size, lane->size);
-            return KEEL_ERR_GROUPS;
-        }
-        size = lane->size;
+        keel_error(lane->message, "KEEL_GROUP_SIZE of %u is impossible: the job has %u ranks", size, lane->size);
+        return KEEL_ERR_GROUPS;
     }
     *size_p = (size < 2 && checksums == 0) ? 0 : size;
     return KEEL_OK;
+}
+
+/* once a job: not by a replacement */
+static void ckpt_groups_say(const keel_ckpt_t *ckpt, const keel_domains_t *domains, uint32_t size, const char *note)
+{
+    const keel_lane_t *lane = ckpt->lane;
+    const keel_cover_params_t cover = ckpt_cover(lane, domains, size);
+    char remark[KEEL_TOPOLOGY_NOTE_MAX];
+
+    if (lane->rank != 0) {
+        return;
+    }
+    keel_info(lane->message, "%u groups: %s", ckpt->groups.count, note);
+    if (lane->incarnation == 0 && keel_cover_has_remark(&cover, &ckpt->groups, remark, sizeof(remark))) {
+        keel_warn(lane->message, "%s", remark);
+    }
 }
 
 static keel_status_t ckpt_groups_place(keel_ckpt_t *ckpt, const keel_domains_t *domains, uint32_t size)
@@ -45,8 +77,8 @@ static keel_status_t ckpt_groups_place(keel_ckpt_t *ckpt, const keel_domains_t *
     }
     if (status != KEEL_OK) {
         keel_error(lane->message, "KEEL_TOPO_LEVEL=%s: %s", config->topo_level, note);
-    } else if (lane->rank == 0) {
-        keel_info(lane->message, "%u groups: %s", ckpt->groups.count, note);
+    } else {
+        ckpt_groups_say(ckpt, domains, size, note);
     }
     return status;
 }
@@ -58,7 +90,7 @@ static keel_status_t ckpt_group_init(keel_ckpt_t *ckpt, const keel_domains_t *do
     keel_status_t status;
     uint32_t mine, size;
 
-    status = ckpt_group_size(lane, &size);
+    status = ckpt_group_size(lane, domains, &size);
     if (status != KEEL_OK || size == 0) {
         return status;
     }

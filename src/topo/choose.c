@@ -18,16 +18,6 @@ typedef struct keel_choose {
     size_t note_size;
 } keel_choose_t;
 
-static uint32_t keel_choose_level(const keel_domains_t *domains, const char *name)
-{
-    uint32_t level = 0;
-
-    while ((level < domains->level_count) && (strcmp(domains->levels[level].name, name) != 0)) {
-        level++;
-    }
-    return level;
-}
-
 static keel_status_t keel_choose_unknown(const keel_choose_t *choose, const char *name)
 {
     const keel_domains_t *domains = choose->domains;
@@ -46,26 +36,12 @@ static uint32_t keel_choose_checksums(const keel_choose_t *choose)
     return choose->domains->ranks - choose->programs;
 }
 
-/* the number of checksum ranks with which the level is kept, 0: none */
-static uint32_t keel_choose_checksums_that_fit(const keel_choose_t *choose, uint32_t level)
-{
-    const uint64_t ranks = choose->domains->ranks;
-    uint32_t fullest;
-    uint64_t count;
-
-    if (keel_groups_fullest(choose->domains, level, &fullest) != KEEL_OK) {
-        return 0;
-    }
-    count = (fullest + choose->parities - 1) / choose->parities;
-    return (count * (choose->parities + 2) <= ranks) ? (uint32_t)count * choose->parities : 0;
-}
-
 /* what would keep the level */
 static void keel_choose_advice(const keel_choose_t *choose, uint32_t level, char *advice, size_t size)
 {
     const int is_dedicated = choose->programs > 0;
     const keel_place_params_t params = {.group_size = choose->group_size, .parities = choose->parities, .level = level};
-    const uint32_t fits = is_dedicated ? keel_choose_checksums_that_fit(choose, level)
+    const uint32_t fits = is_dedicated ? keel_groups_checksums_that_fit(choose->domains, level, choose->parities)
                                        : keel_groups_size_that_fits(choose->domains, &params);
     const uint32_t given = is_dedicated ? keel_choose_checksums(choose) : choose->group_size;
 
@@ -186,7 +162,7 @@ static keel_status_t keel_choose(const keel_choose_t *choose, const char *name, 
     keel_status_t status;
 
     if (is_named) {
-        level = keel_choose_level(choose->domains, name);
+        level = keel_domains_find(choose->domains, name);
     }
     if (level == choose->domains->level_count) {
         return keel_choose_unknown(choose, name);

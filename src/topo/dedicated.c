@@ -304,3 +304,15 @@ keel_status_t keel_groups_add_checksums(keel_groups_t *groups, uint32_t ranks, u
     }
     return KEEL_OK;
 }
+
+uint32_t keel_groups_checksums_that_fit(const keel_domains_t *domains, uint32_t level, uint32_t parities)
+{
+    uint32_t fullest;
+    uint64_t count;
+
+    if (keel_groups_fullest(domains, level, &fullest) != KEEL_OK) {
+        return 0;
+    }
+    count = ((uint64_t)fullest + parities - 1) / parities;
+    return (count * (parities + 2) <= domains->ranks) ? (uint32_t)count * parities : 0;
+}

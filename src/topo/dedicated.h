@@ -18,6 +18,8 @@
  */
 keel_status_t keel_groups_place_dedicated(const keel_domains_t *domains, uint32_t programs, uint32_t parities,
                                           uint32_t level, keel_groups_t *groups_p);
+/* the fewest checksum ranks with which no element of @a level holds more than @a parities of a group; 0: none */
+uint32_t keel_groups_checksums_that_fit(const keel_domains_t *domains, uint32_t level, uint32_t parities);
 /* Adds to each group of the first @a ranks ranks @a parities members that come from the ranks after them, before its
  * members, wherever all of them run. @return KEEL_ERR_NO_MEMORY. */
 keel_status_t keel_groups_add_checksums(keel_groups_t *groups, uint32_t ranks, uint32_t parities);

@@ -243,3 +243,13 @@ void keel_domains_release(keel_domains_t *domains)
     keel_free(domains->levels);
     memset(domains, 0, sizeof *domains);
 }
+
+uint32_t keel_domains_find(const keel_domains_t *domains, const char *name)
+{
+    uint32_t level = 0;
+
+    while ((level < domains->level_count) && (strcmp(domains->levels[level].name, name) != 0)) {
+        level++;
+    }
+    return level;
+}

@@ -30,6 +30,8 @@ keel_status_t keel_domains_check(const keel_domains_t *domains);
 /* the hierarchy of some of the ranks: rank i of it is rank[i]; elements are numbered anew and have no names */
 keel_status_t keel_domains_select(const keel_domains_t *domains, uint32_t ranks, const uint32_t *rank,
                                   keel_domains_t *domains_p);
+/* the level of that name; domains->level_count: there is none */
+uint32_t keel_domains_find(const keel_domains_t *domains, const char *name);
 keel_status_t keel_domains_copy(const keel_domains_t *domains, keel_domains_t *copy_p);
 void keel_domains_release(keel_domains_t *domains);
 

@@ -59,7 +59,39 @@ nodes_with_checksum_ranks_are_survived()
     done
 }
 
+# with default settings, where groups of 4 would lose two ranks or more
+a_node_of_a_small_job_is_survived()
+{
+    local ranks
+
+    for ranks in 4 8; do
+        run 0 -n $ranks --nodes 2 "${small[@]}" --kill-node "0@$amid_stencil" -v \
+            "$stencil" -s 128x128 -n 300 --ckpt-every 20 -v --die 0@61.1:hold
+        has "$out" 1 'verification PASSED'
+        has "$err" $((ranks / 2)) "keelrun: .* rank [0-9] incarnation 0 died: signal 9$"
+        has "$err" 0 'a lost node'
+    done
+    run 0 -n 3 --nodes 2 "${small[@]}" -x KEEL_PARITIES=2 --kill-node "0@$amid_stencil" -v \
+        "$stencil" -s 128x128 -n 300 --ckpt-every 20 -v --die 0@61.1:hold
+    has "$out" 1 'verification PASSED'
+    has "$err" 2 "keelrun: .* rank [0-9] incarnation 0 died: signal 9$"
+    has "$err" 0 'a lost node'
+}
+
 # ---- what is said -----------------------------------------------------------------------------------------------------
+
+# once, by rank 0, and not by its replacement
+what_would_cover_a_node_is_said()
+{
+    run 0 -n 3 --nodes 2 "${small[@]}" "$moments" plain 3
+    has "$err" 1 'a lost node'
+    has "$err" 1 'keel 0.0 warn: a lost node takes up to 2 ranks of a group, more than parity replaces (1), and ends the job: KEEL_PARITIES=2 covers it$'
+    run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_GROUP_SIZE=4 --kill "0@$amid" "$moments" plain 4000
+    has "$err" 1 'a lost node'
+    has "$err" 1 'keel 0.0 warn: .* KEEL_GROUP_SIZE=3 covers it$'
+    run 0 -n 4 --nodes 1 "${small[@]}" "$moments" plain 3
+    [ ! -s "$err" ] || fail "not silent on one node"
+}
 
 impossible_levels_are_refused_with_the_best_possible()
 {

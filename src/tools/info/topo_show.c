@@ -10,6 +10,7 @@
 #include "tools/info/topo_view.h"
 #include "transports/table.h"
 #include "topo/choose.h"
+#include "topo/cover.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -88,8 +89,13 @@ static keel_status_t show_groups(topo_view_t *view, keel_site_t *site, const kee
     keel_status_t placed = KEEL_OK, status;
 
     view->group_size = config->group_size;
-    if ((config->group_size > ranks) && config->is_group_auto) {
-        view->group_size = ranks;
+    if (config->is_group_auto) {
+        const keel_cover_params_t cover = {.domains = view->domains,
+                                           .level = config->topo_level,
+                                           .group_size = config->group_size,
+                                           .parities = config->parities};
+
+        view->group_size = keel_cover_auto_size(&cover);
     }
     view->parities = config->parities;
     view->is_dedicated = config->checksum_ranks > 0 && config->checksum_ranks < ranks;
