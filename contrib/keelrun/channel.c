@@ -18,7 +18,7 @@ void *must_allocate(void *old, size_t bytes)
     void *memory = realloc(old, bytes != 0 ? bytes : 1);
 
     if (memory == NULL) {
-        report("no memory for %zu bytes", bytes);
+        report_failure("realloc", ENOMEM);
         _exit(1); /* the janitor cleans up */
     }
     return memory;

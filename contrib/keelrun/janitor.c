@@ -139,7 +139,9 @@ static void janitor_fork_nodes(const janitor_t *janitor, const options_t *option
             }
             _exit(node_run(options, i, node_fds[i], janitor->session, netns_error));
         }
-        /* fork failed: the master sees the end of the node's channel, since nobody holds the other end */
+        if (pid < 0) { /* the master sees the end of the node's channel, since nobody holds the other end */
+            report_failure("fork", errno);
+        }
     }
     for (uint32_t i = 0; i < options->nodes; i++) {
         close(node_fds[i]);
@@ -159,6 +161,10 @@ static void janitor_run(janitor_t *janitor, const options_t *options, const int 
     sigemptyset(&signals);
     sigaddset(&signals, SIGCHLD);
     children = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (children < 0) {
+        report_failure("signalfd", errno);
+        return;
+    }
     if (janitor_make_directories(janitor, options) != 0) {
         return;
     }
@@ -177,14 +183,14 @@ int janitor_start(janitor_t *janitor, const options_t *options, const int *node_
     int control[2];
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0) {
-        report("cannot make a socket: %s", strerror(errno));
+        report_failure("socketpair", errno);
         return -1;
     }
     janitor_name_directories(janitor);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     janitor->pid = fork();
     if (janitor->pid < 0) {
-        report("cannot make a process: %s", strerror(errno));
+        report_failure("fork", errno);
         return -1;
     }
     if (janitor->pid == 0) {

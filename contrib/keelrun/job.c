@@ -13,46 +13,10 @@
 
 #include <pmix_common.h>
 
+#include <base/limit_hint.h>
 #include <runtime/pmix_events.h>
 
 #include "report.h"
-
-void job_init(job_t *job, const options_t *options, const int *node_fds)
-{
-    memset(job, 0, sizeof *job);
-    job->options = options;
-    job->start_ns = clock_now_ns();
-    job->spares_left = options->spares;
-    job->ranks = must_allocate(NULL, options->ranks * sizeof *job->ranks);
-    memset(job->ranks, 0, options->ranks * sizeof *job->ranks);
-    for (uint32_t rank = 0; rank < options->ranks; rank++) {
-        job->ranks[rank].node = options_node_of(options, rank);
-        job->ranks[rank].pidfd = -1;
-    }
-    job->nodes = must_allocate(NULL, options->nodes * sizeof *job->nodes);
-    memset(job->nodes, 0, options->nodes * sizeof *job->nodes);
-    for (uint32_t node = 0; node < options->nodes; node++) {
-        channel_open(&job->nodes[node].channel, node_fds[node], false);
-        job->nodes[node].heir = node;
-    }
-}
-
-void job_release(job_t *job)
-{
-    while (job->fences != NULL) {
-        fence_remove(&job->fences, job->fences);
-    }
-    for (uint32_t node = 0; node < job->options->nodes; node++) {
-        channel_close(&job->nodes[node].channel);
-    }
-    for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
-        if (job->ranks[rank].pidfd >= 0) {
-            close(job->ranks[rank].pidfd);
-        }
-    }
-    free(job->nodes);
-    free(job->ranks);
-}
 
 static void job_broadcast(job_t *job, message_type_t type, uint32_t rank, uint32_t incarnation, const char *payload,
                           size_t length)
@@ -115,13 +79,15 @@ static void job_start_rank(job_t *job, uint32_t rank)
 
 static void job_on_hello(job_t *job, uint32_t node, const message_t *message, const char *payload)
 {
-    int error = (int)message->value;
+    int error = (int)message->value; /* below 0: none */
+    char hint[KEEL_LIMIT_HINT_MAX];
 
     if (error != 0) {
         bool is_netns = job->options->netns && memcmp(payload, "network", 7) == 0;
 
-        job_end(job, is_netns ? KEELRUN_STATUS_NO_NETNS : KEELRUN_STATUS_FAILED, "node %u: %.*s: %s", node,
-                (int)message->length, payload, strerror(error));
+        job_end(job, is_netns ? KEELRUN_STATUS_NO_NETNS : KEELRUN_STATUS_FAILED, "node %u: %.*s%s%s%s", node,
+                (int)message->length, payload, error > 0 ? ": " : "", error > 0 ? strerror(error) : "",
+                keel_limit_hint(error > 0 ? error : 0, hint));
         return;
     }
     job->nodes[node].pid = (pid_t)message->cookie;
@@ -137,9 +103,16 @@ static void job_on_hello(job_t *job, uint32_t node, const message_t *message, co
 
 static void job_on_started(job_t *job, job_rank_t *state, const message_t *message)
 {
+    char hint[KEEL_LIMIT_HINT_MAX];
+
     state->state = RANK_RUNNING;
     state->pid = (pid_t)message->value;
     state->pidfd = pidfd_open((pid_t)message->value, 0); /* it stands at its gate: the number is its own */
+    if (state->pidfd < 0 && errno != ESRCH) {            /* else it has ended, and its node says so next */
+        job_end(job, KEELRUN_STATUS_FAILED, "rank %u: pidfd_open: %s%s", message->rank, strerror(errno),
+                keel_limit_hint(errno, hint));
+        return;
+    }
     report_verbose("rank %u incarnation %u started on node %u, pid %lld", message->rank, message->incarnation,
                    state->node, (long long)message->value);
     job_fire_kills(job);
@@ -148,9 +121,14 @@ static void job_on_started(job_t *job, job_rank_t *state, const message_t *messa
 static void job_on_not_started(job_t *job, const message_t *message, const char *payload)
 {
     int error = (int)message->value;
-    int status = error == ENOENT ? KEELRUN_STATUS_NOT_FOUND : KEELRUN_STATUS_NOT_EXECUTABLE;
+    bool is_lack = error == EMFILE || error == ENFILE || error == EAGAIN || error == ENOMEM;
+    int status = is_lack           ? KEELRUN_STATUS_FAILED
+                 : error == ENOENT ? KEELRUN_STATUS_NOT_FOUND
+                                   : KEELRUN_STATUS_NOT_EXECUTABLE;
+    char hint[KEEL_LIMIT_HINT_MAX];
 
-    job_end(job, status, "rank %u: %.*s: %s", message->rank, (int)message->length, payload, strerror(error));
+    job_end(job, status, "rank %u: %.*s: %s%s", message->rank, (int)message->length, payload, strerror(error),
+            keel_limit_hint(error, hint));
 }
 
 /* ---- ending ------------------------------------------------------------------------------------------------------ */
@@ -299,6 +277,8 @@ void job_take_ends(job_t *job)
 
 void job_on_node_lost(job_t *job, uint32_t node)
 {
+    char hint[KEEL_LIMIT_HINT_MAX];
+
     channel_close(&job->nodes[node].channel);
     job->nodes[node].is_lost = true;
     if (job->is_ending) {
@@ -306,7 +286,8 @@ void job_on_node_lost(job_t *job, uint32_t node)
     }
     report_verbose("node %u is lost", node);
     if (job->ready_count < job->options->nodes) {
-        job_end(job, KEELRUN_STATUS_FAILED, "node %u could not be started", node);
+        job_end(job, KEELRUN_STATUS_FAILED, "node %u could not be started: its process is gone%s", node,
+                keel_limit_hint(0, hint));
         return;
     }
     for (uint32_t rank = 0; rank < job->options->ranks && !job->is_ending; rank++) {

@@ -193,7 +193,7 @@ static int master_start(master_t *master)
         int pair[2];
 
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-            report("cannot make a socket: %s", strerror(errno));
+            report_failure("socketpair", errno);
             goto out;
         }
         ours[node] = pair[0];
@@ -221,6 +221,10 @@ int master_run(const options_t *options, master_end_t *end_p)
     master.options = options;
     *end_p = (master_end_t){.setting = NULL};
     master.signals = master_open_signals();
+    if (master.signals < 0) {
+        report_failure("signalfd", errno);
+        return KEELRUN_STATUS_FAILED;
+    }
     if (master_start(&master) != 0) {
         close(master.signals);
         return KEELRUN_STATUS_FAILED;

@@ -111,20 +111,25 @@ static void node_on_unwritten(void *arg, int error)
 }
 
 /* PMIx's library complains on stderr of each connection that a death cuts: that is what this program is for. */
-static void node_silence_pmix(node_t *node)
+static bool node_silence_pmix(node_t *node)
 {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
     node->err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (null < 0 || node->err < 0) {
+        return false;
+    }
     report_move(node->err);
-    if (getenv("KEELRUN_DEBUG") == NULL && null >= 0) {
+    if (getenv("KEELRUN_DEBUG") == NULL) {
         dup2(null, STDERR_FILENO);
     }
     close(null);
+    return true;
 }
 
 static const char *node_open_server(node_t *node, const char *session)
 {
+    static char failure[600];
     char directory[512];
     server_params_t params = {.options = node->options,
                               .node = node->index,
@@ -136,7 +141,8 @@ static const char *node_open_server(node_t *node, const char *session)
 
     snprintf(directory, sizeof directory, "%s/node%u", session, node->index);
     if (mkdir(directory, S_IRWXU) != 0) {
-        return strerror(errno);
+        snprintf(failure, sizeof failure, "mkdir '%.400s': %s", directory, strerror(errno));
+        return failure;
     }
     setenv("PMIX_MCA_gds", "hash", 1); /* the default store cannot take a rank twice */
     return server_open(&params);
@@ -147,7 +153,7 @@ static int node_say_hello(node_t *node, const char *what, int error)
     message_t hello = {.type = MESSAGE_HELLO, .value = error, .cookie = (uint64_t)getpid()};
 
     if (what != NULL && error == 0) {
-        hello.value = EPROTO;
+        hello.value = -1; /* a library that has said why */
     }
     channel_send(&node->channel, &hello, what != NULL ? what : "", what != NULL ? strlen(what) : 0);
     return what != NULL ? -1 : 0;
@@ -310,16 +316,21 @@ static void node_loop(node_t *node)
 static int node_open(node_t *node, const char *session, int netns_error)
 {
     sigset_t signals;
-    const char *failed;
-    int error;
+    const char *failed = NULL;
+    int error = 0;
 
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file of limited size is full: the write says so */
-    node_silence_pmix(node);
+    if (!node_silence_pmix(node)) {
+        return node_say_hello(node, "dup", errno);
+    }
     sigemptyset(&signals);
     sigaddset(&signals, SIGCHLD);
     node->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     node->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (node->signals < 0 || node->wake < 0) {
+        return node_say_hello(node, node->signals < 0 ? "signalfd" : "eventfd", errno);
+    }
     failed = node_isolate(node, netns_error, &error);
     if (failed == NULL) {
         failed = node_open_server(node, session);
@@ -330,7 +341,7 @@ static int node_open(node_t *node, const char *session, int netns_error)
 
         node->output = output_start(node->options, &callbacks);
         error = node->output == NULL ? errno : 0;
-        failed = node->output == NULL ? "cannot make the output thread" : NULL;
+        failed = node->output == NULL ? "pthread_create" : NULL;
     }
     return node_say_hello(node, failed, error);
 }

@@ -3,8 +3,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <base/limit_hint.h>
 
 static bool report_is_verbose;
 static uint64_t report_start_ns;
@@ -70,4 +73,11 @@ void report_verbose(const char *format, ...)
     va_start(arguments, format);
     report_line(true, format, arguments);
     va_end(arguments);
+}
+
+void report_failure(const char *what, int error)
+{
+    char hint[KEEL_LIMIT_HINT_MAX];
+
+    report("%s: %s%s", what, strerror(error), keel_limit_hint(error, hint));
 }

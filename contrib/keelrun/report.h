@@ -10,6 +10,9 @@ void report_move(int fd);                                                   /* l
 void report(const char *format, ...) __attribute__((format(printf, 1, 2))); /* always: something is wrong */
 void report_verbose(const char *format, ...) __attribute__((format(printf, 1, 2))); /* -v: what happens, with times */
 
+/* "keelrun: WHAT: reason of the errno @a error; limits of the process that may be why" */
+void report_failure(const char *what, int error);
+
 uint64_t clock_now_ns(void); /* CLOCK_MONOTONIC */
 
 #endif

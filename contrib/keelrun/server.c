@@ -320,11 +320,21 @@ void server_node_name(uint32_t node, char *name, size_t size)
     snprintf(name, size, "node%u", node);
 }
 
+/* "CALL: reason" for node_say_hello() */
+static const char *server_failure(const char *call, pmix_status_t status)
+{
+    static char text[128];
+
+    snprintf(text, sizeof text, "%s failed: %s (%d)", call, PMIx_Error_string(status), status);
+    return text;
+}
+
 static const char *server_watch_connections(void)
 {
     pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
+    pmix_status_t status = PMIx_Register_event_handler(&code, 1, NULL, 0, server_on_lost, NULL, NULL);
 
-    return PMIx_Register_event_handler(&code, 1, NULL, 0, server_on_lost, NULL, NULL) < 0 ? "event handler" : NULL;
+    return status < 0 ? server_failure("PMIx_Register_event_handler", status) : NULL;
 }
 
 const char *server_open(const server_params_t *params)
@@ -353,11 +363,11 @@ const char *server_open(const server_params_t *params)
         PMIX_INFO_DESTRUCT(&info[i]);
     }
     if (status != PMIX_SUCCESS) {
-        return PMIx_Error_string(status);
+        return server_failure("PMIx_server_init", status);
     }
     sockets_send_at_once();
     status = register_job(params->options, params->node, params->job);
-    return status != PMIX_SUCCESS ? PMIx_Error_string(status) : server_watch_connections();
+    return status != PMIX_SUCCESS ? server_failure("PMIx_server_register_nspace", status) : server_watch_connections();
 }
 
 char **server_expect(uint32_t rank, uint32_t incarnation, uint32_t local)

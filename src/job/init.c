@@ -9,7 +9,9 @@
 #include "engine/logs.h"
 
 #include "base/crc.h"
+#include "base/limit_hint.h"
 #include "base/memory.h"
+#include "base/message.h"
 #include "check/plant.h"
 #include "order/flush.h"
 #include "engine/fork.h"
@@ -38,6 +40,7 @@
 #include "recovery/rebuild.h"
 #include "recovery/recover.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -234,9 +237,24 @@ static keel_status_t context_configure(keel_context_h ctx, const keel_params_t *
     return status;
 }
 
+/* The layer that ran out of memory, or whose system call failed, may have had no place to say so. */
+static void init_say_failure(keel_status_t status)
+{
+    const keel_message_t message = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
+    const int error = (status == KEEL_ERR_NO_MEMORY) ? ENOMEM : 0;
+    char hint[KEEL_LIMIT_HINT_MAX];
+
+    if (status == KEEL_ERR_NO_MEMORY || status == KEEL_ERR_IO || status == KEEL_ERR_TRANSPORT) {
+        keel_error(&message, "keel_init: %s%s", keel_status_string(status), keel_limit_hint(error, hint));
+    }
+}
+
 keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
 {
-    return keel_init_on(NULL, params, ctx_p);
+    const keel_status_t status = keel_init_on(NULL, params, ctx_p);
+
+    init_say_failure(status);
+    return status;
 }
 
 keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *params, keel_context_h *ctx_p)

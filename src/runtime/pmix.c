@@ -5,6 +5,7 @@
 #include "pmix.h"
 
 #include <base/config.h>
+#include <base/limit_hint.h>
 #include <base/memory.h>
 #include <base/message.h>
 
@@ -30,8 +31,10 @@ static int has_joined; /* this process, its job */
 
 void keel_pmix_complain(const keel_runtime_pmix_t *runtime, const char *what, pmix_status_t status)
 {
-    fprintf(stderr, "keel: rank %u.%u: %s: %s\n", runtime->base.rank, runtime->base.incarnation, what,
-            PMIx_Error_string(status));
+    char hint[KEEL_LIMIT_HINT_MAX];
+
+    fprintf(stderr, "keel: rank %u.%u: %s: %s%s\n", runtime->base.rank, runtime->base.incarnation, what,
+            PMIx_Error_string(status), keel_limit_hint(0, hint));
 }
 
 /*
@@ -324,7 +327,7 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
     }
     pmix_status = PMIx_Init(&runtime->process, NULL, 0);
     if (pmix_status != PMIX_SUCCESS) {
-        keel_pmix_complain(runtime, "cannot reach the launcher", pmix_status);
+        keel_pmix_complain(runtime, "PMIx_Init cannot reach the launcher", pmix_status);
         status = KEEL_ERR_RUNTIME;
         goto err_free;
     }

@@ -2,6 +2,7 @@
 add_executable(limits limits.c)
 target_link_libraries(limits PRIVATE keel)
 foreach(case windows_beyond_the_groups_memory_are_refused limits_on_open_files_are_named
+        limits_of_the_launcher_are_named address_space_of_ranks_is_named
         transports_that_do_not_do_are_named ucx_knows_all_settings
         restarts_inside_init_end_after_two collective_calls_that_differ_are_named)
   add_test(NAME proc_limits_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/limits_test.sh ${CMAKE_BINARY_DIR} ${case})

@@ -78,6 +78,52 @@ limits_on_open_files_are_named()
     run 0 -n 2 "${small[@]}" sh -c 'ulimit -n '$((needed + 4))'; exec "$0" "$@"' "$limits" lost 0
 }
 
+# ---- what fails at the start ------------------------------------------------------------------------------------------------
+
+# named FILES-OR-SPACE OPTION: the job has run, or its standard error says which limit was too low
+named()
+{
+    [ $status -eq 0 ] || grep -q "(ulimit -$2)\|error while loading shared libraries" "$err" || fail "ulimit -$2 $1: no limit is named"
+    ! grep -q 'Protocol error' "$err" || fail "ulimit -$2 $1: a protocol error, and none was made"
+}
+
+# of keelrun and its nodes
+limits_of_the_launcher_are_named()
+{
+    local limit
+
+    for limit in 5 8 10 12 14 16 18 20 22 24 28; do
+        (
+            ulimit -n $limit
+            exec "$keelrun" --timeout 20 -n 2 --nodes 2 true
+        ) >"$out" 2>"$err" </dev/null
+        status=$?
+        named $limit n
+        check_nothing_left '*'
+    done
+    for limit in 20000 25000 30000 40000 60000 100000; do
+        (
+            ulimit -v $limit
+            exec "$keelrun" --timeout 20 -n 2 --nodes 2 true
+        ) >"$out" 2>"$err" </dev/null
+        status=$?
+        named $limit v
+        check_nothing_left '*'
+    done
+}
+
+# of ranks; a library that crashes, or a rank that hears nobody, is not the start's
+address_space_of_ranks_is_named()
+{
+    local limit
+
+    for limit in 14000 18000 30000 34000 38000 42000; do
+        # shellcheck disable=SC2016
+        run_any -n 2 --timeout 10 "${small[@]}" bash -c 'ulimit -v '$limit'; exec "$0"' "$limits"
+        [ $status -ge 124 ] || named $limit v
+    done
+}
+
 # ---- transports -------------------------------------------------------------------------------------------------------------
 
 # whatever does not do is named beside what there is, at once
@@ -96,6 +142,11 @@ transports_that_do_not_do_are_named()
     grep -q " error: invalid value for KEEL_TRANSPORT: 'rdma', expected \[auto|ucp|verbs\]" "$err" || fail "KEEL_TRANSPORT=rdma: no reason given"
     run 25 -n 2 "${small[@]}" -x KEEL_TRANSPORT=verbs -x KEEL_VERBS_DEVICE=none0 "$limits"
     grep -q ' error: KEEL_TRANSPORT=verbs[,:]' "$err" || fail "KEEL_TRANSPORT=verbs: no reason given"
+    [ -e /sys/class/infiniband ] || {
+        run 25 -n 2 "${small[@]}" -x KEEL_TRANSPORT=verbs "$limits"
+        grep -q ' error: KEEL_TRANSPORT=verbs: ibv_get_device_list: .*; KEEL_TRANSPORT=ucp needs no RDMA device$' "$err" ||
+            fail "KEEL_TRANSPORT=verbs: not said what to do"
+    }
     for tls in tcp all '' tcp,foo; do
         run 0 -n 2 --nodes 2 "${small[@]}" -x KEEL_TLS_SERVED=$tls "$limits"
     done

@@ -1,8 +1,13 @@
 /* The service thread. */
 #include "service_loop.h"
 
+#include "base/limit_hint.h"
+#include "base/message.h"
+
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -119,26 +124,45 @@ static void *loop_main(void *arg)
     return NULL;
 }
 
+static void say_failure(const keel_transport_params_t *params, const char *call, int error)
+{
+    char hint[KEEL_LIMIT_HINT_MAX];
+
+    if (params->message != NULL) {
+        keel_error(params->message, "the service thread cannot be made: %s: %s%s", call, strerror(error),
+                   keel_limit_hint(error, hint));
+    }
+}
+
 keel_status_t keel_service_loop_open(keel_service_loop_t *loop, const keel_service_loop_ops_t *ops, void *arg,
                                      const keel_transport_params_t *params, keel_shm_wait_t *other)
 {
     *loop = (keel_service_loop_t){
         .ops = ops, .arg = arg, .params = params, .other = other, .bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
-    return (loop->bell < 0) ? KEEL_ERR_IO : KEEL_OK;
+    if (loop->bell >= 0) {
+        return KEEL_OK;
+    }
+    say_failure(params, "eventfd", errno);
+    return KEEL_ERR_IO;
 }
 
 /* signals are the program's: none is handled on this thread, but one by which a runtime may hold it */
 keel_status_t keel_service_loop_start(keel_service_loop_t *loop)
 {
     sigset_t all, before;
+    int error;
 
     sigfillset(&all);
     if (loop->params->signal != 0) {
         sigdelset(&all, loop->params->signal);
     }
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    loop->is_running = (pthread_create(&loop->thread, NULL, loop_main, loop) == 0);
+    error = pthread_create(&loop->thread, NULL, loop_main, loop);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    loop->is_running = (error == 0);
+    if (error != 0) {
+        say_failure(loop->params, "pthread_create", error);
+    }
     return loop->is_running ? KEEL_OK : KEEL_ERR_NO_MEMORY;
 }
 

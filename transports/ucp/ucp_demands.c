@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* environ */
 #include "ucp_demands.h"
 
+#include "base/limit_hint.h"
 #include "base/message.h"
 #include "service/service_files.h"
 
@@ -189,7 +190,7 @@ static void list_settings(char *list, size_t size)
 void keel_ucp_refuse_transports(const keel_transport_params_t *params, const char *why)
 {
     const char *chosen = (params->tls_served != NULL) ? params->tls_served : "tcp";
-    char settings[NAMES_MAX];
+    char settings[NAMES_MAX], hint[KEEL_LIMIT_HINT_MAX];
     names_t names = {.between = "", .inside = ""};
 
     if (params->message == NULL) {
@@ -197,7 +198,8 @@ void keel_ucp_refuse_transports(const keel_transport_params_t *params, const cha
     }
     find_transports(&names);
     list_settings(settings, sizeof(settings));
-    keel_error(params->message, "KEEL_TLS_SERVED=%s%s: %s; on this host there are, between nodes:%s and inside one:%s",
-               chosen, settings, why, (names.between[0] != '\0') ? names.between : " none",
+    keel_error(params->message,
+               "KEEL_TLS_SERVED=%s%s: %s%s; on this host there are, between nodes:%s and inside one:%s", chosen,
+               settings, why, keel_limit_hint(0, hint), (names.between[0] != '\0') ? names.between : " none",
                (names.inside[0] != '\0') ? names.inside : " none");
 }

@@ -230,8 +230,8 @@ keel_status_t keel_verbs_device_open(keel_verbs_device_t *device, const keel_tra
     (void)ibv_fork_init(); /* children of the program do not take registered memory along */
     list = ibv_get_device_list(NULL);
     if (list == NULL) {
-        refuse(params, "KEEL_TRANSPORT=verbs: RDMA devices of this host cannot be listed: %s",
-               (errno == ENOSYS) ? "its kernel has none" : strerror(errno));
+        refuse(params, "KEEL_TRANSPORT=verbs: ibv_get_device_list: %s; KEEL_TRANSPORT=ucp needs no RDMA device",
+               (errno == ENOSYS) ? "the kernel of this host has none" : strerror(errno));
         return KEEL_ERR_TRANSPORT;
     }
     status = find_device(device, params, list, &wish);

@@ -62,6 +62,9 @@ keel_status_t keel_verbs_port_open(keel_verbs_port_t *port, const keel_verbs_dev
     }
     port->sockets = epoll_create1(EPOLL_CLOEXEC);
     if (port->sockets < 0) {
+        if (params->message != NULL) {
+            keel_error(params->message, "KEEL_TRANSPORT=verbs: epoll_create1: %s", strerror(errno));
+        }
         status = KEEL_ERR_IO;
         goto err_pools;
     }
