@@ -80,7 +80,8 @@ void keel_rehearse_say_hint(keel_context_h ctx, uint32_t phase)
     if (phase == ctx->rec.restarted_at && phase > 0) {
         keel_error_ctx(ctx,
                        "rehearsal: it was restored at gsync %u, where that phase begins: look for memory that is not "
-                       "protected, then for %s",
+                       "protected, for calls behind the safe gsync in the body of a loop whose step was counted before "
+                       "it, then for %s",
                        phase, others);
     } else {
         keel_error_ctx(ctx, "rehearsal: what it did from gsync %u on, where it was restored, was the same: look for %s",

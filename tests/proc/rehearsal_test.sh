@@ -22,7 +22,7 @@ found()
 {
     rehearse 123 "$1" "$rehearsed" "$2"
     has "$err" 1 "^keel 0.1 error: rehearsal: rank 0, phase 2: $3"
-    has "$err" 1 'gsync 2, .*: look for memory that is not protected, then for the clock, '
+    has "$err" 1 'gsync 2, .*: look for memory that is not protected, .* then for the clock, '
     has "$err" 1 '^keelrun: rehearsal: rank 0 did not do again in phase 2 what it had done before'
     has "$err" 1 '^keelrun: rehearsal: 1 of 4 ranks were killed and re-executed [01] phases: different$'
     has "$err" 0 'error: rehearsal: rank [1-3]'
@@ -99,6 +99,26 @@ loads_of_own_memory_are_found()
 other_gets_are_found()
 {
     found direct where 'what it read is not what its predecessor had$'
+}
+
+# The step was counted before the gsync: a replacement leaves out what its predecessor did behind it. Right: with any death.
+calls_behind_the_safe_gsync_are_found()
+{
+    local behind=$build/tests/proc/behind_safe kind lane death
+
+    for lane in direct served; do
+        for kind in gsync safe group; do
+            rehearse 123 $lane "$behind" $kind
+            has "$err" 1 "^keel 0.1 error: rehearsal: it was restored at gsync 2, .* for calls behind the safe gsync"
+        done
+        passed 14 $lane "$behind" right
+        for death in 1@9.0 1@9.1 0@12.1; do
+            run 0 -n 4 --nodes 2 "${small[@]}" -x "KEEL_LANES=$lane" -x KEEL_CKPT_INTERVAL=4gsyncs -x KEEL_VERBOSE=y \
+                "$behind" right $death
+            has "$out" 4 'right$'
+            check_cost local "$death"
+        done
+    done
 }
 
 # from where what was forgotten is made again, so that does not show
