@@ -565,7 +565,7 @@ KEEL_API keel_status_t keel_lock_all(keel_context_h ctx);
 KEEL_API keel_status_t keel_unlock_all(keel_context_h ctx); /**< KEEL_ERR_STATE outside of a reading epoch */
 
 enum keel_gsync_flags {
-    /** All state is in windows and protected regions, and leads to the call that comes next: see contrib/doc/reexecution.md. Same on all ranks. */
+    /** All state is in windows and protected regions: a checkpoint may be taken here. The same on every rank. */
     KEEL_GSYNC_SAFE = KEEL_BIT(0)
 };
 

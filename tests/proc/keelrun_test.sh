@@ -431,7 +431,7 @@ starts_and_cleaning_do_not_meet()
     local i cleaners=()
 
     for i in 1 2; do
-        while [ ! -e "$scratch/end" ]; do "$keelrun" --clean; done >>"$scratch/cleaned" 2>&1 &
+        while [ -d "$scratch" ] && [ ! -e "$scratch/end" ]; do "$keelrun" --clean; done >>"$scratch/cleaned" 2>&1 &
         cleaners+=($!)
     done
     for ((i = 0; i < 20; i++)); do
