@@ -351,7 +351,8 @@
     _(sections_release_kept, 0, "", "a lock that was released to a dead rank is released once more after a rollback")  \
     _(waits_rest_clockless, 0, "", "the replacement's clock stays below that of the rest that it has replayed")        \
     _(waits_atomics_unnoted, 0, "", "atomics that a replacement takes to replay into waits do not count as issued")    \
-    _(atomics_waits_unpassed, 0, "", "a rank does not pass on that another one waits")
+    _(atomics_waits_unpassed, 0, "", "a rank does not pass on that another one waits")                                 \
+    _(view_record_unbegun, 0, "", "a determinant that nothing but its record tells of does not count as a beginning")
 
 /* how a store to memory that others see is ordered with those before it (peer/store.h) */
 typedef enum {

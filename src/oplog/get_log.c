@@ -436,12 +436,6 @@ void keel_get_log_trim(keel_get_log_t *log, uint32_t phase, uint32_t now)
     keel_get_log_trim_source(log, KEEL_GETLOG_ANY, phase);
 }
 
-int keel_get_log_has_phase(const keel_get_log_t *log, uint32_t phase)
-{
-    return log->is_enabled && keel_getlog_has_phase(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG),
-                                                    log->lane->config->getlog_size, log->chunk_size, phase);
-}
-
 uint32_t keel_get_log_largest_source(keel_get_log_t *log, unsigned percent)
 {
     const void *arena = keel_lane_region_base(log->lane, KEEL_REGION_GETLOG);

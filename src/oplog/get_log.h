@@ -220,8 +220,6 @@ void keel_get_log_trim_source(keel_get_log_t *log, uint32_t source, uint32_t pha
  * KEEL_GETLOG_SAMPLES is sure to find that out
  */
 uint32_t keel_get_log_largest_source(keel_get_log_t *log, unsigned percent);
-/* somebody has recorded something of that phase here, and nothing of a later one */
-int keel_get_log_has_phase(const keel_get_log_t *log, uint32_t phase);
 /* this process copies an image at the begin of this phase: its log is complete again from here on */
 void keel_get_log_resume(keel_get_log_t *log);
 void keel_get_log_clear(keel_get_log_t *log, uint32_t phase);

@@ -1,6 +1,7 @@
 /* Chunks of LG. */
 #include "oplog/getlog_chunk.h"
 
+#include "peer/region.h"
 #include "peer/store.h"
 
 #include <string.h>
@@ -216,6 +217,36 @@ int keel_getlog_has_phase(const void *arena, size_t size, uint32_t chunk_size, u
         }
     }
     return 0;
+}
+
+uint32_t keel_getlog_first_phase(const void *arena, size_t size, uint32_t chunk_size)
+{
+    uint32_t first = KEEL_PHASE_NONE;
+
+    for (uint32_t i = 0; i < size / chunk_size; i++) {
+        const keel_getlog_chunk_t *chunk = chunk_at(arena, chunk_size, i);
+
+        if (__atomic_load_n(&chunk->owner, __ATOMIC_RELAXED) != 0 &&
+            __atomic_load_n(&chunk->used, __ATOMIC_ACQUIRE) > 0) {
+            const keel_get_record_t *record = (const void *)(chunk + 1);
+
+            first = (record->phase < first) ? record->phase : first;
+        }
+    }
+    return first;
+}
+
+int keel_get_log_has_phase(const keel_get_log_t *log, uint32_t phase)
+{
+    return log->is_enabled && keel_getlog_has_phase(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG),
+                                                    log->lane->config->getlog_size, log->chunk_size, phase);
+}
+
+uint32_t keel_get_log_first_phase(const keel_get_log_t *log)
+{
+    return log->is_enabled ? keel_getlog_first_phase(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG),
+                                                     log->lane->config->getlog_size, log->chunk_size)
+                           : KEEL_PHASE_NONE;
 }
 
 void keel_getlog_reset(void *arena, size_t size, uint32_t chunk_size)

@@ -54,6 +54,12 @@ uint32_t keel_getlog_largest(const void *arena, size_t size, uint32_t chunk_size
                              uint32_t *largest_p);
 /* somebody's last record is one of that phase */
 int keel_getlog_has_phase(const void *arena, size_t size, uint32_t chunk_size, uint32_t phase);
+/* The lowest phase of any record; KEEL_PHASE_NONE if there is none. */
+uint32_t keel_getlog_first_phase(const void *arena, size_t size, uint32_t chunk_size);
+/* somebody has recorded something of that phase here, and nothing of a later one */
+int keel_get_log_has_phase(const keel_get_log_t *log, uint32_t phase);
+/* The lowest phase of what others have recorded here; KEEL_PHASE_NONE if there is nothing. */
+uint32_t keel_get_log_first_phase(const keel_get_log_t *log);
 /* frees everything */
 void keel_getlog_reset(void *arena, size_t size, uint32_t chunk_size);
 

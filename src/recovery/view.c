@@ -20,6 +20,7 @@
 #include "peer/access.h"
 #include "peer/combine.h"
 #include "peer/control.h"
+#include "oplog/getlog_chunk.h"
 #include "oplog/getlog_replay.h"
 
 #include <string.h>
@@ -226,11 +227,24 @@ static uint32_t report_first_unrepeatable(keel_lane_t *lane)
     return first;
 }
 
+/* The first phase in which any rank is known to have begun; KEEL_PHASE_NONE if none is. In a program that waits, a record in the get log
+ * may be the only trace: a determinant touches nothing else of its holder. */
+static uint32_t report_first(const keel_recovery_t *rec, uint32_t first_locked, uint32_t first_waited)
+{
+    const int is_recorded = keel_sync_has_rest(rec->sync) && !KEEL_PLANT(view_record_unbegun);
+    const uint32_t recorded = is_recorded ? keel_get_log_first_phase(rec->gets) : KEEL_PHASE_NONE;
+    const uint32_t unrepeatable = report_first_unrepeatable(rec->lane);
+    uint32_t first = (first_waited < first_locked) ? first_waited : first_locked;
+
+    first = (unrepeatable < first) ? unrepeatable : first;
+    return (recorded < first) ? recorded : first;
+}
+
 static void report_fill(keel_recovery_t *rec, keel_report_t *report)
 {
     const int fetches = report_fetches(rec);
     keel_lane_t *lane = rec->lane;
-    uint32_t first, first_wait, first_here, reached;
+    uint32_t first, first_wait, reached;
 
     /* what every arrival already says is known complete, even when the gsync was not left yet */
     if (keel_commit_is_known(rec) && lane->peers[0].incarnation == 0) {
@@ -267,9 +281,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .said = rec->said,
     };
     keel_sync_tell(rec->sync, &report->sync, &first);
-    first = (first_wait < first) ? first_wait : first;
-    first_here = report_first_unrepeatable(lane);
-    first = (first_here < first) ? first_here : first;
+    first = report_first(rec, first, first_wait);
     if (first != KEEL_PHASE_NONE &&
         !report->is_prefix_closed) { /* somebody else was the first to access anything, here */
         report->is_prefix_closed = 1;
