@@ -166,7 +166,8 @@
       "a poll counts as the last one again, though more was put meanwhile")                                            \
     _(open_put_fetched, 0, "--style waits --atomics 1 --posted 3 --direct ptr",                                        \
       "a put that its source died in is not in doubt, though somebody may have gone on by what it fetched of it")      \
-    _(off_unphased, 0, "", "what waits for a replacement in a log that is off is not found by its phase")              \
+    _(off_unphased, 0, "",                                                                                             \
+      "what waits for a replacement in a log that is off is not found by its phase, and counts as no loss")            \
     _(unlogged_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                      \
       "who does what is not logged does not mix")                                                                      \
     _(accumulate_overtakes, 4000, "--style mixed --lanes served",                                                      \

@@ -293,8 +293,9 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         report->about[r] = (report_about_t){
             .incarnation = lane->peers[r].incarnation,
             /* a log that is off may lose a put of this phase after this report */
-            .lost_puts = (target->is_off && !KEEL_PLANT(off_log_complete)) ? keel_larger(target->lost, rec->phase + 1)
-                                                                           : target->lost,
+            .lost_puts = (target->is_off && !KEEL_PLANT(off_log_complete) && !KEEL_PLANT(off_unphased))
+                             ? keel_larger(target->lost, rec->phase + 1)
+                             : target->lost,
             .lost_gets = (uint32_t)keel_board_get(&lane->board[r].lost_gets),
             .atomics = keel_atomics_any(keel_board_get(&lane->board[r].atomics)),
             .in_doubt = report_doubt(rec, r, fetches),

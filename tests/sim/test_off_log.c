@@ -64,8 +64,14 @@ static void strike(few_t *few)
 
 int main(void)
 {
-    static const few_play_t play = {
-        .ranks = 3, .deaths = 1, .windows = 1, .lanes = "KEEL_LANES=direct", .phases = phases, .strike = strike};
+    static const char *const lanes[] = {"KEEL_LANES=direct", "KEEL_LANES=served"};
+    int status = 0;
 
-    return few_main(&play, sizeof(few_t), SEEDS);
+    for (unsigned i = 0; i < 2; i++) {
+        const few_play_t play = {
+            .ranks = 3, .deaths = 1, .windows = 1, .lanes = lanes[i], .phases = phases, .strike = strike};
+
+        status |= few_main(&play, sizeof(few_t), SEEDS);
+    }
+    return status;
 }
