@@ -7,6 +7,7 @@
         print "no cost of a checkpoint: " $0 > "/dev/stderr"
         exit 1
     }
-    interval = (cost < 2 * mtbf) ? sqrt(2 * cost * mtbf) - cost : mtbf
+    half = cost / (2 * mtbf)
+    interval = (half < 1) ? sqrt(2 * cost * mtbf) * (1 + sqrt(half) / 3 + half / 9) - cost : mtbf
     printf "%.9g %.9g %.9g %.9g\n", interval, 100 * cost / interval, 100 * $2 / interval, 1000 * cost
 }

@@ -140,12 +140,14 @@ static const keel_config_field_t keel_config_fields[] = {
     {"CKPT_INTERVAL", "daly",
      "When a safe gsync takes a checkpoint without being asked.\n"
      " - off        : never.\n"
-     " - daly       : at the optimum for the measured cost of a checkpoint and KEEL_MTBF.\n"
+     " - daly       : the first safe gsync, then Daly's optimum of the measured cost of a checkpoint and KEEL_MTBF.\n"
      " - <n>gsyncs  : at every n-th safe gsync.\n"
      " - <time>     : when it has passed, as 250ms, 90s or 2h.",
      KEEL_CONFIG_OFFSET(interval), KEEL_CONFIG_TYPE_INTERVAL},
 
-    {"MTBF", "86400s", "Mean time between failures of the whole job, for KEEL_CKPT_INTERVAL=daly.",
+    {"MTBF", "86400s",
+     "Mean time between the failures that end in a rollback of the job, for KEEL_CKPT_INTERVAL=daly. Local recovery\n"
+     "makes this time longer than the job's own mean time between failures.",
      KEEL_CONFIG_OFFSET(config.mtbf_s), KEEL_CONFIG_TYPE_TIME},
 
     {"HEARTBEAT_INTERVAL", "500ms",

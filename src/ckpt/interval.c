@@ -8,10 +8,12 @@
 
 double keel_interval_daly_s(double cost_s, double mtbf_s)
 {
+    const double half = cost_s / (2 * mtbf_s);
+
     if (cost_s <= 0) {
         return 0;
     }
-    return cost_s < 2 * mtbf_s ? sqrt(2 * cost_s * mtbf_s) - cost_s : mtbf_s;
+    return half < 1 ? sqrt(2 * cost_s * mtbf_s) * (1 + sqrt(half) / 3 + half / 9) - cost_s : mtbf_s;
 }
 
 void keel_interval_init(keel_interval_t *interval, const keel_config_t *config, uint64_t now_ns)

@@ -1,5 +1,6 @@
-/* When to take the next coordinated checkpoint: Daly's optimum sqrt(2 C M) - C [F 6.1], C measured: what the program spends in
- * Keel, on the copy and on parity after it; M the MTBF. */
+/* When to take the next coordinated checkpoint: Daly's optimum [F 6.1]
+ *   sqrt(2 C M) (1 + 1/3 sqrt(C / 2M) + 1/9 (C / 2M)) - C  for C < 2M, else M.
+ * C is the measured time that the program spends in Keel on the copy and on the parity after it. M is KEEL_MTBF. */
 #ifndef KEEL_CKPT_INTERVAL_H_
 #define KEEL_CKPT_INTERVAL_H_
 
@@ -13,7 +14,7 @@ typedef struct keel_interval {
     uint64_t gsyncs;  /* safe gsyncs since */
 } keel_interval_t;
 
-/* seconds between checkpoints for this cost; M when C >= 2 M */
+/* seconds between checkpoints for this cost; 0 for a cost of 0 */
 double keel_interval_daly_s(double cost_s, double mtbf_s);
 void keel_interval_init(keel_interval_t *interval, const keel_config_t *config, uint64_t now_ns);
 /* called at each safe gsync by the deciding rank: 1 when one is due. The first is due at once in mode daly (its cost is
