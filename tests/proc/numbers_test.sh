@@ -59,7 +59,7 @@ END
 interval_is_dalys()
 {
     echo '0.005 0.015' | awk -v mtbf=100 -f "$perf/lib/daly.awk" >"$out"
-    has "$out" 1 '^1.98668889 1.00670014 0.755025107 20$'
+    has "$out" 1 '^1.98668889 1.00670015 0.755025112 20$'
     echo '3 5' | awk -v mtbf=4 -f "$perf/lib/daly.awk" >"$out" # more than it can save
     has "$out" 1 '^4 200 125 8000$'
     ! echo ' 5' | awk -v mtbf=4 -f "$perf/lib/daly.awk" >"$out" 2>"$err" || fail 'no copy'

@@ -21,13 +21,14 @@ START_TEST(daly_is_the_published_optimum)
 {
     static const struct {
         double cost_s, mtbf_s, interval_s;
-    } published[] = {{1, 3600, 84.187456537212},    {0.02, 86400, 58.774421249480}, {0.075, 600, 9.436898861290},
-                     {60, 600, 229.818869284625},   {300, 600, 416.666666666667},   {8, 4.5, 3.990000522312},
-                     {0.02, 100, 1.986688888888889}};
+    } published[] = {{1, 3600, 84.1874565327212336},   {0.02, 86400, 58.7744212494782936},
+                     {0.075, 600, 9.4368988612897248}, {60, 600, 229.818869284974623},
+                     {300, 600, 416.666666666666667},  {8, 4.5, 3.9900005223115155},
+                     {0.02, 100, 1.9866888888888889}};
 
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
-        ck_assert_double_eq_tol(keel_interval_daly_s(published[i].cost_s, published[i].mtbf_s),
-                                published[i].interval_s, 1e-11 * published[i].interval_s);
+        ck_assert_double_eq_tol(keel_interval_daly_s(published[i].cost_s, published[i].mtbf_s), published[i].interval_s,
+                                1e-13 * published[i].interval_s);
     }
 }
 END_TEST
