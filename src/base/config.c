@@ -15,9 +15,8 @@
 #define KEEL_CONFIG_PREFIX        "KEEL_"
 #define KEEL_CONFIG_SIZE_MIN      ((size_t)4 << 10)
 #define KEEL_CONFIG_SIZE_MAX      ((size_t)1 << 44)
-#define KEEL_CONFIG_GROUP_USUAL   4
+#define KEEL_CONFIG_GROUP_USUAL   4u
 #define KEEL_CONFIG_OPLOG_USUAL   ((size_t)256 << 20)
-#define KEEL_CONFIG_PARITIES_MAX  3
 #define KEEL_CONFIG_PROCESSES_MAX (1u << 20) /* that wait, or are asked for */
 
 extern char **environ;
@@ -97,11 +96,13 @@ static const keel_config_field_t keel_config_fields[] = {
 
     {"GROUP_SIZE", "auto",
      "Number of ranks that share parity, on different nodes where there are enough. KEEL_PARITIES of them may die at\n"
-     "a time. 0 for no parity; at most the number of ranks; auto for 4, or all ranks of a smaller job.",
+     "a time. 0 for no parity; at most the number of ranks; auto for 4, for twice KEEL_PARITIES of more than 3, or "
+     "for\n"
+     "all ranks of a smaller job.",
      KEEL_CONFIG_OFFSET(config.group_size), KEEL_CONFIG_TYPE_GROUP},
 
     {"PARITIES", "1",
-     "How many ranks of a group may be dead or being rebuilt at a time: 1 (by XOR) to 3 (by Reed-Solomon), less than\n"
+     "How many ranks of a group may be dead or being rebuilt at a time: 1 (by XOR) to 8 (by Reed-Solomon), less than\n"
      "the ranks of a group. Parity takes parities/(size - parities) of a checkpoint.",
      KEEL_CONFIG_OFFSET(config.parities), KEEL_CONFIG_TYPE_COUNT},
 
@@ -314,7 +315,8 @@ static void keel_config_convert(keel_config_opts_t *opts)
 
     config->is_group_auto = (config->group_size == KEEL_CONFIG_GROUP_AUTO);
     if (config->is_group_auto) {
-        config->group_size = KEEL_CONFIG_GROUP_USUAL;
+        config->group_size =
+            (config->parities < KEEL_CONFIG_GROUP_USUAL) ? KEEL_CONFIG_GROUP_USUAL : 2 * config->parities;
     }
     config->is_oplog_auto = (config->oplog_size == KEEL_CONFIG_SIZE_AUTO);
     if (config->is_oplog_auto) {

@@ -27,6 +27,8 @@ typedef enum {
     KEEL_INTERVAL_TIME
 } keel_interval_mode_t;
 
+#define KEEL_CONFIG_PARITIES_MAX 8u /* of KEEL_PARITIES */
+
 typedef enum {
     KEEL_PARITY_ROTATE,    /* on the members of a group in turn */
     KEEL_PARITY_DEDICATED, /* on ranks of its own [F 6] */
@@ -49,7 +51,7 @@ typedef struct keel_config {
     size_t ckpt_size;       /* KEEL_CKPT_SIZE: images and parity, bytes; 0: no limit */
     keel_transfer_t transfer;           /* KEEL_CKPT_TRANSFER=stream|bulk */
     unsigned group_size;                /* KEEL_GROUP_SIZE: ranks that share parity, at least 2; 0: no parity */
-    unsigned parities;                  /* KEEL_PARITIES: members of a group that may be lost at a time, 1 to 3 */
+    unsigned parities;                  /* KEEL_PARITIES: members of a group that may be lost at a time, 1 to 8 */
     keel_parity_kind_t parity;          /* KEEL_PARITY=rotate|dedicated */
     unsigned checksum_ranks;            /* KEEL_CHECKSUM_RANKS: the last ranks of the job, which hold parity; 0: none */
     int is_group_auto;                  /* it was not asked for: a job with fewer ranks is one group */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_RS_PARITIES_MAX 3u
+#define KEEL_RS_PARITIES_MAX 8u
 #define KEEL_RS_CHUNKS_MAX   255u /* of a stripe with more than one parity */
 
 /* what data chunk @a column counts in parity chunk @a row, for this many data chunks and parities */

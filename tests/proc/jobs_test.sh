@@ -222,6 +222,25 @@ death_without_protection_ends_the_job()
     done
 }
 
+# four ranks, each on a node of its own, are killed at one line, while a survivor holds the job; KEEL_GROUP_SIZE=auto makes one group of 8
+four_of_eight_killed_at_once_are_recovered()
+{
+    local lane victim kills=()
+
+    for victim in 0 2 4 7; do
+        kills+=(--kill "$victim@anyone:sweep 40 of")
+    done
+    for lane in direct served; do
+        run 0 "${small[@]}" -n 8 --nodes 8 -v -x KEEL_LANES=$lane -x KEEL_PARITIES=4 -x KEEL_CKPT_INTERVAL=off -x KEEL_VERBOSE=y \
+            "${kills[@]}" "$stencil" -s 64x64 -n 100 --ckpt-every 15 -v --die 1@41.1:hold
+        has "$out" 1 'verification PASSED'
+        has "$err" 4 ' died: signal 9$'
+        for victim in 0 2 4 7; do
+            grep -q "^keel $victim\.1 info: .* image of generation [0-9]* rebuilt: " "$err" || fail "no image of rank $victim was rebuilt"
+        done
+    done
+}
+
 deaths_beyond_parity_end_the_job()
 {
     local lane
@@ -424,8 +443,8 @@ KEEL_OPLOG_SIZE=8t|KEEL_OPLOG_SIZE of 8796093022208 bytes is too large
 KEEL_OPLOG_SIZE=5|KEEL_OPLOG_SIZE of 5 bytes is out of range
 KEEL_OPLOG_SIZE=lots|invalid value for KEEL_OPLOG_SIZE: 'lots'
 KEEL_GROUP_SIZE=1|KEEL_GROUP_SIZE of 1 is out of range
-KEEL_PARITIES=0|KEEL_PARITIES of 0 is out of range, allowed are 1 to 3
-KEEL_PARITIES=4|KEEL_PARITIES of 4 is out of range, allowed are 1 to 3
+KEEL_PARITIES=0|KEEL_PARITIES of 0 is out of range, allowed are 1 to 8
+KEEL_PARITIES=9|KEEL_PARITIES of 9 is out of range, allowed are 1 to 8
 KEEL_PARITIES=2|groups of 2 with 2 parities cannot be formed from 2 ranks
 KEEL_PARITY=elsewhere|invalid value for KEEL_PARITY: 'elsewhere'
 KEEL_GROUP_SIZE=3|KEEL_GROUP_SIZE of 3 is impossible: the job has 2 ranks

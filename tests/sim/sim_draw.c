@@ -435,14 +435,15 @@ static int scene_place_dedicated(scene_t *scene)
     return status == KEEL_OK;
 }
 
-/* one in half of the cases, else any number that groups of this size allow */
+/* one in half of the cases, else up to 3 as groups of this size allow; more when asked for, so that other draws stay as they are */
 static void scene_draw_parities(scene_t *scene, const case_limits_t *limits, uint32_t group_size)
 {
     const uint32_t most = (group_size - 1 < 3) ? group_size - 1 : 3;
+    const uint32_t any = (group_size - 1 < KEEL_CONFIG_PARITIES_MAX) ? group_size - 1 : KEEL_CONFIG_PARITIES_MAX;
 
     scene->parities = keel_random_chance(&scene->random, 512) ? 1 : 1 + keel_random_below(&scene->random, most);
     if (limits->parities > 0) {
-        scene->parities = ((uint32_t)limits->parities < most) ? (uint32_t)limits->parities : most;
+        scene->parities = ((uint32_t)limits->parities < any) ? (uint32_t)limits->parities : any;
     }
     (void)scene_place(scene, group_size, scene->parities);
 }
@@ -474,15 +475,25 @@ static void scene_draw_checksums(scene_t *scene, const case_limits_t *limits)
     scene_env(scene, "KEEL_CHECKSUM_RANKS=%u", groups * scene->parities);
 }
 
+/* a group that has more members than the parities that were asked for, if the job has so many ranks */
+static uint32_t scene_group_for(scene_t *scene, const case_limits_t *limits, uint32_t drawn)
+{
+    const uint32_t parities = (limits->parities > 3) ? (uint32_t)limits->parities : 0;
+    const uint32_t wanted = parities + 1 + ((parities > 0) ? keel_random_below(&scene->sizes, 3) : 0);
+
+    return (parities == 0 || drawn > parities) ? drawn : (wanted < scene->ranks) ? wanted : scene->ranks;
+}
+
 static void scene_draw_protection(scene_t *scene, const case_limits_t *limits)
 {
     static const char *const protect[] = {"all", "puts", "ckpt"};
     keel_random_t *random = &scene->random;
     const uint32_t most = (scene->ranks < 7) ? scene->ranks : 7;
     const uint32_t small = 2 + keel_random_below(random, most - 1);
-    const uint32_t group = keel_random_chance(&scene->sizes, CASE_ANY_GROUP)
+    const uint32_t drawn = keel_random_chance(&scene->sizes, CASE_ANY_GROUP)
                                ? 2 + keel_random_below(&scene->sizes, scene->ranks - 1)
                                : small;
+    const uint32_t group = scene_group_for(scene, limits, drawn);
     const uint32_t level = keel_random_chance(random, 60) ? 1 + keel_random_below(random, 2) : 0;
 
     scene->may_roll_back |= (level > 0);

@@ -2,7 +2,7 @@
  * Random programs under random deaths, by the thousand: a fixed set of seeds, then fresh ones. Worker processes share
  * the work, so that a run that crashes or hangs costs itself only, and is reported with its seed like any other flaw.
  */
-#include "sim_case.h"
+#include "sim_groups.h"
 #include "sim_help.h"
 
 #ifdef KEEL_PLANTED_DEFECTS
@@ -23,13 +23,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define GROUP_MAX     8    /* sizes of groups up to here have to be seen, */
-#define RUNS_MANY     5000 /* and what is rare, in sets of so many runs */
-#define WORKERS_MAX   8
-#define FLAWS_SHOWN   10
-#define FLAWS_KEPT    100
-#define RUN_TIMEOUT_S 60 /* of its own on a core */
-#define MUST_MAX      8
+#define RUNS_MANY        5000 /* what is rare has to be seen in sets of so many runs, */
+#define RUNS_OF_PARITIES 100  /* and losses of as many members as there are parities */
+#define WORKERS_MAX      8
+#define FLAWS_SHOWN      10
+#define FLAWS_KEPT       100
+#define RUN_TIMEOUT_S    60 /* of its own on a core */
+#define MUST_MAX         8
 
 /* SIGPROF when the process has computed for so long; 0: no more */
 static void limit_run(time_t seconds)
@@ -65,12 +65,13 @@ typedef struct tally {
     _Atomic uint64_t deaths, crashed_runs, recovered, rolled_back, catastrophic, overflowed, checkpoints, aborted,
         atomics, sections, waits, kept_waits, demands, demanded;
     _Atomic uint64_t asked, free, free_local;
-    _Atomic uint64_t together[4], groups[GROUP_MAX + 1], styles[CASE_STYLES];
+    _Atomic uint64_t styles[CASE_STYLES];
+    groups_tally_t groups;
     _Atomic uint64_t moved;
     _Atomic uint64_t decoded, spared, sparing, dedicated;
     _Atomic uint64_t hangs, fenced, doubted, splits, isolated;
     _Atomic uint64_t steps;
-    _Atomic uint64_t large[CASE_STYLES], wide, parities[4];
+    _Atomic uint64_t large[CASE_STYLES], wide;
     _Atomic uint64_t seed_of[WORKERS_MAX];
     uint64_t failed_seed[FLAWS_KEPT];
 } tally_t;
@@ -126,21 +127,6 @@ static void fail(const options_t *options, tally_t *tally, uint64_t seed, const 
     }
 }
 
-/* what was lost of a group and was recovered */
-static void count_groups(tally_t *tally, const case_result_t *result)
-{
-    unsigned size;
-
-    if ((result->recoveries == 0) || result->is_catastrophic) {
-        return;
-    }
-    atomic_fetch_add(&tally->together[result->together], 1);
-    atomic_fetch_add(&tally->styles[result->style], result->groups_hit != 0);
-    for (size = 2; size <= GROUP_MAX; ++size) {
-        atomic_fetch_add(&tally->groups[size], (result->groups_hit >> size) & 1);
-    }
-}
-
 static void count(tally_t *tally, const case_result_t *result)
 {
     atomic_fetch_add(&tally->deaths, result->deaths);
@@ -152,7 +138,9 @@ static void count(tally_t *tally, const case_result_t *result)
     atomic_fetch_add(&tally->checkpoints, result->checkpoints);
     atomic_fetch_add(&tally->aborted, result->aborted_checkpoints > 0);
     atomic_fetch_add(&tally->atomics, (uint64_t)result->has_kept_atomics);
-    count_groups(tally, result);
+    groups_count(&tally->groups, result);
+    atomic_fetch_add(&tally->styles[result->style],
+                     (result->recoveries > 0) && !result->is_catastrophic && (result->groups_hit != 0));
     atomic_fetch_add(&tally->asked, (result->asked > 0) && result->is_rolled_back);
     atomic_fetch_add(&tally->decoded, result->decoded);
     atomic_fetch_add(&tally->dedicated, result->has_checksums && (result->recoveries > 0) && (result->checkpoints > 0));
@@ -175,7 +163,6 @@ static void count(tally_t *tally, const case_result_t *result)
     if (result->recoveries > 0 && result->checkpoints > 0 && !result->is_catastrophic) {
         atomic_fetch_add(&tally->large[result->style], (uint64_t)(result->ranks > 16));
         atomic_fetch_add(&tally->wide, (uint64_t)(result->group > 7));
-        atomic_fetch_add(&tally->parities[result->parities], 1);
     }
 }
 
@@ -556,7 +543,6 @@ static int has_gaps(const options_t *options, const tally_t *tally)
                    {"rollback", tally->rolled_back, IN_GSYNC | IN_LOCKS | IN_WAITS | IN_RACES},
                    {"catastrophic failure", tally->catastrophic, IN_GSYNC | IN_LOCKS | IN_WAITS},
                    {"full log", tally->overflowed, IN_GSYNC | IN_LOCKS},
-                   {"group that lost two members and recovered", tally->together[2], IN_GSYNC},
                    {"image decoded", tally->decoded, IN_GSYNC | IN_LOCKS | IN_WAITS},
                    {"recovery with dedicated parity", tally->dedicated, IN_GSYNC},
                    {"parity computed from differences", tally->sparing, IN_GSYNC},
@@ -572,10 +558,7 @@ static int has_gaps(const options_t *options, const tally_t *tally)
                    {"rollback of a program that waits", tally->waits, IN_WAITS},
                    {"recovery of a group of more than 7", tally->wide, IN_GSYNC},
                    {"demand checkpoint", tally->demands, IN_GSYNC},
-                   {"recovery from a demand checkpoint", tally->demanded, IN_GSYNC},
-                   {"recovery with 1 parity", tally->parities[1], IN_GSYNC},
-                   {"recovery with 2 parities", tally->parities[2], IN_GSYNC},
-                   {"recovery with 3 parities", tally->parities[3], IN_GSYNC}};
+                   {"recovery from a demand checkpoint", tally->demanded, IN_GSYNC}};
     unsigned i;
     int gaps = 0;
 
@@ -585,16 +568,7 @@ static int has_gaps(const options_t *options, const tally_t *tally)
             gaps = 1;
         }
     }
-    for (i = 2; (options->runs >= RUNS_MANY) && (styles & IN_GSYNC) && (i <= GROUP_MAX); ++i) {
-        if (tally->groups[i] == 0) {
-            fprintf(stderr, "no group of %u recovered\n", i);
-            gaps = 1;
-        }
-    }
-    if ((options->runs >= RUNS_MANY) && (styles & IN_GSYNC) && (tally->together[3] == 0)) {
-        fprintf(stderr, "no group lost three members and recovered\n");
-        gaps = 1;
-    }
+    gaps |= (styles & IN_GSYNC) && groups_have_gaps(&tally->groups, options->runs >= RUNS_MANY);
     for (i = 0; (options->limits.hangs <= 0) && (options->limits.splits <= 0) && (i < CASE_RACES); ++i) {
         const int is_due = (i == CASE_GSYNC) ? 1 : (i == CASE_LOCKS) ? options->runs >= RUNS_MANY : styles == IN_WAITS;
 
@@ -690,22 +664,15 @@ int main(int argc, char **argv)
         (unsigned long long)tally->isolated, (unsigned long long)tally->moved, (unsigned long long)tally->steps,
         seconds);
     printf("jobs of more than 16 ranks that recovered from a checkpoint: %llu, with locks %llu, with waits %llu; of "
-           "groups of more than 7: %llu; with 1, 2 and 3 parities: %llu, %llu, %llu\n",
+           "groups of more than 7: %llu; with gsyncs from an image %llu, locks %llu, waits %llu\n",
            (unsigned long long)tally->large[CASE_GSYNC], (unsigned long long)tally->large[CASE_LOCKS],
            (unsigned long long)tally->large[CASE_WAITS], (unsigned long long)tally->wide,
-           (unsigned long long)tally->parities[1], (unsigned long long)tally->parities[2],
-           (unsigned long long)tally->parities[3]);
-    printf("recovered from an image in groups of");
-    for (unsigned size = 2; size <= GROUP_MAX; ++size) {
-        printf(" %u: %llu%s", size, (unsigned long long)tally->groups[size], (size < GROUP_MAX) ? "," : "");
-    }
-    printf("; with gsyncs %llu, locks %llu, waits %llu\n", (unsigned long long)tally->styles[CASE_GSYNC],
-           (unsigned long long)tally->styles[CASE_LOCKS], (unsigned long long)tally->styles[CASE_WAITS]);
-    printf("%llu runs lost two members of a group together, %llu three, and recovered, %llu recovered with checksum "
-           "ranks; "
+           (unsigned long long)tally->styles[CASE_GSYNC], (unsigned long long)tally->styles[CASE_LOCKS],
+           (unsigned long long)tally->styles[CASE_WAITS]);
+    groups_print(&tally->groups);
+    printf("%llu runs recovered with checksum ranks; "
            "%llu demand checkpoints, %llu runs recovered from one; %llu images decoded; %llu runs computed parity from "
            "differences and did not read %llu bytes\n",
-           (unsigned long long)tally->together[2], (unsigned long long)tally->together[3],
            (unsigned long long)tally->dedicated, (unsigned long long)tally->demands,
            (unsigned long long)tally->demanded, (unsigned long long)tally->decoded, (unsigned long long)tally->sparing,
            (unsigned long long)tally->spared);
@@ -720,6 +687,7 @@ int main(int argc, char **argv)
         return (((tally->failed > 0) != options.is_harmless) && (tally->unfounded == 0)) ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     gaps = !options.allow_gaps && !options.has_seed && has_gaps(&options, tally);
+    gaps |= (options.runs >= RUNS_OF_PARITIES) && groups_are_unused(&tally->groups, options.limits.parities);
 #ifdef KEEL_PLANTED_DEFECTS
     if (options.cases && reached_gaps() > 0) {
         fprintf(stderr, "sim_planted: not all cases were reached\n");

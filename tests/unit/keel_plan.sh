@@ -158,7 +158,7 @@ wrong "invalid value for --memory" --advise --mtbf 12h --memory 4
 wrong "invalid value for --mtbf" --advise --mtbf 12
 refused "4000 ranks at 1 a node do not fit on the 1408 nodes" --advise --machine tsubame2 --ranks 4000 --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s
 refused "nodes of their own" --advise --mtbf 12h --ranks 8 --ranks-per-node 8 --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s
-refused "KEEL_PARITIES is at most 3" "${advise[@]}" --mtbf 12h --parities 4
+refused "KEEL_PARITIES is at most 8" "${advise[@]}" --mtbf 12h --parities 9
 wrong "exclude each other" "${advise[@]}" --mtbf 12h --replicas 2
 printf 'machine a\nlevel node four fit 1 1\n' > "$work/bad.machine"
 refused "$work/bad.machine:2: 'four' is no number of elements" --machine "$work/bad.machine"
@@ -196,9 +196,16 @@ failed "no choice fits into the node's memory" "${advise[@]}" --mtbf 12h --node-
 "$plan" "${advise[@]}" --mtbf 12h --parities 3 --machine tsubame2 > "$work/out" 2> "$work/err"
 grep -q '^# KEEL_TOPO_FILE, with a level named rack,' "$work/out" || complain "no word on the level rack: $(tail -7 "$work/out")"
 
+# more than 3 parities are considered when 3 do not reach the target
+"$plan" "${advise[@]}" --mtbf 12h --target 1e-24 > "$work/out" 2> "$work/err" || complain "1e-24: $(cat "$work/err")"
+grep -q '^export KEEL_PARITIES=4$' "$work/out" || complain "1e-24 by $(grep PARITIES= "$work/out")"
+grep -q '^  5 ' "$work/out" && complain "1e-24: 5 parities were considered, too"
+"$plan" "${advise[@]}" --mtbf 12h --parities 8 > "$work/out" 2> "$work/err" || complain "8 parities: $(cat "$work/err")"
+grep -q '^export KEEL_PARITIES=8$' "$work/out" || complain "not 8 parities: $(grep PARITIES= "$work/out")"
+
 # a target out of reach: the table, and a status
-"$plan" "${advise[@]}" --mtbf 12h --target 1e-30 > "$work/out" 2> "$work/err" && complain "1e-30 is reached"
-grep -q "no choice reaches a risk of 1e-30" "$work/err" || complain "no word on the target: $(cat "$work/err")"
+"$plan" "${advise[@]}" --mtbf 12h --target 1e-99 > "$work/out" 2> "$work/err" && complain "1e-99 is reached"
+grep -q "no choice reaches a risk of 1e-99" "$work/err" || complain "no word on the target: $(cat "$work/err")"
 grep -q KEEL_GROUP_SIZE "$work/out" || complain "no advice without reaching the target"
 
 # a full disk is noticed

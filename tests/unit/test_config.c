@@ -200,7 +200,7 @@ START_TEST(a_bad_value_is_refused_by_name)
         "KEEL_GROUP_SIZE=",
         "KEEL_GROUP_SIZE=99999999999",
         "KEEL_PARITIES=0",
-        "KEEL_PARITIES=4",
+        "KEEL_PARITIES=9",
         "KEEL_PARITIES=1.5",
         "KEEL_OPLOG_SOFT=101",
         "KEEL_SPARES=1048577",
@@ -253,6 +253,22 @@ START_TEST(as_many_parities_as_a_group_has_members_are_refused)
     ck_assert_int_eq(read_config(fewer, &config), KEEL_OK);
     ck_assert_int_eq(read_config(none, &config), KEEL_OK);
     ck_assert_int_eq(read_config(dedicated, &config), KEEL_OK); /* which does not use the size */
+}
+END_TEST
+
+START_TEST(an_automatic_group_has_room_for_its_parities)
+{
+    char parities[32];
+    const char *const env[] = {parities, NULL};
+    keel_config_t config;
+
+    for (unsigned m = 1; m <= KEEL_CONFIG_PARITIES_MAX; m++) {
+        snprintf(parities, sizeof parities, "KEEL_PARITIES=%u", m);
+        ck_assert_int_eq(read_config(env, &config), KEEL_OK);
+        ck_assert_uint_eq(config.parities, m);
+        ck_assert_uint_eq(config.group_size, (m <= 3) ? 4 : 2 * m);
+        ck_assert(config.is_group_auto);
+    }
 }
 END_TEST
 
@@ -358,6 +374,7 @@ int main(void)
                                   times_and_sizes_are_those_of_the_tools,
                                   a_bad_value_is_refused_by_name,
                                   as_many_parities_as_a_group_has_members_are_refused,
+                                  an_automatic_group_has_room_for_its_parities,
                                   all_bad_values_are_reported_at_once,
                                   unlimited_checkpoint_memory_has_two_spellings,
                                   unknown_variables_warn_once,

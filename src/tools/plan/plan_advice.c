@@ -155,32 +155,41 @@ static int keel_plan_is_there(const keel_plan_advice_t *advice, const keel_plan_
     return 0;
 }
 
-static int keel_plan_choices(const keel_plan_options_t *options, keel_plan_advice_t *advice)
+/* groups of each size with m parities */
+static int keel_plan_choices_of(const keel_plan_options_t *options, uint32_t m, keel_plan_advice_t *advice)
 {
-    const uint32_t first = (options->parities > 0) ? options->parities : 1;
-    const uint32_t last = (options->parities > 0) ? options->parities : KEEL_PLAN_PARITIES_MOST;
     const unsigned sizes = (options->group_size > 0) ? 1 : sizeof keel_plan_sizes / sizeof *keel_plan_sizes;
     keel_plan_choice_t choice;
-    uint32_t m;
     unsigned i;
 
-    for (m = first; m <= last; m++) {
-        for (i = 0; i < sizes; i++) {
-            choice = (keel_plan_choice_t){.parities = m};
-            if (!keel_plan_cost(options, (options->group_size > 0) ? options->group_size : keel_plan_sizes[i],
-                                advice->mtbf_s, advice->window_least_s, &choice) ||
-                keel_plan_is_there(advice, &choice)) {
-                continue;
-            }
-            if (keel_plan_heed(advice, &choice) != KEEL_OK) {
-                return -1;
-            }
-            if (choice.aware > 0) {
-                advice->choices[advice->choice_count++] = choice;
-            }
+    for (i = 0; i < sizes; i++) {
+        choice = (keel_plan_choice_t){.parities = m};
+        if (!keel_plan_cost(options, (options->group_size > 0) ? options->group_size : keel_plan_sizes[i],
+                            advice->mtbf_s, advice->window_least_s, &choice) ||
+            keel_plan_is_there(advice, &choice)) {
+            continue;
+        }
+        if (keel_plan_heed(advice, &choice) != KEEL_OK) {
+            return -1;
+        }
+        if (choice.aware > 0) {
+            advice->choices[advice->choice_count++] = choice;
         }
     }
     return 0;
+}
+
+static int keel_plan_choices(const keel_plan_options_t *options, keel_plan_advice_t *advice)
+{
+    const uint32_t first = (options->parities > 0) ? options->parities : 1;
+    const uint32_t last = (options->parities > 0) ? options->parities : KEEL_PLAN_PARITIES_USUAL;
+    uint32_t m;
+    int rc = 0;
+
+    for (m = first; (m <= last) && (rc == 0); m++) {
+        rc = keel_plan_choices_of(options, m, advice);
+    }
+    return rc;
 }
 
 /*
@@ -213,7 +222,7 @@ static int keel_plan_verify(const keel_plan_options_t *options, keel_plan_advice
     return (keel_plan_risk(advice, choice, choice->aware, &choice->risk) == KEEL_OK) ? 0 : -1;
 }
 
-/* chooses until the choice stands; each round takes a level from one of them */
+/* chooses until the choice stands; each round takes a level from one of the choices */
 static int keel_plan_choose_verified(const keel_plan_options_t *options, keel_plan_advice_t *advice)
 {
     keel_plan_choice_t *best;
@@ -227,12 +236,26 @@ static int keel_plan_choose_verified(const keel_plan_options_t *options, keel_pl
     return rc;
 }
 
+/* parities beyond the usual number, one more at a time, as long as only the risk keeps the best choice from the target */
+static int keel_plan_choose_more(const keel_plan_options_t *options, keel_plan_advice_t *advice)
+{
+    uint32_t m;
+    int rc = 1;
+
+    for (m = KEEL_PLAN_PARITIES_USUAL + 1; (options->parities == 0) && (m <= KEEL_PLAN_PARITIES_MOST) && (rc > 0) &&
+                                           !advice->is_met && keel_plan_can_be(&advice->choices[advice->best]);
+         m++) {
+        rc = keel_plan_choices_of(options, m, advice) ? -1 : keel_plan_choose_verified(options, advice);
+    }
+    return rc;
+}
+
 /* ---- interface ---------------------------------------------------------------------------------------------- */
 
 static int keel_plan_check_options(const keel_plan_options_t *options, keel_plan_error_t *error)
 {
     if (options->parities > KEEL_PLAN_PARITIES_MOST) {
-        snprintf(error->text, sizeof error->text, "KEEL_PARITIES is at most %d", KEEL_PLAN_PARITIES_MOST);
+        snprintf(error->text, sizeof error->text, "KEEL_PARITIES is at most %u", KEEL_PLAN_PARITIES_MOST);
         return -1;
     }
     if (options->group_size > options->ranks) {
@@ -274,7 +297,7 @@ int keel_plan_advise(const keel_plan_options_t *options, const keel_plan_machine
                  (unsigned long long)advice->machine.levels[0].used);
         return -1;
     }
-    if (keel_plan_choose_verified(options, advice) < 0) {
+    if ((keel_plan_choose_verified(options, advice) < 0) || (keel_plan_choose_more(options, advice) < 0)) {
         snprintf(error->text, sizeof error->text, "not enough memory");
         return -1;
     }

@@ -2,11 +2,13 @@
 #ifndef KEEL_TOOLS_PLAN_ADVICE_H_
 #define KEEL_TOOLS_PLAN_ADVICE_H_
 
+#include "base/config.h"
 #include "plan_cost.h"
 #include "plan_machine.h"
 
-#define KEEL_PLAN_PARITIES_MOST 3 /* of KEEL_PARITIES */
-#define KEEL_PLAN_CHOICES_MAX   64
+#define KEEL_PLAN_PARITIES_MOST  KEEL_CONFIG_PARITIES_MAX
+#define KEEL_PLAN_PARITIES_USUAL 3u /* more are considered if these do not reach the target */
+#define KEEL_PLAN_CHOICES_MAX    128
 
 typedef struct keel_plan_advice {
     /* what the job meets of the given machine, its rates those of the MTBF, or made of the MTBF; window of the best choice */
