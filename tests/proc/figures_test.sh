@@ -36,6 +36,10 @@ all_parts_come_to_pictures_and_a_page()
     figure checkpoints "$ranks" daly,fixed
     figure checkpoints.taken '2 ranks: checkpoints,4 ranks: checkpoints' none,daly,fixed
     [ "$(value checkpoints.taken '2 ranks: checkpoints' none)" -eq 0 ] || fail 'checkpoints without any'
+    figure checksums "16 ranks,16 ranks: CPU" 12.5-none,12.5-node,6.25-none,6.25-node
+    figure cg "$ranks" puts,all,ml
+    has "$scratch/figures/README.md" 1 '^## Checksum ranks and topology awareness'
+    has "$scratch/figures/README.md" 1 '^## Logging, CG '
     figure demand "$(sed -n 's/^eighths.=//p' "$scratch/figures/demand.with" | paste -sd,)" 'images,more time %'
     figure logging "$ranks" puts,all,ml
     figure store "$ranks" puts,all,ml
@@ -55,7 +59,7 @@ all_parts_come_to_pictures_and_a_page()
     [ "$(value work 0 local) $(value work 1 local) $(value work 0 global)" = '0.518519 1.51852 2.07407' ] || fail 'work'
     # what the logs hold is told apart
     [ "$(value work 0 capped) $(value work 1 capped)" = '0.518519 6.07407' ] || fail 'work with logs that are too small'
-    for part in checkpoints demand logging store groups sizes moments; do
+    for part in checkpoints checksums demand logging cg store groups sizes moments; do
         has "$scratch/figures/$part.machine" 1 '^2[0-9-]* *, [0-9]* cores* (.*), load [0-9.]* before and [0-9.]* after, commit '
         has "$scratch/figures/README.md" 1 "^| $part | $(sed 's/[][\\.*^$]/\\&/g' "$scratch/figures/$part.machine") |\$"
     done
@@ -83,6 +87,8 @@ page_says_what_was_measured()
     has "$folder/README.md" 1 '^(no 5 ranks of daly in checkpoints.csv, which has: 3 ranks) % and (no 5 ranks of fixed'
     has "$folder/README.md" 1 '^| checkpoints | some day, 2 cores |$'
     has "$folder/README.md" 1 '^| demand | (not recorded) |$'
+    # parts that are measured by themselves are left out where they were not
+    has "$folder/README.md" 0 'Checksum ranks and topology\|^| cg |\|{{'
     has "$folder/README.md" 1 '^| shm | begun: another day; ended: at night |$'
     has "$folder/README.md" 1 '^| a |  | 1.5 |  | at least 2 | \*\*no\*\* | 25 % | 2 |$'
     has "$folder/README.md" 1 '^| b |  | 5 | 4 to 6 | at most 4 | \*\*no\*\* | 25 % | 2 |$'
