@@ -129,7 +129,8 @@ void world_init(world_t *w, uint64_t seed)
 {
     uint64_t random = seed;
     const uint32_t size = 2 + (uint32_t)ckpt_below(&random, GROUP_MAX - 1);
-    const uint32_t most = (size - 1 < KEEL_RS_PARITIES_MAX) ? size - 1 : KEEL_RS_PARITIES_MAX;
+    const uint32_t some = ckpt_below(&random, 16) > 0 ? 3 : KEEL_RS_PARITIES_MAX; /* work grows with their square */
+    const uint32_t most = (size - 1 < some) ? size - 1 : some;
 
     world_init_sized(w, seed, size, 1 + (uint32_t)ckpt_below(&random, most), world_image_size);
 }
