@@ -27,8 +27,6 @@ typedef enum {
     KEEL_INTERVAL_TIME
 } keel_interval_mode_t;
 
-#define KEEL_CONFIG_PARITIES_MAX 8u /* of KEEL_PARITIES */
-
 typedef enum {
     KEEL_PARITY_ROTATE,    /* on the members of a group in turn */
     KEEL_PARITY_DEDICATED, /* on ranks of its own [F 6] */

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-_Static_assert(KEEL_CONFIG_PARITIES_MAX <= KEEL_RS_PARITIES_MAX, "a code for each KEEL_PARITIES");
-
 #define PARITY_STEP (4 * 65536) /* source bytes combined in one step, about: a piece is not divided */
 
 struct keel_parity {

@@ -1,6 +1,7 @@
 /* Draws cases: program, machine, budgets, protection, deaths. */
 #include "sim_scene.h"
 
+#include "code/rs.h"
 #include "mixed_pieces.h"
 #include "mixed_rounds.h"
 #include "topo/dedicated.h"
@@ -439,7 +440,7 @@ static int scene_place_dedicated(scene_t *scene)
 static void scene_draw_parities(scene_t *scene, const case_limits_t *limits, uint32_t group_size)
 {
     const uint32_t most = (group_size - 1 < 3) ? group_size - 1 : 3;
-    const uint32_t any = (group_size - 1 < KEEL_CONFIG_PARITIES_MAX) ? group_size - 1 : KEEL_CONFIG_PARITIES_MAX;
+    const uint32_t any = (group_size - 1 < KEEL_RS_PARITIES_MAX) ? group_size - 1 : KEEL_RS_PARITIES_MAX;
 
     scene->parities = keel_random_chance(&scene->random, 512) ? 1 : 1 + keel_random_below(&scene->random, most);
     if (limits->parities > 0) {

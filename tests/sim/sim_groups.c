@@ -20,11 +20,11 @@ void groups_count(groups_tally_t *tally, const case_result_t *result)
 void groups_print(const groups_tally_t *tally)
 {
     printf("recovered from a checkpoint with parities");
-    for (unsigned m = 1; m <= KEEL_CONFIG_PARITIES_MAX; ++m) {
+    for (unsigned m = 1; m <= KEEL_RS_PARITIES_MAX; ++m) {
         printf(" %u: %llu,", m, (unsigned long long)tally->parities[m]);
     }
     printf(" after losses in a group at once of");
-    for (unsigned lost = 2; lost <= KEEL_CONFIG_PARITIES_MAX; ++lost) {
+    for (unsigned lost = 2; lost <= KEEL_RS_PARITIES_MAX; ++lost) {
         printf(" %u: %llu,", lost, (unsigned long long)tally->together[lost]);
     }
     printf(" from an image in groups of");
@@ -60,7 +60,7 @@ int groups_have_gaps(const groups_tally_t *tally, int is_large)
 
 int groups_are_unused(const groups_tally_t *tally, int parities)
 {
-    parities = (parities < (int)KEEL_CONFIG_PARITIES_MAX) ? parities : (int)KEEL_CONFIG_PARITIES_MAX;
+    parities = (parities < (int)KEEL_RS_PARITIES_MAX) ? parities : (int)KEEL_RS_PARITIES_MAX;
     if (parities <= DRAWN || (tally->parities[parities] > 0 && tally->together[parities] > 0)) {
         return 0;
     }

@@ -4,16 +4,16 @@
 
 #include "sim_case.h"
 
-#include "base/config.h"
+#include "code/rs.h"
 
 #include <stdatomic.h>
 
 #define GROUPS_SIZE_MAX 8 /* a large run set has to see recoveries in groups of each size up to this one */
 
 typedef struct groups_tally {
-    _Atomic uint64_t together[KEEL_CONFIG_PARITIES_MAX + 1]; /* runs, by members of a group that were lost at once */
-    _Atomic uint64_t sizes[GROUPS_SIZE_MAX + 1]; /* runs, by size of a group that lost a member with an image */
-    _Atomic uint64_t parities[KEEL_CONFIG_PARITIES_MAX + 1]; /* runs with a checkpoint, by parities */
+    _Atomic uint64_t together[KEEL_RS_PARITIES_MAX + 1]; /* runs, by members of a group that were lost at once */
+    _Atomic uint64_t sizes[GROUPS_SIZE_MAX + 1];         /* runs, by size of a group that lost a member with an image */
+    _Atomic uint64_t parities[KEEL_RS_PARITIES_MAX + 1]; /* runs with a checkpoint, by parities */
 } groups_tally_t;
 
 /* adds a run, if it recovered */

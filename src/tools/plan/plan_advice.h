@@ -2,11 +2,10 @@
 #ifndef KEEL_TOOLS_PLAN_ADVICE_H_
 #define KEEL_TOOLS_PLAN_ADVICE_H_
 
-#include "base/config.h"
 #include "plan_cost.h"
 #include "plan_machine.h"
 
-#define KEEL_PLAN_PARITIES_MOST  KEEL_CONFIG_PARITIES_MAX
+#define KEEL_PLAN_PARITIES_MOST  8u /* of KEEL_PARITIES */
 #define KEEL_PLAN_PARITIES_USUAL 3u /* more are considered if these do not reach the target */
 #define KEEL_PLAN_CHOICES_MAX    128
 
