@@ -571,7 +571,8 @@ enum keel_gsync_flags {
 
 /**
  * Collective: closes every epoch, waits for all ranks [F 2.2], and may take a coordinated checkpoint when safe. A program that has not come
- * to a safe one or to keel_checkpoint() when the first rank has used half of its logs (KEEL_OPLOG_SIZE) is told so, once.
+ * to a safe one, to keel_checkpoint() or to keel_safe_point() when half of a log of some rank (KEEL_OPLOG_SIZE, KEEL_GETLOG_SIZE) is in use is
+ * told so, once.
  * A job does 4,294,963,199 gsyncs, window calls and checkpoints, which are two each; rank 0 says when 2^28 of them are left. Each
  * such call after them returns KEEL_ERR_LIMIT at once and does nothing, on all ranks alike; all else goes on, keel_finalize() too.
  * In one phase, between two gsyncs, there may be any number of accesses and waits. Behind the 2^32nd of a pair of ranks a
@@ -588,6 +589,28 @@ KEEL_API keel_status_t keel_gsync(keel_context_h ctx, unsigned flags);
  * says so); keel_stats() tells the generation in use.
  */
 KEEL_API keel_status_t keel_checkpoint(keel_context_h ctx);
+
+/**
+ * A safe point between collective calls, of a program that locks [F 3.1.2, "Locks"]: all state of this rank is in windows and protected
+ * regions, as at a gsync with KEEL_GSYNC_SAFE, and this rank holds no lock. A restored rank goes on behind the call. Each rank calls it
+ * where and as often as it likes, and best between any two critical sections: it costs some loads, and on rank 0 a look at the clock.
+ *
+ * When a checkpoint is due (KEEL_CKPT_INTERVAL, which counts calls of rank 0 where it is in gsyncs; or logs that pass KEEL_OPLOG_SOFT),
+ * rank 0 begins a stop in its call: accesses are complete, the call waits until every rank has come to a safe point, to a safe gsync or
+ * to keel_checkpoint(), an image of all is taken and put into use. Nobody waits for a rank that never locks again but waits in a safe
+ * gsync or keel_checkpoint(): the stop passes there. In other collective calls, keel_finalize() among them, a rank has no safe point: no
+ * stop begins while one waits there, and one that comes there amid a stop makes it end without an image. So a rank that is done early
+ * waits for the others in a safe gsync.
+ *
+ * No lock is held in a stop, so nobody who waits for a lock waits for a rank that waits for it. But a rank must not wait in another way,
+ * by keel_wait_until() or by looking again and again, for what another does behind a safe point, unless it calls this in between.
+ * Locks of windows (keel_win_lock()) count as locks here.
+ *
+ * Threads: as a gsync, when it stops. Death: amid a stop it is a rollback when its first gsync was passed and its image is not in use yet
+ * (the previous image stays); else it is recovered as in any gsync.
+ * @return KEEL_ERR_STATE: something is locked, or in a callback.
+ */
+KEEL_API keel_status_t keel_safe_point(keel_context_h ctx);
 
 /* ---- statistics --------------------------------------------------------------------------------------- */
 

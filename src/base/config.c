@@ -143,7 +143,7 @@ static const keel_config_field_t keel_config_fields[] = {
      "When a safe gsync takes a checkpoint without being asked.\n"
      " - off        : never.\n"
      " - daly       : the first safe gsync, then Daly's optimum of the measured cost of a checkpoint and KEEL_MTBF.\n"
-     " - <n>gsyncs  : at every n-th safe gsync.\n"
+     " - <n>gsyncs  : at every n-th safe gsync; calls of keel_safe_point() on rank 0 count, too.\n"
      " - <time>     : when it has passed, as 250ms, 90s or 2h.",
      KEEL_CONFIG_OFFSET(interval), KEEL_CONFIG_TYPE_INTERVAL},
 

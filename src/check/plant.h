@@ -117,6 +117,18 @@
     _(image_unfinished, 2000, "--looks 1 --seed 430",                                                                  \
       "an image whose rebuilding was cut short by another decision counts as there")                                   \
     _(image_torn, 600, "", "the second half of a part is not copied")                                                  \
+    _(stop_early, 2000, "--style locks --points 400 --ranks 3",                                                        \
+      "a replacement joins a stop before it has done again what its predecessor did")                                  \
+    _(stop_local, 2000, "--style locks --points 400 --ranks 3",                                                        \
+      "a death amid a stop is recovered locally, though nobody knows where the dead rank joined")                      \
+    _(stop_forgotten, 0, "", "rank 0's replacement does not begin the stop again in which others wait")                \
+    _(stop_ends_phase, 400, "--style locks --points 400 --ranks 3 --lanes served --deaths 1 --parities 2",             \
+      "the replacement of a rank that joined a stop is held to what its predecessor had done by then")                 \
+    _(stop_unsafe, 2000, "--style locks --points 400 --ranks 3 --gsyncs 200",                                          \
+      "the image of a stop has a rank that was in a call which is no safe point")                                      \
+    _(stop_unresumed, 2000, "--style locks --points 400 --ranks 3 --gsyncs 200",                                       \
+      "a gsync that a stop interrupted counts as passed in the image")                                                 \
+    _(filling_puts_alone, 0, "", "only the put log is looked at before logs are full")                                 \
     _(no_second_barrier, 2000, "", "a process goes on while others copy their images")                                 \
     _(commit_in_group, 4000, "--ranks 8 --atomics 0 --seed 135", "a generation is used when the own group has it")     \
     _(no_abort, 4000, "", "a death leaves the unfinished generation in the making")                                    \

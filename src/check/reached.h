@@ -101,6 +101,11 @@
     _(request_first_wait, "rollback: ranks begin to wait while another comes back")           \
     _(request_mixes, "rollback: a rank mixes ways to synchronise while another comes back")   \
     _(mix_waits, "the first mixing call waits for ranks that are lost")                       \
+    _(refuses_stop, "rollback: the checkpoint of a stop was not complete")                    \
+    _(stop_joined, "a rank joins a stop at a safe point")                                     \
+    _(stop_interrupts, "... in a collective call, which it makes again")                      \
+    _(stop_inherited, "rank 0's replacement begins the stop again in which others wait")      \
+    _(stop_committed, "the image of a stop is in use when it ends")                           \
     _(refuses_mixed, "rollback: the program mixes ways to synchronise")                       \
     _(refuses_bare, "rollback: some ranks lock, and others access without")                   \
     _(atomic_same, "a re-executing process does an atomic to one at its position")            \

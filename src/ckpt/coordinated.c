@@ -173,6 +173,17 @@ void keel_ckpt_owe(keel_ckpt_t *ckpt)
     ckpt->is_retry_due = 1;
 }
 
+int keel_ckpt_is_over(keel_ckpt_t *ckpt)
+{
+    if (ckpt->lane->config->protect == KEEL_PROTECT_NONE) {
+        return 0;
+    }
+    if (ckpt->set.making.number != 0) {
+        return keel_ckpt_is_complete(ckpt) || ckpt_has_failed(ckpt);
+    }
+    return ckpt->is_retry_due || keel_interval_is_over(&ckpt->interval, ckpt_now(ckpt));
+}
+
 int keel_ckpt_is_due(keel_ckpt_t *ckpt, int is_explicit)
 {
     const uint64_t now = ckpt_now(ckpt);
@@ -203,7 +214,7 @@ keel_status_t keel_ckpt_take(keel_ckpt_t *ckpt, const keel_image_meta_t *meta, c
     ckpt->work_ns = 0;
     keel_image_set_begin(set, (uint32_t)meta->generation);
     set->making.window_calls = meta->window_calls;
-    set->making.in_checkpoint = meta->in_checkpoint;
+    set->making.resume = meta->resume;
     set->making.sync_counter = meta->sync_counter;
     for (uint32_t i = 0; i < set->count; i++) {
         if (keel_parity_has_image(&ckpt->group, i)) {
@@ -307,7 +318,7 @@ keel_status_t keel_ckpt_rebuild_step(keel_ckpt_t *ckpt)
     }
     if (status == KEEL_OK) {
         ckpt->is_rebuilt = 1;
-        used->in_checkpoint = meta.in_checkpoint;
+        used->resume = meta.resume;
         used->sync_counter = meta.sync_counter;
         keel_lane_say_parity(ckpt->lane, used->number);
         keel_lane_say_committed(ckpt->lane, used->number);

@@ -45,6 +45,8 @@ void keel_ckpt_release(keel_ckpt_t *ckpt);
 /* one was given up: the next safe gsync is to take another */
 void keel_ckpt_owe(keel_ckpt_t *ckpt);
 int keel_ckpt_is_due(keel_ckpt_t *ckpt, int is_explicit);
+/* Rank 0: whether a stop is due for the interval, or for a generation that only a further gsync puts into use. Counts nothing. */
+int keel_ckpt_is_over(keel_ckpt_t *ckpt);
 /* copies the image; the program may go on when all ranks have come this far (second barrier) */
 keel_status_t keel_ckpt_take(keel_ckpt_t *ckpt, const keel_image_meta_t *meta, const keel_part_t *parts,
                              unsigned count);

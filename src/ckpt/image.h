@@ -27,14 +27,22 @@ typedef struct keel_part {
     uint64_t where;  /* offset of these in the window */
 } keel_part_t;
 
+/* What keel_restore() has to do ahead of the program's next step. */
+typedef enum {
+    KEEL_RESUME_BEHIND,    /* nothing: the call in which the image was taken is over */
+    KEEL_RESUME_SECOND,    /* the second gsync of keel_checkpoint(), or of a stop in keel_safe_point() */
+    KEEL_RESUME_GSYNC,     /* that of a stop, then the keel_gsync() that the stop interrupted */
+    KEEL_RESUME_CHECKPOINT /* likewise, the keel_checkpoint() */
+} keel_resume_t;
+
 /* what the image says of itself besides memory */
 typedef struct keel_image_meta {
     uint64_t generation; /* gsync number it was taken at */
     uint32_t rank;
     uint32_t rollbacks;
-    uint32_t window_calls;  /* collective window calls made before it */
-    uint32_t in_checkpoint; /* taken inside keel_checkpoint(): its second gsync is still to come */
-    uint64_t sync_counter;  /* SC: critical sections at this process */
+    uint32_t window_calls; /* collective window calls made before it */
+    uint32_t resume;       /* keel_resume_t */
+    uint64_t sync_counter; /* SC: critical sections at this process */
 } keel_image_meta_t;
 
 /* All parts in the order given; images of the same parts have the same layout. @a why_p may be NULL. */

@@ -29,9 +29,9 @@ typedef struct keel_image_member {
 typedef struct keel_images {
     uint32_t number; /* the newest position in it; 0: there is none */
     uint32_t share_slot;
-    uint32_t window_calls;  /* collective window calls before it */
-    uint32_t in_checkpoint; /* taken inside keel_checkpoint() */
-    uint64_t sync_counter;  /* of this process then */
+    uint32_t window_calls; /* collective window calls before it */
+    uint32_t resume;       /* keel_resume_t */
+    uint64_t sync_counter; /* of this process then */
     keel_image_member_t *members;
 } keel_images_t;
 

@@ -24,9 +24,14 @@ void keel_interval_init(keel_interval_t *interval, const keel_config_t *config, 
 
 int keel_interval_is_due(keel_interval_t *interval, uint64_t now_ns)
 {
+    interval->gsyncs++;
+    return keel_interval_is_over(interval, now_ns);
+}
+
+int keel_interval_is_over(const keel_interval_t *interval, uint64_t now_ns)
+{
     const double elapsed_s = now_ns > interval->last_ns ? (double)(now_ns - interval->last_ns) * 1e-9 : 0;
 
-    interval->gsyncs++;
     switch (interval->mode) {
     case KEEL_INTERVAL_DALY:
         return interval->cost_s == 0 || elapsed_s >= keel_interval_daly_s(interval->cost_s, interval->mtbf_s);

@@ -11,7 +11,7 @@ typedef struct keel_interval {
     double value, mtbf_s;
     double cost_s;    /* smoothed measured cost; 0 before the first checkpoint */
     uint64_t last_ns; /* when the last one was taken, or the start */
-    uint64_t gsyncs;  /* safe gsyncs since */
+    uint64_t gsyncs;  /* safe gsyncs and safe points since */
 } keel_interval_t;
 
 /* seconds between checkpoints for this cost; 0 for a cost of 0 */
@@ -20,6 +20,8 @@ void keel_interval_init(keel_interval_t *interval, const keel_config_t *config, 
 /* called at each safe gsync by the deciding rank: 1 when one is due. The first is due at once in mode daly (its cost is
  * unknown) */
 int keel_interval_is_due(keel_interval_t *interval, uint64_t now_ns);
+/* The same between two of them: counts nothing. */
+int keel_interval_is_over(const keel_interval_t *interval, uint64_t now_ns);
 void keel_interval_taken(keel_interval_t *interval, uint64_t now_ns, double cost_s);
 
 #endif

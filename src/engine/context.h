@@ -176,6 +176,15 @@ struct keel_home {
 
 #define KEEL_UNRUNG_MAX 8 /* they are rung when one more comes */
 
+/* epoch/stop */
+typedef struct keel_stops {
+    int is_offered;      /* this process has called keel_safe_point() */
+    uint32_t blocked_by; /* the last rank that was found in a call that is no safe point */
+    uint64_t calls;      /* of keel_safe_point() */
+    uint64_t gap;        /* calls between two stops for full logs; doubles while these give no image */
+    uint64_t not_before; /* call */
+} keel_stops_t;
+
 struct keel_context {
     /* hot */
     keel_lane_t lane;
@@ -271,6 +280,7 @@ struct keel_context {
         uint64_t answer;
     } share;
     uint32_t revoked_by; /* so many ranks are known to share none by bias, because this one asked */
+    keel_stops_t stops;
 };
 
 #define keel_error_ctx(_ctx, ...) keel_error(&(_ctx)->message, __VA_ARGS__)
@@ -381,7 +391,9 @@ enum {
     KEEL_GSYNC_FOLLOW = 1u << 18, /* of a rank that does not know what it is for: it may turn out to be the last */
     KEEL_GSYNC_ALLOC = 1u << 19,
     KEEL_GSYNC_FREE = 1u << 20,
-    KEEL_GSYNC_SECOND = 1u << 21 /* of keel_checkpoint(), also where keel_restore() makes up for it */
+    KEEL_GSYNC_SECOND = 1u << 21, /* of keel_checkpoint(), also where keel_restore() makes up for it */
+    KEEL_GSYNC_STOP = 1u << 22,   /* a stop: epoch/stop.h */
+    KEEL_GSYNC_POINT = 1u << 23   /* in keel_safe_point(): no other call is to be made behind the stop */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Gsync and checkpoint.
+ * Gsync.
  *
  * gsync n: epochs closed and get records complete at their targets, then the arrival is announced, then all arrivals are
  * awaited (protocol.md, A gsync). A coordinated checkpoint is taken by whoever leaves by all arrivals, not by a decision's
@@ -53,22 +53,33 @@ keel_status_t keel_gsync_second(keel_context_h ctx, uint32_t number)
     return status;
 }
 
-static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsigned flags)
+/* what a rank restored from the image of a stop, which a call of @a flags joined, has to do */
+static keel_resume_t resume_of(unsigned flags)
+{
+    return (flags & KEEL_GSYNC_POINT)      ? KEEL_RESUME_SECOND
+           : (flags & KEEL_GSYNC_EXPLICIT) ? KEEL_RESUME_CHECKPOINT
+                                           : KEEL_RESUME_GSYNC;
+}
+
+static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsigned flags, int is_stop)
 {
     keel_image_meta_t meta = {.generation = number,
                               .rank = ctx->lane.rank,
                               .rollbacks = ctx->lane.rollback,
                               .window_calls = ctx->window_calls,
-                              .in_checkpoint = (flags & KEEL_GSYNC_EXPLICIT) != 0,
+                              .resume = is_stop                         ? resume_of(flags)
+                                        : (flags & KEEL_GSYNC_EXPLICIT) ? KEEL_RESUME_SECOND
+                                                                        : KEEL_RESUME_BEHIND,
                               .sync_counter = keel_sections_seen_here(&ctx->sync)};
+    const int is_safe = (flags & KEEL_GSYNC_SAFE) || KEEL_PLANT(stop_unsafe);
     keel_status_t status;
-    keel_part_t *parts;
-    unsigned count;
+    keel_part_t *parts = NULL;
+    unsigned count = is_safe ? keel_context_image(ctx, &parts) : 0;
 
-    count = keel_context_image(ctx, &parts);
+    /* without parts when a stop came in a call that is no safe point: the group is told that there is no image */
     status = keel_ckpt_take(&ctx->ckpt, &meta, parts, count);
     keel_context_mark(ctx, KEEL_MARK_SAVED, number);
-    if (status != KEEL_OK && status != KEEL_ERR_BUDGET) {
+    if (status != KEEL_OK && status != KEEL_ERR_BUDGET && is_safe) {
         keel_error_ctx(ctx, "no image of generation %u could be made: the previous one stays in use", number);
     }
     return keel_gsync_second(ctx, number);
@@ -141,6 +152,9 @@ static uint64_t gsync_orders(const keel_context_h ctx, unsigned flags)
     const int is_explicit = (flags & KEEL_GSYNC_EXPLICIT) != 0,
               rehearses = ctx->rehearsal != NULL && ctx->rehearsal->orders(ctx);
 
+    if (flags & KEEL_GSYNC_STOP) {
+        return KEEL_ARRIVE_CHECKPOINT | KEEL_ARRIVE_EXPLICIT;
+    }
     if (flags & KEEL_GSYNC_FINAL) {
         return KEEL_ARRIVE_FINAL;
     }
@@ -167,14 +181,19 @@ static uint64_t gsync_orders_heard(keel_context_h ctx, uint32_t number, int was_
     return (ctx->lane.rank == 0) ? own : keel_board_get(&ctx->lane.board[0].flags[number & 1]);
 }
 
-static const char *const gsync_calls[] = {
-    [1] = "keel_gsync",      [2] = "keel_gsync with KEEL_GSYNC_SAFE",    [3] = "keel_win_alloc", [4] = "keel_win_free",
-    [5] = "keel_checkpoint", [6] = "the second half of keel_checkpoint", [7] = "keel_finalize"};
+#define GSYNC_CALL_SAFE       2u
+#define GSYNC_CALL_CHECKPOINT 5u
+
+static const char *const gsync_calls[] = {[1] = "keel_gsync",      [2] = "keel_gsync with KEEL_GSYNC_SAFE",
+                                          [3] = "keel_win_alloc",  [4] = "keel_win_free",
+                                          [5] = "keel_checkpoint", [6] = "the second half of keel_checkpoint",
+                                          [7] = "keel_finalize",   [KEEL_ARRIVE_CALL_STOP] = "keel_safe_point"};
 
 /* 0: it follows, whatever it is */
 static unsigned gsync_call(unsigned flags)
 {
     return (flags & KEEL_GSYNC_FOLLOW)     ? 0
+           : (flags & KEEL_GSYNC_STOP)     ? KEEL_ARRIVE_CALL_STOP
            : (flags & KEEL_GSYNC_FINAL)    ? 7
            : (flags & KEEL_GSYNC_SECOND)   ? 6
            : (flags & KEEL_GSYNC_EXPLICIT) ? 5
@@ -184,15 +203,31 @@ static unsigned gsync_call(unsigned flags)
                                            : 1;
 }
 
+keel_arrived_t keel_gsync_arrived(const keel_context_h ctx, uint32_t rank, uint32_t number)
+{
+    const keel_lane_t *lane = &ctx->lane;
+    const keel_board_slot_t *slot = &lane->board[rank];
+    unsigned call;
+
+    if (keel_arrive_number(__atomic_load_n(&slot->arrive, __ATOMIC_ACQUIRE), lane->rollback,
+                           lane->peers[rank].incarnation) < number) {
+        return KEEL_ARRIVED_NOT;
+    }
+    call = keel_arrive_call(keel_board_get(&slot->flags[number & 1]));
+    return (call == KEEL_ARRIVE_CALL_STOP)                                           ? KEEL_ARRIVED_STOPS
+           : (call == 0 || call == GSYNC_CALL_SAFE || call == GSYNC_CALL_CHECKPOINT) ? KEEL_ARRIVED_SAFE
+                                                                                     : KEEL_ARRIVED_UNSAFE;
+}
+
 /* Everybody compares with rank 0, so that no two differ unnoticed. */
 static keel_status_t gsync_check_call(keel_context_h ctx, uint32_t number, unsigned flags, int was_front)
 {
     const unsigned own = gsync_call(flags);
     const uint64_t word = keel_board_get(&ctx->lane.board[0].flags[number & 1]);
-    const unsigned its = (unsigned)(word >> KEEL_ARRIVE_CALL_SHIFT);
+    const unsigned its = keel_arrive_call(word);
 
     if (!was_front || keel_recovery_is_finished(&ctx->rec) || ctx->lane.rank == 0 || own == 0 || its == 0 ||
-        its == own || its >= sizeof(gsync_calls) / sizeof(*gsync_calls)) {
+        its == own || its == KEEL_ARRIVE_CALL_STOP || its >= sizeof(gsync_calls) / sizeof(*gsync_calls)) {
         return KEEL_OK;
     }
     keel_error_ctx(ctx, "this is %s and rank 0 is in %s, as gsync %u: ranks have to make the same collective calls",
@@ -220,7 +255,7 @@ static keel_status_t gsync_trim(keel_context_h ctx, uint32_t number)
 }
 
 /* what was done in the phase is where it belongs, and what a replacement has to do again of it is done */
-static keel_status_t gsync_settle(keel_context_h ctx)
+keel_status_t keel_gsync_settle(keel_context_h ctx)
 {
     keel_recovery_t *rec = &ctx->rec;
     keel_status_t status = KEEL_PLANT(sections_unsettled) ? KEEL_OK : keel_lock_settle(ctx);
@@ -288,11 +323,11 @@ static void gsync_leave(keel_context_h ctx, uint32_t number, int was_front, int 
     keel_hooks_run(ctx, KEEL_HOOK_PHASE);
 }
 
-keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
+keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p)
 {
     keel_recovery_t *rec = &ctx->rec;
     const uint32_t number = rec->phase + 1;
-    keel_status_t status = gsync_settle(ctx);
+    keel_status_t status = keel_gsync_settle(ctx);
     int is_checkpoint, was_front;
     uint64_t orders;
 
@@ -310,7 +345,12 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
     }
     was_front = keel_recovery_state(rec) == KEEL_RANK_FRONT && !keel_position_is_released(rec, number);
     orders = gsync_orders_heard(ctx, number, was_front);
-    is_checkpoint = (orders & KEEL_ARRIVE_CHECKPOINT) && (flags & KEEL_GSYNC_SAFE) && !keel_recovery_is_finished(rec);
+    *is_stop_p = keel_arrive_call(orders) == KEEL_ARRIVE_CALL_STOP;
+    if (*is_stop_p) {
+        keel_recovery_stop(rec, number); /* before the gsync counts as passed: reports say so */
+    }
+    is_checkpoint = (orders & KEEL_ARRIVE_CHECKPOINT) && ((flags & KEEL_GSYNC_SAFE) || *is_stop_p) &&
+                    !keel_recovery_is_finished(rec);
     if ((flags & KEEL_GSYNC_FOLLOW) && (orders & KEEL_ARRIVE_FINAL)) {
         keel_recovery_hear_finished(rec); /* else it would take part in recovering a rank that nobody waits for */
     }
@@ -325,7 +365,7 @@ keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
         return status;
     }
     if (is_checkpoint) {
-        status = gsync_checkpoint(ctx, number, flags);
+        status = gsync_checkpoint(ctx, number, flags, *is_stop_p);
     } else if (was_front && !keel_recovery_is_finished(rec)) {
         status = gsync_demand(ctx, number);
     }
@@ -340,68 +380,4 @@ keel_status_t keel_gsync_check(keel_context_h ctx, const char *call)
     }
     keel_error_ctx(ctx, "%s: this program has done %u gsyncs, which is as many as there can be", call, KEEL_GSYNC_LAST);
     return KEEL_ERR_LIMIT;
-}
-
-static keel_status_t gsync_alone(keel_context_h ctx, unsigned flags)
-{
-    keel_status_t status = keel_context_begin_outside(ctx, "keel_gsync");
-
-    if (status != KEEL_OK) {
-        return keel_context_end(ctx, status);
-    }
-    if (flags & ~(unsigned)KEEL_GSYNC_SAFE) {
-        keel_error_ctx(ctx, "keel_gsync: unknown flags 0x%x", flags);
-        return KEEL_ERR_INVALID_PARAM;
-    }
-    status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_gsync");
-    status = (status == KEEL_OK) ? keel_gsync_check(ctx, "keel_gsync") : status;
-    return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, flags) : status);
-}
-
-keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
-{
-    KEEL_INSIDE(ctx);
-    keel_status_t status = keel_threads_begin_collective(ctx, "keel_gsync");
-
-    if (status == KEEL_OK) {
-        status = gsync_alone(ctx, flags);
-        keel_threads_end_collective(ctx);
-    }
-    return status;
-}
-
-static keel_status_t checkpoint_alone(keel_context_h ctx)
-{
-    keel_status_t status = keel_context_begin_outside(ctx, "keel_checkpoint");
-    unsigned rounds = 0;
-    uint32_t making;
-
-    if (status == KEEL_OK) {
-        status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_checkpoint");
-    }
-    if (status == KEEL_OK) {
-        status = keel_gsync_check(ctx, "keel_checkpoint");
-    }
-    if (status != KEEL_OK) {
-        return keel_context_end(ctx, status);
-    }
-    status = keel_gsync_run(ctx, KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT);
-    making = ctx->ckpt.set.making.number;
-    while (status == KEEL_OK && making != 0 && ctx->ckpt.set.making.number == making &&
-           keel_image_set_is_making(&ctx->ckpt.set)) {
-        status = keel_context_wait(ctx, &rounds);
-    }
-    return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, KEEL_GSYNC_SECOND) : status);
-}
-
-keel_status_t keel_checkpoint(keel_context_h ctx)
-{
-    KEEL_INSIDE(ctx);
-    keel_status_t status = keel_threads_begin_collective(ctx, "keel_checkpoint");
-
-    if (status == KEEL_OK) {
-        status = checkpoint_alone(ctx);
-        keel_threads_end_collective(ctx);
-    }
-    return status;
 }

@@ -14,7 +14,7 @@
 #include "window/protect.h"
 #include "engine/refuse.h"
 #include "engine/request.h"
-#include "epoch/gsync.h"
+#include "epoch/stop.h"
 #include "order/determinant.h"
 #include "epoch/win_lock.h"
 #include "window/window.h"
@@ -22,6 +22,7 @@
 #include "recovery/rebuild.h"
 #include "recovery/rollback.h"
 #include "recovery/recover.h"
+#include "check/plant.h"
 
 keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
 {
@@ -98,6 +99,19 @@ int keel_restarted(keel_context_h ctx)
     return 0;
 }
 
+/* Makes up for the calls that the image lies in: the program goes on behind them. */
+static keel_status_t restore_resume(keel_context_h ctx, keel_resume_t resume)
+{
+    keel_status_t status = (resume == KEEL_RESUME_BEHIND) ? KEEL_OK : keel_gsync_run(ctx, KEEL_GSYNC_SECOND);
+
+    if (status == KEEL_OK && resume == KEEL_RESUME_GSYNC && !KEEL_PLANT(stop_unresumed)) {
+        status = keel_gsync_run(ctx, KEEL_GSYNC_SAFE);
+    } else if (status == KEEL_OK && resume == KEEL_RESUME_CHECKPOINT) {
+        status = keel_checkpoint_run(ctx);
+    }
+    return status;
+}
+
 static keel_status_t restore_alone(keel_context_h ctx)
 {
     keel_status_t status;
@@ -141,9 +155,8 @@ static keel_status_t restore_alone(keel_context_h ctx)
             status = keel_lock_resume(ctx);
         }
         if (status == KEEL_OK && ctx->rec.restored.number > 0 &&
-            ctx->rec.restored.number == ctx->rec.generation.number && ctx->ckpt.set.used.in_checkpoint) {
-            status =
-                keel_gsync_run(ctx, KEEL_GSYNC_SECOND); /* the image lies between the two gsyncs of keel_checkpoint() */
+            ctx->rec.restored.number == ctx->rec.generation.number) {
+            status = restore_resume(ctx, (keel_resume_t)ctx->ckpt.set.used.resume);
         }
     } while (status == KEEL_ERR_ROLLED_BACK);
     if (status == KEEL_OK) {

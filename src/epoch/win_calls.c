@@ -2,6 +2,7 @@
 #include "engine/context.h"
 #include "order/determinant.h"
 #include "epoch/gsync.h"
+#include "epoch/stop.h"
 #include "engine/threads.h"
 #include "order/mix.h"
 #include "engine/refuse.h"

@@ -5,7 +5,7 @@
  */
 #include "job/checksum.h"
 #include "engine/context.h"
-#include "epoch/gsync.h"
+#include "epoch/stop.h"
 #include "recovery/rebuild.h"
 #include "recovery/rollback.h"
 #include "recovery/recover.h"

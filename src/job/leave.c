@@ -4,7 +4,7 @@
 
 #include "check/plant.h"
 #include "engine/fork.h"
-#include "epoch/gsync.h"
+#include "epoch/stop.h"
 #include "job/layers.h"
 #include "engine/threads.h"
 #include "epoch/lock.h"

@@ -436,6 +436,12 @@ void keel_get_log_trim(keel_get_log_t *log, uint32_t phase, uint32_t now)
     keel_get_log_trim_source(log, KEEL_GETLOG_ANY, phase);
 }
 
+int keel_get_log_may_be_filled(keel_get_log_t *log, unsigned percent)
+{
+    return keel_getlog_may_be_filled(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG),
+                                     log->lane->config->getlog_size, log->chunk_size, log->sample++, percent);
+}
+
 uint32_t keel_get_log_largest_source(keel_get_log_t *log, unsigned percent)
 {
     const void *arena = keel_lane_region_base(log->lane, KEEL_REGION_GETLOG);
@@ -443,7 +449,7 @@ uint32_t keel_get_log_largest_source(keel_get_log_t *log, unsigned percent)
     const uint32_t count = (uint32_t)(size / log->chunk_size);
     uint32_t largest = log->lane->size;
 
-    if (!keel_getlog_may_be_filled(arena, size, log->chunk_size, log->sample++, percent)) {
+    if (!keel_get_log_may_be_filled(log, percent)) {
         return log->lane->size;
     }
     if ((uint64_t)keel_getlog_largest(arena, size, log->chunk_size, log->counts, log->lane->size, &largest) * 100 <

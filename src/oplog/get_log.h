@@ -220,6 +220,8 @@ void keel_get_log_trim_source(keel_get_log_t *log, uint32_t source, uint32_t pha
  * KEEL_GETLOG_SAMPLES is sure to find that out
  */
 uint32_t keel_get_log_largest_source(keel_get_log_t *log, unsigned percent);
+/* Whether more than @a percent of the chunks here are taken, by a sample that differs from call to call. */
+int keel_get_log_may_be_filled(keel_get_log_t *log, unsigned percent);
 /* this process copies an image at the begin of this phase: its log is complete again from here on */
 void keel_get_log_resume(keel_get_log_t *log);
 void keel_get_log_clear(keel_get_log_t *log, uint32_t phase);

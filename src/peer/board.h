@@ -237,6 +237,13 @@ enum {
 };
 /* after these: which call the gsync is of (engine/context.h), 0: not told */
 #define KEEL_ARRIVE_CALL_SHIFT 7
+#define KEEL_ARRIVE_CALL_STOP \
+    8u /* the source joins a stop (epoch/stop.h): its replacement may do more in the phase first */
+
+static inline unsigned keel_arrive_call(uint64_t flags)
+{
+    return (unsigned)(flags >> KEEL_ARRIVE_CALL_SHIFT);
+}
 
 #define KEEL_ARRIVE_INCARNATION_MAX \
     UINT16_MAX /* of a rank; words of older rollback numbers are cleared by each rollback */

@@ -1,6 +1,7 @@
 /* What others say of themselves by messages. */
 #include "peer/told.h"
 
+#include "check/plant.h"
 #include "peer/store.h"
 
 void keel_told_mark(keel_lane_t *lane, const keel_wire_t *wire)
@@ -29,6 +30,7 @@ void keel_told_arrive(keel_lane_t *lane, const keel_wire_t *wire)
     const uint64_t epoch =
         wire->body.arrive.arrive & ~(uint64_t)UINT32_MAX; /* rollback and incarnation (keel_arrive()) */
     const uint32_t number = (uint32_t)wire->body.arrive.arrive;
+    const uint64_t flags = (number & 1) ? wire->body.arrive.odd_flags : wire->body.arrive.even_flags;
     const keel_kinds_t kinds = {.classes = wire->body.arrive.classes,
                                 .fetched = (wire->flags & KEEL_WIRE_FLAG_FETCHED) ? number : 0,
                                 .in_doubt = (wire->flags & KEEL_WIRE_FLAG_DOUBT) ? number : 0,
@@ -38,7 +40,8 @@ void keel_told_arrive(keel_lane_t *lane, const keel_wire_t *wire)
 
     if (wire->flags & KEEL_WIRE_FLAG_PUT) {
         peer->digest = (keel_digest_t){0}; /* it is not of all */
-    } else if (peer->digest.records == peer->done) {
+    } else if (peer->digest.records == peer->done &&
+               (keel_arrive_call(flags) != KEEL_ARRIVE_CALL_STOP || KEEL_PLANT(stop_ends_phase))) {
         keel_digest_end(&peer->digest, number);
     }
     keel_board_tell(slot, &kinds);

@@ -154,6 +154,10 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         if (x == r || report->state == KEEL_RANK_FRESH) {
             continue;
         }
+        /* no log has where in its program it passed that gsync */
+        if (report->stop > base && report->stop <= d->front && !KEEL_PLANT(stop_local)) {
+            return KEEL_REACHED(refuses_stop), "a checkpoint at a safe point was not complete";
+        }
         if (report->about[r].lost_puts > base && !KEEL_PLANT(lost_log_local)) {
             return KEEL_REACHED(refuses_put_log), "the put log towards it is incomplete";
         }

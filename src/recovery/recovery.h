@@ -96,8 +96,13 @@ struct keel_recovery {
     /* what was decided */
     keel_mode_t mode;
     keel_said_t said;
-    int is_safe_offered;   /* recovery/filling */
-    uint32_t filling_told; /* 1 + the incarnation of rank 0 that was */
+    int is_safe_offered;    /* recovery/filling */
+    int are_points_offered; /* the program calls keel_safe_point() */
+    uint32_t filling_told;  /* 1 + the incarnation of rank 0 that was */
+    uint32_t filling_looks;
+    uint32_t filling_phase; /* 1 + the phase in which it was told that an image is wanted */
+    int is_stop_wanted;     /* rank 0: somebody's logs need an image */
+    uint32_t stop;          /* the last gsync of this process that was a stop (epoch/stop) */
     keel_generation_t generation;
     unsigned generation_slot;
     keel_generation_t restored; /* what this process's memory is restored from: its own demand image, or the same */
@@ -199,6 +204,12 @@ static inline void keel_recovery_stand(keel_recovery_t *rec, uint32_t phase, uin
     rec->phase = phase;
     rec->front = front;
     keel_sync_set_position(rec->sync, phase, front);
+}
+
+/* Gsync @a number, which this process is about to leave, is a stop. */
+static inline void keel_recovery_stop(keel_recovery_t *rec, uint32_t number)
+{
+    rec->stop = number;
 }
 
 /* pos(x) of this process as others have to see it */

@@ -83,6 +83,7 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     keel_recovery_stand(rec, base, base);
     rec->arrived = base;
     rec->returned = rec->mended = rec->incomplete_count = 0;
+    rec->stop = rec->filling_phase = 0;
     keel_atomics_reset(rec->sync);
     keel_waits_reset(rec->sync);
     keel_exchange_forget(&rec->ckpt->set);

@@ -276,6 +276,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .is_incomplete =
             (uint32_t)(keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_position_is_incomplete(rec, lane->rank)),
         .returned = rec->returned,
+        .stop = rec->stop,
         .requests = rec->requests,
         .wants = rec->wants,
         .said = rec->said,

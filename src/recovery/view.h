@@ -47,6 +47,7 @@ struct keel_report {
     uint32_t atomics_before; /* of the predecessor, as its decision said */
     uint32_t is_incomplete;  /* not all have handed over to it */
     uint32_t returned;       /* 1 + the front that it reached as a replacement; 0: none */
+    uint32_t stop;           /* the last gsync that it left as a stop; 0: none */
     uint32_t requests;       /* for a rollback */
     int32_t wants;           /* keel_status_t: what it asks for one for itself */
     keel_sync_told_t sync;

@@ -18,6 +18,7 @@ typedef enum { STEP_WRITE, STEP_PAIR, STEP_READ, STEP_COMPUTE } step_kind_t;
 
 typedef struct locks_state {
     uint64_t step, hash;
+    uint64_t is_met; /* with safe points: all steps of all ranks are done */
 } locks_state_t;
 
 typedef struct locks_run {
@@ -355,7 +356,54 @@ static int is_checkpoint(const locks_options_t *options, uint64_t step)
 {
     keel_random_t random = {keel_random_mix(options->seed ^ (step << 8) ^ 0x636b7074)};
 
-    return step == options->steps || keel_random_chance(&random, options->checkpoints);
+    return (step == options->steps && options->points == 0) || keel_random_chance(&random, options->checkpoints);
+}
+
+/* with safe points: collective calls end with the first half of the steps, and each rank does as many more as it likes */
+static int may_meet(const locks_options_t *options, uint64_t step)
+{
+    return options->points == 0 || 2 * step <= options->steps;
+}
+
+static uint64_t steps_of(const locks_options_t *options, uint32_t rank)
+{
+    keel_random_t random = {keel_random_mix(options->seed ^ rank ^ 0x73746570)};
+
+    return (options->points == 0) ? options->steps
+                                  : options->steps - keel_random_below(&random, options->steps / 2 + 1);
+}
+
+static int has_point(const locks_options_t *options, uint32_t rank, uint64_t step)
+{
+    keel_random_t random = {keel_random_mix(options->seed ^ ((uint64_t)rank << 32) ^ (step << 8) ^ 0x706f696e)};
+
+    return options->points > 0 && keel_random_chance(&random, options->points);
+}
+
+/* ranks that are done wait where a stop may be had, or where it may not; and then nobody writes any more */
+static keel_status_t run_end(locks_run_t *run)
+{
+    const locks_options_t *options = &run->journal->options;
+    keel_random_t random = {keel_random_mix(options->seed ^ 0x656e64)};
+
+    if (options->points == 0) {
+        return KEEL_OK;
+    }
+    run_point(run, "end of", run->host->rank);
+    if (run->state.is_met == 0) {
+        run->state.is_met = 1;
+        switch (keel_random_below(&random, 3)) {
+        case 0:
+            TRY(keel_gsync(run->life.ctx, 0));
+            break;
+        case 1:
+            TRY(keel_checkpoint(run->life.ctx));
+            break;
+        default:
+            TRY(keel_gsync(run->life.ctx, KEEL_GSYNC_SAFE));
+        }
+    }
+    return KEEL_OK;
 }
 
 static keel_status_t run_steps(void *arg)
@@ -363,8 +411,8 @@ static keel_status_t run_steps(void *arg)
     locks_run_t *run = arg;
     const locks_options_t *options = &run->journal->options;
 
-    while (run->state.step < options->steps) {
-        const int looks = has_gsyncs(options, run->state.step);
+    while (run->state.step < steps_of(options, run->host->rank)) {
+        const int looks = may_meet(options, run->state.step + 1) && has_gsyncs(options, run->state.step);
 
         run->host->at(run->host, (uint32_t)run->state.step);
         if (run->host->asks != NULL && run->host->asks(run->host, (uint32_t)run->state.step)) {
@@ -377,11 +425,15 @@ static keel_status_t run_steps(void *arg)
         run->state.step++;
         if (looks) {
             TRY(keel_gsync(run->life.ctx, KEEL_GSYNC_SAFE));
-        } else if (is_checkpoint(options, run->state.step)) {
+        } else if (may_meet(options, run->state.step) && is_checkpoint(options, run->state.step)) {
             run_point(run, "checkpoint of", run->host->rank);
             TRY(keel_checkpoint(run->life.ctx));
+        } else if (has_point(options, run->host->rank, run->state.step)) {
+            run_point(run, "safe point of", run->host->rank);
+            TRY(keel_safe_point(run->life.ctx));
         }
     }
+    TRY(run_end(run));
     memcpy(run->journal->end_pieces[run->host->rank], run->pieces.own, options->room);
     run->journal->end[run->host->rank] = *run->own; /* after a checkpoint or gsync: nobody writes any more */
     return KEEL_OK;

@@ -22,6 +22,8 @@ typedef struct locks_options {
     unsigned checkpoints; /* of 1024: steps that end with one */
     unsigned gsyncs; /* of 1024: steps that end with two, between which each rank looks at its own memory, unlocked */
     uint32_t room;   /* of pieces in each window; 0: there are none, and fewer kinds of atomics */
+    unsigned
+        points; /* of 1024: steps that end with a safe point. Then ranks do different numbers of steps, and meet in half of them. */
 } locks_options_t;
 
 typedef struct locks_memory {

@@ -175,10 +175,24 @@ a_program_without_safe_points_is_told_once()
     for lane in direct served; do
         for first in 100 10; do
             run 0 -n 4 --nodes 2 -x KEEL_LANES=$lane -x KEEL_OPLOG_SIZE=256k -x KEEL_GETLOG_SIZE=1m "$build/tests/proc/unsafe" 100 $first
-            has "$err" $((first / 100)) 'half of the logs of rank [0-3] is in use, and the program has offered no safe point yet'
+            has "$err" $((first / 100)) 'half of a log of rank [0-3] is in use (KEEL_OPLOG_SIZE), and the program has offered no safe point yet'
             has "$err" $((first / 100 * 4)) 'is full'
-            [ "$first" -eq 10 ] || head -1 "$err" | grep -q 'half of the logs' || fail "told when it is too late"
+            [ "$first" -eq 10 ] || head -1 "$err" | grep -q 'half of a log' || fail "told when it is too late"
         done
+    done
+}
+
+# ranks do different numbers of sections, and one dies at nine tenths of its own
+a_program_that_only_locks_begins_at_an_image()
+{
+    local lane step
+
+    for lane in direct served; do
+        run 0 -n 4 --nodes 2 -x KEEL_LANES=$lane -x KEEL_CKPT_INTERVAL=500gsyncs "$build/tests/proc/lock_points" 2000
+        has "$out" 1 'sections are counted'
+        step=$(sed -n 's/^rank 1 begins at step \([0-9]*\) of 2200$/\1/p' "$out" | head -1)
+        [ "${step:-0}" -gt 0 ] || fail "rank 1 did not begin at an image"
+        echo "$lane: rank 1 died at step 1980 and began at $step: $((1980 - step)) steps were done again"
     done
 }
 

@@ -41,6 +41,7 @@ typedef struct case_limits {
     int ranks, phases, deaths, atomics, late_windows, parities, dedicated;
     int style;         /* case_style_t */
     int gsyncs;        /* programs that lock: of 1024, steps that end with gsyncs; never drawn */
+    int points;        /* likewise, with safe points */
     int posted;        /* programs that wait: what their atomics are (scene_draw_gathers()) */
     int polled;        /* gets are polls, as the program says */
     int extents;       /* images have parts of windows */

@@ -99,6 +99,8 @@ static void scene_draw_locks(scene_t *scene, const case_limits_t *limits)
     journal.options.has_rewrites = (int)(keel_random_mix(journal.options.seed ^ 0x72657776) & 1);
     journal.options.room = scene_draw_room(scene);
     journal.options.gsyncs = (unsigned)limits->gsyncs;
+    journal.options.points = (unsigned)limits->points;
+    scene->may_roll_back |= (limits->points > 0);
     if (limits->atomics >= 0) {
         journal.options.has_atomics = limits->atomics;
     }

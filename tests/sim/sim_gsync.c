@@ -302,11 +302,12 @@ enum {
     OPT_CASES,
     OPT_CASE,
     OPT_STRIDES,
+    OPT_POINTS,
     OPT_HELP
 };
 
 /* with a row of zeroes at the end */
-static const struct option long_options[OPT_HELP + 1] = {
+static const struct option long_options[OPT_HELP + 2] = {
     {"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},
     {"seconds", 1, NULL, OPT_SECONDS},     {"fixed", 1, NULL, OPT_FIXED},
     {"workers", 1, NULL, OPT_WORKERS},     {"crashes", 1, NULL, OPT_CRASHES},
@@ -333,6 +334,7 @@ static const struct option long_options[OPT_HELP + 1] = {
     {"plants", 0, NULL, OPT_PLANTS},       {"count", 0, NULL, OPT_COUNT},
     {"harmless", 0, NULL, OPT_HARMLESS},   {"cases", 0, NULL, OPT_CASES},
     {"case", 1, NULL, OPT_CASE},           {"strides", 1, NULL, OPT_STRIDES},
+    {"points", 1, NULL, OPT_POINTS},       {"safe-points", 1, NULL, OPT_POINTS},
     {"help", 0, NULL, OPT_HELP},           {NULL, 0, NULL, 0}};
 
 static uint64_t number_of(const char *text)
@@ -366,7 +368,7 @@ static int *limit_of(case_limits_t *limits, int option)
                             [OPT_TIGHT] = &limits->tight,       [OPT_HANGS] = &limits->hangs,
                             [OPT_SHARES] = &limits->shares,     [OPT_STRIDES] = &limits->strides,
                             [OPT_VARIED] = &limits->varied,     [OPT_HARSH] = &limits->harsh,
-                            [OPT_EACH] = &limits->each_step};
+                            [OPT_EACH] = &limits->each_step,    [OPT_POINTS] = &limits->points};
 
     return ((size_t)option < sizeof(numbers) / sizeof(numbers[0])) ? numbers[option] : NULL;
 }

@@ -1,0 +1,284 @@
+/* Stops, and the calls that pass them: keel_gsync(), keel_safe_point(), keel_checkpoint(). */
+#include "epoch/stop.h"
+#include "epoch/gsync.h"
+#include "engine/threads.h"
+#include "epoch/lock.h"
+#include "order/mix.h"
+
+#include "check/plant.h"
+#include "check/reached.h"
+#include "recovery/filling.h"
+#include "recovery/position.h"
+#include "recovery/recover.h"
+
+#define STOP_GAP     64u /* calls of keel_safe_point() */
+#define STOP_GAP_MAX (1u << 20)
+
+/* ---- whether to begin one, or to join ---- */
+
+/*
+ * This process has done again all that its predecessor did in the phase and others know of: what it does next belongs to the next phase as
+ * well as to this one. Only critical sections tell; elsewhere a replacement joins after its first gsync.
+ */
+static int stop_is_current(keel_context_h ctx)
+{
+    const keel_recovery_t *rec = &ctx->rec;
+
+    if (keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_recovery_is_finished(rec)) {
+        return 0;
+    }
+    return rec->life == KEEL_LIFE_LIVE || KEEL_PLANT(stop_early) ||
+           (keel_sync_is_sectioned(&ctx->sync) && !keel_sync_is_replaying(&ctx->sync) &&
+            keel_get_log_is_replayed(&ctx->gets));
+}
+
+/* some rank waits in a call that is no safe point, and leaves it after gsync @a number at the earliest */
+static int stop_is_blocked(keel_context_h ctx, uint32_t number)
+{
+    keel_stops_t *stops = &ctx->stops;
+
+    for (uint32_t step = 0, r = stops->blocked_by; step < ctx->lane.size; step++, r = (r + 1) % ctx->lane.size) {
+        if (r != 0 && keel_gsync_arrived(ctx, r, number) == KEEL_ARRIVED_UNSAFE) {
+            stops->blocked_by = r;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* rank 0's replacement: ranks may wait in a stop that its predecessor began */
+static int stop_may_be_inherited(const keel_context_h ctx)
+{
+    return ctx->rec.life == KEEL_LIFE_AWAITING && !KEEL_PLANT(stop_forgotten);
+}
+
+static int stop_is_inherited(keel_context_h ctx, uint32_t number)
+{
+    for (uint32_t r = 1; stop_may_be_inherited(ctx) && r < ctx->lane.size; r++) {
+        if (keel_gsync_arrived(ctx, r, number) == KEEL_ARRIVED_STOPS) {
+            return KEEL_REACHED(stop_inherited), 1;
+        }
+    }
+    return 0;
+}
+
+/* Rank 0: the interval is over, or logs need an image; and no older generation may be half in use. */
+static int stop_is_due(keel_context_h ctx)
+{
+    return keel_ckpt_is_over(&ctx->ckpt) ||
+           (ctx->ckpt.set.making.number == 0 && ctx->rec.is_stop_wanted && ctx->stops.calls >= ctx->stops.not_before);
+}
+
+/* rank 0, in keel_safe_point() */
+static int stop_begins(keel_context_h ctx)
+{
+    const uint32_t number = ctx->rec.phase + 1;
+    const int is_inherited = stop_is_inherited(ctx, number);
+
+    if (!is_inherited && !stop_is_due(ctx) && !keel_ckpt_is_due(&ctx->ckpt, 0)) {
+        return 0;
+    }
+    return number + 2 < KEEL_GSYNC_LAST && stop_is_current(ctx) && (is_inherited || !stop_is_blocked(ctx, number));
+}
+
+/* rank 0 began one, and this process has come to a safe point */
+static int stop_is_begun(keel_context_h ctx)
+{
+    return keel_gsync_arrived(ctx, 0, ctx->rec.phase + 1) == KEEL_ARRIVED_STOPS && stop_is_current(ctx);
+}
+
+/* ---- a stop ---- */
+
+/* after its first gsync: the image is complete when the second begins */
+static keel_status_t stop_end(keel_context_h ctx)
+{
+    const uint32_t making = ctx->ckpt.set.making.number, stop = ctx->rec.phase;
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+    int is_stop;
+
+    while (status == KEEL_OK && making != 0 && ctx->ckpt.set.making.number == making &&
+           keel_image_set_is_making(&ctx->ckpt.set)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    status = (status == KEEL_OK) ? keel_gsync_pass(ctx, KEEL_GSYNC_SECOND, &is_stop) : status;
+    if (status == KEEL_OK && ctx->ckpt.set.used.number == stop) {
+        KEEL_REACHED(stop_committed);
+    }
+    if (status == KEEL_OK && ctx->lane.rank == 0) {
+        keel_stops_t *stops = &ctx->stops;
+
+        keel_filling_served(&ctx->rec);
+        stops->gap = (ctx->ckpt.set.used.number == stop || stops->gap == 0) ? STOP_GAP : 2 * stops->gap;
+        stops->gap = (stops->gap < STOP_GAP_MAX) ? stops->gap : STOP_GAP_MAX;
+        stops->not_before = stops->calls + stops->gap;
+    }
+    return status;
+}
+
+/*
+ * Rank 0 arrives last in a collective call of a program with safe points: its arrival says what the gsync is, and cannot be taken back
+ * when a stop is due while the others are on their way. *begins_p: it begins one.
+ */
+static keel_status_t stop_await_turn(keel_context_h ctx, unsigned flags, int *begins_p)
+{
+    const uint32_t number = ctx->rec.phase + 1;
+    const int is_inherited = stop_may_be_inherited(ctx);
+    keel_status_t status;
+    unsigned rounds = 0;
+
+    *begins_p = 0;
+    if (ctx->lane.rank != 0 || (flags & (KEEL_GSYNC_SECOND | KEEL_GSYNC_FOLLOW)) ||
+        !(ctx->stops.is_offered || is_inherited) || keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT) {
+        return KEEL_OK;
+    }
+    status = keel_gsync_settle(ctx);
+    for (uint32_t r = 1; status == KEEL_OK && r < ctx->lane.size;) {
+        const keel_arrived_t arrived = keel_gsync_arrived(ctx, r, number);
+
+        if (keel_position_is_released(&ctx->rec, number) || keel_recovery_is_finished(&ctx->rec)) {
+            return KEEL_OK;
+        }
+        if (arrived == KEEL_ARRIVED_NOT) {
+            if ((flags & KEEL_GSYNC_SAFE) && stop_is_due(ctx) && stop_is_current(ctx) &&
+                !stop_is_blocked(ctx, number)) {
+                *begins_p = number + 2 < KEEL_GSYNC_LAST;
+                return KEEL_OK;
+            }
+            status = keel_context_wait(ctx, &rounds);
+        } else {
+            *begins_p |= (arrived == KEEL_ARRIVED_STOPS);
+            r++;
+        }
+    }
+    return status;
+}
+
+keel_status_t keel_gsync_run(keel_context_h ctx, unsigned flags)
+{
+    keel_status_t status;
+    int is_stop, begins;
+
+    do {
+        is_stop = 0;
+        status = stop_await_turn(ctx, flags, &begins);
+        if (status == KEEL_OK) {
+            status = keel_gsync_pass(ctx, flags | (begins ? KEEL_GSYNC_STOP : 0), &is_stop);
+        }
+        if (flags & KEEL_GSYNC_FOLLOW) {
+            return status;
+        }
+        if (status == KEEL_OK && is_stop) {
+            KEEL_REACHED(stop_interrupts);
+            status = stop_end(ctx);
+        }
+    } while (status == KEEL_OK && is_stop);
+    return status;
+}
+
+static keel_status_t stop_run(keel_context_h ctx)
+{
+    int is_stop;
+    keel_status_t status = keel_gsync_pass(ctx, KEEL_GSYNC_SAFE | KEEL_GSYNC_STOP | KEEL_GSYNC_POINT, &is_stop);
+
+    return (status == KEEL_OK) ? stop_end(ctx) : status;
+}
+
+/* ---- calls ---- */
+
+static keel_status_t point_alone(keel_context_h ctx)
+{
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_safe_point");
+
+    status = (status == KEEL_OK) ? keel_lock_check_free(ctx, "keel_safe_point") : status;
+    if (status != KEEL_OK) {
+        return status;
+    }
+    ctx->stops.is_offered = 1;
+    ctx->stops.calls++;
+    keel_filling_offer_point(&ctx->rec);
+    keel_filling_step(&ctx->rec); /* sections that never wait make no progress */
+    if ((ctx->lane.rank == 0) ? !stop_begins(ctx) : !stop_is_begun(ctx)) {
+        return KEEL_OK;
+    }
+    KEEL_REACHED(stop_joined);
+    status = keel_threads_begin_collective(ctx, "keel_safe_point");
+    if (status == KEEL_OK) {
+        status = stop_run(ctx);
+        keel_threads_end_collective(ctx);
+    }
+    return status;
+}
+
+keel_status_t keel_safe_point(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+
+    return keel_context_end(ctx, point_alone(ctx));
+}
+
+static keel_status_t gsync_alone(keel_context_h ctx, unsigned flags)
+{
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_gsync");
+
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    if (flags & ~(unsigned)KEEL_GSYNC_SAFE) {
+        keel_error_ctx(ctx, "keel_gsync: unknown flags 0x%x", flags);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_gsync");
+    status = (status == KEEL_OK) ? keel_gsync_check(ctx, "keel_gsync") : status;
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, flags) : status);
+}
+
+keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = keel_threads_begin_collective(ctx, "keel_gsync");
+
+    if (status == KEEL_OK) {
+        status = gsync_alone(ctx, flags);
+        keel_threads_end_collective(ctx);
+    }
+    return status;
+}
+
+keel_status_t keel_checkpoint_run(keel_context_h ctx)
+{
+    keel_status_t status = keel_gsync_run(ctx, KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT);
+    const uint32_t making = ctx->ckpt.set.making.number;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && making != 0 && ctx->ckpt.set.making.number == making &&
+           keel_image_set_is_making(&ctx->ckpt.set)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return (status == KEEL_OK) ? keel_gsync_run(ctx, KEEL_GSYNC_SECOND) : status;
+}
+
+static keel_status_t checkpoint_alone(keel_context_h ctx)
+{
+    keel_status_t status = keel_context_begin_outside(ctx, "keel_checkpoint");
+
+    if (status == KEEL_OK) {
+        status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_checkpoint");
+    }
+    if (status == KEEL_OK) {
+        status = keel_gsync_check(ctx, "keel_checkpoint");
+    }
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_checkpoint_run(ctx) : status);
+}
+
+keel_status_t keel_checkpoint(keel_context_h ctx)
+{
+    KEEL_INSIDE(ctx);
+    keel_status_t status = keel_threads_begin_collective(ctx, "keel_checkpoint");
+
+    if (status == KEEL_OK) {
+        status = checkpoint_alone(ctx);
+        keel_threads_end_collective(ctx);
+    }
+    return status;
+}
