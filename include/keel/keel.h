@@ -134,6 +134,14 @@ KEEL_API keel_status_t keel_finalize(keel_context_h ctx);
 KEEL_API void keel_abort(keel_context_h ctx, int status) __attribute__((noreturn));
 
 /**
+ * keel_abort() with a reason. keelrun prints the reason of the first rank that it hears of, once a job; under other launchers each rank
+ * that ends the job prints its own.
+ *
+ * @param reason  one line of text, of which 400 bytes are printed; NULL for none.
+ */
+KEEL_API void keel_abort_because(keel_context_h ctx, int status, const char *reason) __attribute__((noreturn));
+
+/**
  * For a runtime that learns from its program, at its start, what keel_init() has to know: ends the job like keel_abort(), and keelrun starts
  * it anew with @a setting (NAME=VALUE, at most 255 bytes) in its environment, which KEEL_JOB_RESTARTS does not count. Nothing of the job is kept, and
  * what was to be killed and was not yet still is. Does not return but

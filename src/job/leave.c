@@ -52,13 +52,19 @@ keel_status_t keel_context_leave(keel_context_h ctx)
 
 void keel_abort(keel_context_h ctx, int status)
 {
-    char reason[64];
+    keel_abort_because(ctx, status, NULL);
+}
+
+void keel_abort_because(keel_context_h ctx, int status, const char *why)
+{
+    char reason[448];
 
     fflush(NULL);
     if (ctx == NULL) {
         (void)keel_refuse_null("keel_abort: the context");
     } else if (!keel_fork_is_child(ctx)) {
-        snprintf(reason, sizeof(reason), "keel_abort with status %d", status & 0xff);
+        snprintf(reason, sizeof(reason), "keel_abort with status %d%s%.400s", status & 0xff, (why != NULL) ? ": " : "",
+                 (why != NULL) ? why : "");
         ctx->runtime->ops->abort(ctx->runtime, status & 0xff, reason);
     }
     _exit(status & 0xff);

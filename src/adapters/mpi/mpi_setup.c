@@ -42,8 +42,10 @@ void keel_mpi_refuse(const char *call, const char *what)
 
 void keel_mpi_start_anew(const char *call, const char *why)
 {
-    fprintf(stderr, "mpi %u: %s: a rank died, and %s: the job has to be started anew\n", keel_mpi.rank, call, why);
-    keel_abort(keel_mpi.ctx, KEEL_EXIT_AGAIN);
+    char reason[300];
+
+    snprintf(reason, sizeof(reason), "%s: a rank died, and %s: the job has to be started anew", call, why);
+    keel_abort_because(keel_mpi.ctx, KEEL_EXIT_AGAIN, reason);
 }
 
 void keel_mpi_check(keel_status_t status, const char *call)

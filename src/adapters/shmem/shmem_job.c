@@ -20,8 +20,10 @@ static pid_t process; /* that joined: a child of it has no part in the job */
 
 void keel_shmem_job_start_anew(const char *call, const char *why)
 {
-    fprintf(stderr, "shmem %u: %s: a PE died, and %s: the job has to be started anew\n", keel_shmem.pe, call, why);
-    keel_abort(keel_shmem.ctx, KEEL_EXIT_AGAIN);
+    char reason[300];
+
+    snprintf(reason, sizeof(reason), "%s: a PE died, and %s: the job has to be started anew", call, why);
+    keel_abort_because(keel_shmem.ctx, KEEL_EXIT_AGAIN, reason);
 }
 
 int keel_shmem_job_polls(void)

@@ -279,7 +279,8 @@ jobs_without_a_checkpoint_are_started_anew()
     run 0 -n 4 --nodes 4 "${small[@]}" "$survives" 40 2@17.2 plain
     has "$err" 1 'the job is started anew (1 of 1)$'
     has "$out" 1 '^shmem_survives: 4 PEs, 40 steps: right$'
-    grep -q '^shmem [0-3]: .* a PE died, and there is no .*: the job has to be started anew$' "$err" || fail "no PE says why"
+    has "$err" 1 '^keelrun: rank [0-3] ends the job: .* a PE died, and there is no .*: the job has to be started anew$'
+    has "$err" 1 'a PE died' # once a job
     run 75 -n 4 --nodes 4 --job-restarts 0 "${small[@]}" "$survives" 40 2@17.2 plain
 }
 
