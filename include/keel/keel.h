@@ -573,7 +573,11 @@ KEEL_API keel_status_t keel_lock_all(keel_context_h ctx);
 KEEL_API keel_status_t keel_unlock_all(keel_context_h ctx); /**< KEEL_ERR_STATE outside of a reading epoch */
 
 enum keel_gsync_flags {
-    /** All state is in windows and protected regions: a checkpoint may be taken here. The same on every rank. */
+    /**
+     * All state is in windows and protected regions, and leads to the call that comes next: a checkpoint may be taken here. A restored
+     * rank goes on behind an image as that state says, so calls between this gsync and the end of the loop body are not made again. The
+     * same on every rank.
+     */
     KEEL_GSYNC_SAFE = KEEL_BIT(0)
 };
 

@@ -17,12 +17,12 @@ void keel_auth_draw(uint8_t secret[KEEL_AUTH_SECRET])
 void keel_auth_set(keel_auth_t *auth, const uint8_t secret[KEEL_AUTH_SECRET])
 {
     memcpy(auth->secret, secret, KEEL_AUTH_SECRET);
-    atomic_store_explicit(&auth->state, KEEL_AUTH_ON, memory_order_release);
+    __atomic_store_n(&auth->state, KEEL_AUTH_ON, __ATOMIC_RELEASE);
 }
 
 void keel_auth_set_off(keel_auth_t *auth)
 {
-    atomic_store_explicit(&auth->state, KEEL_AUTH_OFF, memory_order_release);
+    __atomic_store_n(&auth->state, KEEL_AUTH_OFF, __ATOMIC_RELEASE);
 }
 
 void keel_auth_derive(const keel_auth_t *auth, const void *name, size_t length, keel_auth_key_t *key)

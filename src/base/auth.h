@@ -2,7 +2,6 @@
 #ifndef KEEL_BASE_AUTH_H_
 #define KEEL_BASE_AUTH_H_
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +21,7 @@ enum {
 };
 
 typedef struct keel_auth {
-    atomic_int state;
+    int state; /* by keel_auth_state() alone */
     uint8_t secret[KEEL_AUTH_SECRET];
 } keel_auth_t;
 
@@ -37,7 +36,7 @@ void keel_auth_set(keel_auth_t *auth, const uint8_t secret[KEEL_AUTH_SECRET]);
 void keel_auth_set_off(keel_auth_t *auth);
 static inline int keel_auth_state(const keel_auth_t *auth)
 {
-    return atomic_load_explicit(&auth->state, memory_order_acquire);
+    return __atomic_load_n(&auth->state, __ATOMIC_ACQUIRE); /* pairs with the release in auth.c: the secret is there */
 }
 
 /* a key that nobody without the secret can compute: keyed BLAKE2b of @a name. State KEEL_AUTH_ON */
