@@ -2,7 +2,7 @@
 #ifndef KEEL_RUNTIME_PMIX_SECRET_H_
 #define KEEL_RUNTIME_PMIX_SECRET_H_
 
-#include "pmix_runtime.h"
+#include "pmix_runtime.h" /* and so stdatomic.h */
 
 /* in the environment of a process that was spawned, in hexadecimal digits; the process removes it */
 #define KEELSPAWN_ENV_SECRET "KEELSPAWN_SECRET"

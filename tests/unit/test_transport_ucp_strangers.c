@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "unit.h"
 
+#include <stdatomic.h>
 #include <sched.h>
 #include <string.h>
 

@@ -64,17 +64,17 @@ const char *keel_service_seal_open(keel_service_seal_t *seal, const keel_service
     return NULL;
 }
 
-void keel_service_refuse(atomic_uint *refused, const keel_transport_params_t *params, const char *from, const char *why)
+void keel_service_refuse(uint32_t *refused, const keel_transport_params_t *params, const char *from, const char *why)
 {
-    if (atomic_fetch_add(refused, 1) == 0 && params->message != NULL) {
+    if (__atomic_fetch_add(refused, 1, __ATOMIC_RELAXED) == 0 && params->message != NULL) {
         keel_warn(params->message, "a message from %s is dropped: %s; others are counted and dropped silently", from,
                   why);
     }
 }
 
-void keel_service_say_refused(atomic_uint *refused, const keel_transport_params_t *params)
+void keel_service_say_refused(uint32_t *refused, const keel_transport_params_t *params)
 {
-    const unsigned count = atomic_load(refused);
+    const uint32_t count = __atomic_load_n(refused, __ATOMIC_RELAXED);
 
     if (count > 1 && params->message != NULL) {
         keel_warn(params->message, "%u messages of processes outside the job were dropped", count);

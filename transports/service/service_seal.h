@@ -13,8 +13,6 @@
 
 #include "base/auth.h"
 
-#include <stdatomic.h>
-
 typedef enum {
     KEEL_SERVICE_REQUESTS = 1, /* to a service side */
     KEEL_SERVICE_REPLIES
@@ -45,9 +43,8 @@ const char *keel_service_seal_open(keel_service_seal_t *seal, const keel_service
 uint64_t keel_service_seal_sum(const keel_service_seal_t *seal, const void *bytes, size_t length);
 
 /* counts a message that was dropped, and warns of the first one; any thread. @a from: where it is from, or what it says of that */
-void keel_service_refuse(atomic_uint *refused, const keel_transport_params_t *params, const char *from,
-                         const char *why);
+void keel_service_refuse(uint32_t *refused, const keel_transport_params_t *params, const char *from, const char *why);
 /* warns of how many messages were dropped, if more than the first one */
-void keel_service_say_refused(atomic_uint *refused, const keel_transport_params_t *params);
+void keel_service_say_refused(uint32_t *refused, const keel_transport_params_t *params);
 
 #endif

@@ -55,9 +55,9 @@ struct keel_ucp {
     keel_ucp_peer_t **peers;
     unsigned suspects;
     keel_ucp_reads_t reads;
-    uint64_t requests;   /* that were sent */
-    atomic_uint refused; /* messages that no process of the job has made */
-    int has_others;      /* ranks that share no memory with this one */
+    uint64_t requests; /* that were sent */
+    uint32_t refused;  /* messages that no process of the job has made */
+    int has_others;    /* ranks that share no memory with this one */
     int is_refusal_said;
     size_t lockable,
         locked; /* bytes of memory: that this process may lock, SIZE_MAX: any; that it has locked to be read by others */

@@ -29,7 +29,7 @@ typedef struct keel_verbs_port {
     keel_service_pools_t pools;
     keel_service_wire_t wire;  /* version, rank and instance of this process */
     keel_service_lane_t lane;  /* that its links send on */
-    atomic_uint *refused;      /* messages and greetings that no process of the job has made; of all ports */
+    uint32_t *refused;         /* messages and greetings that no process of the job has made; of all ports */
     keel_verbs_link_t **links; /* by the lower bits of their number */
     unsigned size, count, next;
     ucs_list_link_t unposted; /* links with operations that are not posted yet */

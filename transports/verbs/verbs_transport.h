@@ -64,7 +64,7 @@ struct keel_verbs {
     keel_verbs_loans_t loans;
     keel_verbs_reads_t reads;
     uint64_t fences;
-    atomic_uint refused; /* greetings and messages that no process of the job has made */
+    uint32_t refused; /* greetings and messages that no process of the job has made */
 
     keel_verbs_port_t main;
     keel_shm_wait_t wait;
