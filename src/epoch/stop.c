@@ -49,7 +49,8 @@ static int stop_is_blocked(keel_context_h ctx, uint32_t number)
 /* rank 0's replacement: ranks may wait in a stop that its predecessor began */
 static int stop_may_be_inherited(const keel_context_h ctx)
 {
-    return ctx->rec.life == KEEL_LIFE_AWAITING && !KEEL_PLANT(stop_forgotten);
+    return ctx->rec.life == KEEL_LIFE_AWAITING && keel_filling_points_are_known(&ctx->rec) &&
+           !KEEL_PLANT(stop_forgotten);
 }
 
 static int stop_is_inherited(keel_context_h ctx, uint32_t number)

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #define FILLING_POINTS 0x100u /* beside a filling_t: the rank calls keel_safe_point() */
-#define FILLING_REASON 1u     /* in keel_said_t, where reasons of rollbacks are */
-#define FILLING_HALF   50u    /* percent */
-#define FILLING_LOOKS  8u     /* steps between two looks at the get log, which touches some of its chunks */
+/* in keel_said_t, where reasons of rollbacks are: decisions make both known to all ranks */
+#define FILLING_REASON 1u
+#define POINTS_REASON  2u
+#define FILLING_HALF   50u /* percent */
+#define FILLING_LOOKS  8u  /* steps between two looks at the get log, which touches some of its chunks */
 
 typedef enum { FILLING_NONE, FILLING_OPLOG, FILLING_GETLOG, FILLING_LAST } filling_t;
 
@@ -22,7 +24,15 @@ void keel_filling_offer(keel_recovery_t *rec)
 
 void keel_filling_offer_point(keel_recovery_t *rec)
 {
-    rec->is_safe_offered = rec->are_points_offered = 1;
+    if (!rec->are_points_offered) {
+        rec->is_safe_offered = rec->are_points_offered = 1;
+        (void)keel_said_add(&rec->said, POINTS_REASON);
+    }
+}
+
+int keel_filling_points_are_known(const keel_recovery_t *rec)
+{
+    return keel_said_has(&rec->said, POINTS_REASON);
 }
 
 void keel_filling_served(keel_recovery_t *rec)

@@ -15,6 +15,8 @@
 void keel_filling_offer(keel_recovery_t *rec);
 /* or to a safe point, at which a stop may be had */
 void keel_filling_offer_point(keel_recovery_t *rec);
+/* Some rank had called keel_safe_point() before the last decision, or this one has. */
+int keel_filling_points_are_known(const keel_recovery_t *rec);
 /* Rank 0: a stop is over. */
 void keel_filling_served(keel_recovery_t *rec);
 /* looks, and tells */
