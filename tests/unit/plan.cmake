@@ -1,6 +1,6 @@
 # Tests of the reliability model and of keel_plan.
-keel_unit_test(reliability topo)
-keel_unit_test(replica_loss topo)
+keel_unit_test(reliability tools_topo)
+keel_unit_test(replica_loss tools_topo)
 keel_unit_test(plan_machine plan_parts)
 keel_unit_test(plan_simulate plan_parts)
 keel_unit_test(overlap plan_parts)

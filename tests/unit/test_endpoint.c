@@ -2,7 +2,7 @@
  * Endpoints of dedicated parity: each group gets its number, and where any choice keeps the property, as a search through
  * all of them tells for small jobs, so does this one.
  */
-#include "topo/endpoint.h"
+#include "tools/topo/endpoint.h"
 
 #include "topo_random.h"
 

@@ -3,7 +3,7 @@
  * parity all ways to regroup are searched for one that moves fewer.
  */
 #include "topo/regroup.h"
-#include "topo/shrink.h"
+#include "tools/topo/shrink.h"
 
 #include "topo_random.h"
 

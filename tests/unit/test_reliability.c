@@ -1,5 +1,5 @@
 /* Catastrophic failures: equations 7 to 9 against enumeration on small machines, properties, and the paper's facts. */
-#include "topo/reliability.h"
+#include "tools/topo/reliability.h"
 
 #include "unit.h"
 

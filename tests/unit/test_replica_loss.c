@@ -1,6 +1,6 @@
 /* Loss of replicated data: the paper's alternating sum, kept precise, against enumeration and against a count that never
  * subtracts; the expectation against the plain sum and the paper's figure. */
-#include "topo/replica_loss.h"
+#include "tools/topo/replica_loss.h"
 
 #include "unit.h"
 

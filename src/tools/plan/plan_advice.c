@@ -1,5 +1,5 @@
 /*
- * Choices are compared by what can be promised: the risk is the bound of topo/reliability.h for the groups that the library
+ * Choices are compared by what can be promised: the risk is the bound of tools/topo/reliability.h for the groups that the library
  * makes. With a machine its failure rates are those that the job meets on the elements it uses; a given MTBF multiplies all
  * of them so that they add up to it. Without one nodes fail alone, and switches and racks never.
  */

@@ -17,7 +17,7 @@ typedef enum {
 
 typedef struct keel_plan_layout_params {
     uint32_t ranks;
-    uint32_t aware; /* as in topo/reliability.h */
+    uint32_t aware; /* as in tools/topo/reliability.h */
     uint32_t group_size, parities;
     keel_plan_place_t place;
     uint32_t ranks_per_node; /* nodes are filled one after the other; 0: all nodes have as many as can be */

@@ -1,7 +1,7 @@
 /* Replicated data [R IV-D]: exact, approximate and simulated, as text, CSV and JSON. */
 #include "plan_answers.h"
 
-#include "topo/replica_loss.h"
+#include "tools/topo/replica_loss.h"
 
 #include <string.h>
 

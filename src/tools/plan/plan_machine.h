@@ -13,7 +13,7 @@
 #define KEEL_TOOLS_PLAN_MACHINE_H_
 
 #include "topo/domain.h"
-#include "topo/reliability.h"
+#include "tools/topo/reliability.h"
 
 #include <stddef.h>
 

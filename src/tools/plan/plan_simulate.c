@@ -1,6 +1,6 @@
 /*
  * A stratum is a level and a number of failures at once; its weight P_j(x) is known, the share c of catastrophic draws is
- * not. Where elements fail alone (topo/failures.h) c is the share of draws that the last of their failures makes catastrophic. Where all draws are not more than those planned they are enumerated, which leaves no error. The interval of
+ * not. Where elements fail alone (tools/topo/failures.h) c is the share of draws that the last of their failures makes catastrophic. Where all draws are not more than those planned they are enumerated, which leaves no error. The interval of
  * the weighted sum is made of the strata's own by the square-and-add method, which stays right when a stratum
  * has no hit at all.
  */

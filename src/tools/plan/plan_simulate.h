@@ -9,7 +9,7 @@
 #include "plan_layout.h"
 #include "plan_random.h"
 
-#include "topo/replica_loss.h"
+#include "tools/topo/replica_loss.h"
 
 #define KEEL_PLAN_Z 1.959963984540054 /* of 95 % */
 

@@ -2,8 +2,8 @@
  * How many processes may fail before data kept in r replicas is lost [R IV-D]: p processes in p / r groups, all of a
  * group with the same data; lost when all r of some group have failed. Pure computation.
  */
-#ifndef KEEL_TOPO_REPLICA_LOSS_H_
-#define KEEL_TOPO_REPLICA_LOSS_H_
+#ifndef KEEL_TOOLS_TOPO_REPLICA_LOSS_H_
+#define KEEL_TOOLS_TOPO_REPLICA_LOSS_H_
 
 #include <keel/status.h>
 

@@ -5,7 +5,7 @@
  * sorted by element the i-th and the one half the list further differ; else all of the others pair with that element's.
  * What is left moves into groups with room, or is joined by members of groups that have some to spare.
  */
-#include "topo/shrink.h"
+#include "tools/topo/shrink.h"
 #include "topo/regroup.h"
 
 #include "base/memory.h"

@@ -4,7 +4,7 @@
  * reason nothing is lost with a probability of at most exp(-mu). So with 113 bits of mantissa the sum is right to 1e-14
  * where mu <= 40, and beyond that the answer is 1 to 17 digits.
  */
-#include "topo/replica_loss.h"
+#include "tools/topo/replica_loss.h"
 
 #include <float.h>
 #include <math.h>

@@ -9,7 +9,7 @@
  * failure at least once: at its last one. That a member may be lost twice, that a failure may follow a catastrophe, and that a
  * group may have fewer elements than given make it larger only. All sums have positive terms, so that small ones are right.
  */
-#include "topo/overlap.h"
+#include "tools/topo/overlap.h"
 
 #include "base/memory.h"
 

@@ -7,10 +7,10 @@
  * first `aware` levels holds more than m members of a group; of the coarser levels any single failure is taken to be
  * catastrophic, the paper's worst case.
  */
-#ifndef KEEL_TOPO_RELIABILITY_H_
-#define KEEL_TOPO_RELIABILITY_H_
+#ifndef KEEL_TOOLS_TOPO_RELIABILITY_H_
+#define KEEL_TOOLS_TOPO_RELIABILITY_H_
 
-#include "topo/failures.h"
+#include "tools/topo/failures.h"
 
 #include <keel/status.h>
 

@@ -2,10 +2,10 @@
  * Probabilities here go down to 1e-20 and below, so nothing is computed as 1 - p of a small p and no ratio of binomials
  * by its factorials: ratios are products of their factors, and the exact count sums positive terms only.
  */
-#include "topo/reliability.h"
+#include "tools/topo/reliability.h"
 
 #include "base/memory.h"
-#include "topo/overlap.h"
+#include "tools/topo/overlap.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,10 +2,10 @@
  * Failures that come one after the other and still hit a group together, because it has not been made complete again: of
  * elements that fail alone, and of failures of any two levels. Pure computation.
  */
-#ifndef KEEL_TOPO_OVERLAP_H_
-#define KEEL_TOPO_OVERLAP_H_
+#ifndef KEEL_TOOLS_TOPO_OVERLAP_H_
+#define KEEL_TOOLS_TOPO_OVERLAP_H_
 
-#include "topo/failures.h"
+#include "tools/topo/failures.h"
 
 #include <keel/status.h>
 

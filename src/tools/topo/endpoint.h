@@ -2,8 +2,8 @@
  * Dedicated parity [F 6]: which of the ranks that only hold parity serve which group. An endpoint counts as being where it
  * lives: with it, too, no element of the level should hold more of a group than its parity can replace.
  */
-#ifndef KEEL_TOPO_ENDPOINT_H_
-#define KEEL_TOPO_ENDPOINT_H_
+#ifndef KEEL_TOOLS_TOPO_ENDPOINT_H_
+#define KEEL_TOOLS_TOPO_ENDPOINT_H_
 
 #include "topo/group.h"
 

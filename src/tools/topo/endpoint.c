@@ -3,7 +3,7 @@
  * none is left, others are moved along: a path from a group that would take it, through endpoints that give way, to a
  * group in need. This is a maximum flow from elements to groups, so the demand is missed only where it cannot be met.
  */
-#include "topo/endpoint.h"
+#include "tools/topo/endpoint.h"
 
 #include "base/memory.h"
 

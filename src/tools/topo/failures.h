@@ -5,8 +5,8 @@
  * failed within the last window_s: time is not cut into windows. P_j(x) is then how often an element comes to be away and x - 1
  * others are, and that is a catastrophe only when the x are one and the x - 1 were not.
  */
-#ifndef KEEL_TOPO_FAILURES_H_
-#define KEEL_TOPO_FAILURES_H_
+#ifndef KEEL_TOOLS_TOPO_FAILURES_H_
+#define KEEL_TOOLS_TOPO_FAILURES_H_
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "topo/failures.h"
+#include "tools/topo/failures.h"
 
 #include <math.h>
 
