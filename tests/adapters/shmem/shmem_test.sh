@@ -154,7 +154,7 @@ threads_let_each_other_go_on()
     local pes chapter
 
     for pes in 1 2 3; do
-        run 0 -n $pes --nodes $(((pes + 1) / 2)) "${small[@]}" -x KEEL_LANES="$1" "$build/tests/adapters/shmem/shmem_among_threads" 5 -
+        run 0 -n $pes --nodes $(((pes + 1) / 2)) "${small[@]}" -x KEEL_TOPO_LEVEL=none -x KEEL_LANES="$1" "$build/tests/adapters/shmem/shmem_among_threads" 5 -
         has "$out" $pes '^shmem_among_threads: PE [0-2]: right$'
         has "$err" 0 .
     done
