@@ -75,5 +75,7 @@ int main(int argc, char **argv)
     setenv(KEELRUN_ENV_START, text, 1);
     options.start_ns = start;
     leftover_clean(false);
-    return run_job(&options);
+    status = run_job(&options);
+    free(options.path);
+    return status;
 }
