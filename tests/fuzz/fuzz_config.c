@@ -20,7 +20,7 @@ static void config_check(const keel_config_t *config)
     assert(config->ckpt_size == 0 || config->ckpt_size >= 4096);
     assert(config->transfer < KEEL_TRANSFER_LAST);
     assert(config->group_size != 1);
-    assert(config->parities >= 1 && config->parities <= 3 && config->parity < KEEL_PARITY_LAST);
+    assert(config->parities >= 1 && config->parities <= 8 && config->parity < KEEL_PARITY_LAST);
     assert(config->checksum_ranks % config->parities == 0);
     assert((config->parity == KEEL_PARITY_DEDICATED) == (config->checksum_ranks > 0));
     assert(config->heartbeat_interval_s >= 0 && config->heartbeat_interval_s <= TIME_MAX_S);
