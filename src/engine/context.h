@@ -364,7 +364,7 @@ static inline keel_status_t keel_win_end(keel_win_h win, keel_status_t status)
 }
 /* One round of progress without waiting; the status that a call has to return. */
 keel_status_t keel_context_progress(keel_context_h ctx);
-/* What one thread at a time does (inside.h). */
+/* What one thread at a time does (threads.h). */
 enum keel_turn { KEEL_TURN_ASK, KEEL_TURN_LOCK, KEEL_TURN_LAST };
 /* Waits until the caller has the turn. Returns KEEL_OK, or the status that a waiting call has to return, without the turn. */
 keel_status_t keel_context_take_turn(keel_context_h ctx, enum keel_turn what);

@@ -90,18 +90,27 @@ static int stop_is_begun(keel_context_h ctx)
 
 /* ---- a stop ---- */
 
-/* after its first gsync: the image is complete when the second begins */
-static keel_status_t stop_end(keel_context_h ctx)
+/* Waits until the image that is being made, if any, is complete or given up. */
+static keel_status_t await_image(keel_context_h ctx)
 {
-    const uint32_t making = ctx->ckpt.set.making.number, stop = ctx->rec.phase;
+    const uint32_t making = ctx->ckpt.set.making.number;
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
-    int is_stop;
 
     while (status == KEEL_OK && making != 0 && ctx->ckpt.set.making.number == making &&
            keel_image_set_is_making(&ctx->ckpt.set)) {
         status = keel_context_wait(ctx, &rounds);
     }
+    return status;
+}
+
+/* after its first gsync: the image is complete when the second begins */
+static keel_status_t stop_end(keel_context_h ctx)
+{
+    const uint32_t stop = ctx->rec.phase;
+    keel_status_t status = await_image(ctx);
+    int is_stop;
+
     status = (status == KEEL_OK) ? keel_gsync_pass(ctx, KEEL_GSYNC_SECOND, &is_stop) : status;
     if (status == KEEL_OK && ctx->ckpt.set.used.number == stop) {
         KEEL_REACHED(stop_committed);
@@ -249,13 +258,8 @@ keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
 keel_status_t keel_checkpoint_run(keel_context_h ctx)
 {
     keel_status_t status = keel_gsync_run(ctx, KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT);
-    const uint32_t making = ctx->ckpt.set.making.number;
-    unsigned rounds = 0;
 
-    while (status == KEEL_OK && making != 0 && ctx->ckpt.set.making.number == making &&
-           keel_image_set_is_making(&ctx->ckpt.set)) {
-        status = keel_context_wait(ctx, &rounds);
-    }
+    status = (status == KEEL_OK) ? await_image(ctx) : status;
     return (status == KEEL_OK) ? keel_gsync_run(ctx, KEEL_GSYNC_SECOND) : status;
 }
 
