@@ -97,9 +97,8 @@ static const keel_config_field_t keel_config_fields[] = {
 
     {"GROUP_SIZE", "auto",
      "Number of ranks that share parity, on different nodes where there are enough. KEEL_PARITIES of them may die at\n"
-     "a time. 0 for no parity; at most the number of ranks; auto for 4, for twice KEEL_PARITIES of more than 3, or "
-     "for\n"
-     "all ranks of a smaller job.",
+     "a time. 0 for no parity; at most the number of ranks. auto: 4, twice KEEL_PARITIES of more than 3, or all ranks\n"
+     "of a smaller job; fewer where only a smaller group survives the loss of a node, or of a coarser level.",
      KEEL_CONFIG_OFFSET(config.group_size), KEEL_CONFIG_TYPE_GROUP},
 
     {"PARITIES", "1",
