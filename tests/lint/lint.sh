@@ -3,7 +3,7 @@
 set -u
 export LC_ALL=C
 
-check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols|ucx|wire|house|tiers [BUILD_DIRECTORY]}
+check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols|ucx|wire|house|tiers|words [BUILD_DIRECTORY]}
 build=${2:-build}
 trees="include src transports perf contrib tests"
 bad=0
@@ -263,6 +263,119 @@ lint_wire() {
 lint_house() {
     contrib/house "$build" || bad=1
     [ "$(contrib/house -l circles "$build" | wc -l)" -eq 0 ] || complain "folders of src that reach each other"
+}
+
+# word_counts FILE...: a line for each: its name, words of its comments, pronouns, words for a person, comment lines over 100 columns.
+# Lines of a licence are left out.
+word_counts() {
+    awk '
+    BEGIN {
+        split("it its itself that this these those which what who whom whose whoever whatever they them their one ones", list, " ")
+        for (i in list)
+            pronoun[list[i]] = 1
+        person["who"] = person["whom"] = person["whose"] = person["whoever"] = 1
+    }
+    function report() {
+        if (file != "")
+            print file, words + 0, pronouns + 0, persons + 0, long + 0
+        file = FILENAME
+        words = pronouns = persons = long = inside = 0
+    }
+    function take(text, word) {
+        if (text ~ /SPDX-License-Identifier|Copyright/)
+            return
+        is_comment = 1
+        text = tolower(text)
+        gsub(/@[a-z]+/, "", text)
+        while (match(text, /[a-z][a-z\047]*/)) {
+            word = substr(text, RSTART, RLENGTH)
+            text = substr(text, RSTART + RLENGTH)
+            words++
+            pronouns += word in pronoun
+            persons += word in person
+        }
+    }
+    FNR == 1 { report() }
+    {
+        rest = $0
+        is_comment = 0
+        while (rest != "" || inside) {
+            if (inside) {
+                end = index(rest, "*/")
+                take(end ? substr(rest, 1, end - 1) : rest)
+                rest = end ? substr(rest, end + 2) : ""
+                if (!end)
+                    break
+                inside = 0
+            } else if (match(rest, /"(\\.|[^"\\])*"|\047(\\.|[^\047\\])*\047|\/\*|\/\//)) {
+                start = substr(rest, RSTART, 2)
+                rest = substr(rest, RSTART + RLENGTH)
+                if (start == "//") {
+                    take(rest)
+                    break
+                }
+                inside = start == "/*"
+            } else
+                break
+        }
+        long += is_comment && length($0) > 100
+    }
+    END { report() }' "$@"
+}
+
+# word_verdicts PENDING: reads word_counts; prints "worse" and a file beyond a bound, the worst first, or "better" and a folder of the file PENDING
+# that is within all of them
+word_verdicts() {
+    awk -v list="$1" '
+    BEGIN {
+        while ((getline line < list) > 0)
+            pending[line]
+    }
+    {
+        folder = $1
+        sub(/\/[^\/]*$/, "", folder)
+        rate = $3 / ($2 ? $2 : 1)
+        if ($4 || $5 || ($2 >= 30 && $3 > 0.07 * $2)) {
+            beyond[folder]
+            if (!(folder in pending))
+                printf "worse %05.1f %s: %d words of comments, %.1f %% pronouns (bound 7), %d who (0), %d lines over 100 columns (0)\n",
+                    100 * rate + 100 * $4, $1, $2, 100 * rate, $4, $5
+        }
+    }
+    END {
+        for (folder in pending)
+            if (!(folder in beyond))
+                print "better 0", folder
+    }' | sort -r | sed -E 's/^([a-z]+) [0-9.]+/\1/'
+}
+
+# Comments name their objects: at most 7 % of the words are pronouns (files of 30 words and more), no rank is a "who", and no line is longer
+# than 100 columns. tests/lint/words_pending lists the folders (without the ones below them) that are not there yet.
+lint_words() {
+    local sample verdict text pending=tests/lint/words_pending
+    sample=$(mktemp -d) || exit 1
+    {
+        echo '/* Copyright who whom whose */'
+        echo "char text[] = \"/* it */\"; // it: that's $(printf ' xy%.0s' {1..26})"
+        echo "int a; /* $(printf 'of %.0s' {1..40}) */"
+        echo '/* the rank, who'
+        echo ' * has it */'
+    } > "$sample/bad.c"
+    [ "$(word_counts "$sample/bad.c")" = "$sample/bad.c 73 3 1 2" ] ||
+        complain "word_counts miscounts a bad comment: $(word_counts "$sample/bad.c")"
+    printf '%s\nlisted\n' "$sample/none" > "$sample/pending"
+    [ "$(printf '%s\n' 'a/x.c 30 3 0 0' 'a/y.c 29 9 0 0' 'a/z.c 9 0 1 0' 'b/v.c 9 0 0 1' 'listed/w.c 30 30 0 0' 'c/u.c 99 6 0 0' |
+        word_verdicts "$sample/pending" | cut -d: -f1)" = "worse a/z.c
+worse a/x.c
+worse b/v.c
+better $sample/none" ] || complain "word_verdicts misjudges"
+    rm -r "$sample"
+    while read -r verdict text; do
+        case $verdict in
+        worse) complain "$text" ;;
+        better) complain "$text keeps the bounds: take it out of $pending" ;;
+        esac
+    done < <(sources '*.c' '*.h' | tr '\n' '\0' | xargs -0 bash -c "$(declare -f word_counts); word_counts \"\$@\"" _ | word_verdicts "$pending")
 }
 
 # each test belongs to one tier (tests/README.md)
