@@ -1,4 +1,4 @@
-/* What a program may ask of its context, and keel_progress(). */
+/* Queries of a program about its context, and keel_progress(). */
 #include "engine/context.h"
 #include "order/flush.h"
 #include "engine/fork.h"
@@ -94,7 +94,7 @@ keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p, size_t size)
         return KEEL_ERR_INVALID_PARAM;
     }
     context_stats(ctx, &stats);
-    memset(stats_p, 0, size); /* a program made for a later Keel asks for more than there is */
+    memset(stats_p, 0, size); /* a program built for a later Keel asks for more fields than exist */
     memcpy(stats_p, &stats, size < sizeof(stats) ? size : sizeof(stats));
     return KEEL_OK;
 }

@@ -1,10 +1,12 @@
 /*
- * Groups of ranks: barrier and trees out of puts with signals and keel_wait_until(), so that logs have all of them.
+ * Groups of ranks: a barrier and trees made of puts with signals and keel_wait_until(), so the logs
+ * contain every step.
  *
- * Everything is done in turns, whose number lies in the window, as the flags that are put with it do, so that an image has both.
- * In a turn each slot and each flag of a member is written by one other at most, and a turn ends with a barrier: nobody writes
- * for the next one before all have read what they were given. Flags hold numbers of turns and only grow: who is late finds one that
- * is larger than it waits for.
+ * The calls advance in turns. The turn's number lies in the window, like the flags that are put
+ * with it, so an image contains both. In a turn, at most one other member writes each slot and each
+ * flag of a member, and the turn ends with a barrier: no member writes for the next turn before all
+ * have read the data of this turn. Flags hold turn numbers and only grow: a late member finds a
+ * flag at least as large as the awaited turn.
  */
 #include "groups/collective.h"
 #include "engine/threads.h"
@@ -65,7 +67,8 @@ static keel_status_t group_check(keel_win_h win, uint64_t offset, size_t piece, 
         return KEEL_ERR_INVALID_PARAM;
     }
     if (offset > win->size ||
-        keel_group_bytes(count, piece) > win->size - offset) { /* of others, when they are put to */
+        /* the windows of other members are checked when they are put to */
+        keel_group_bytes(count, piece) > win->size - offset) {
         keel_error_ctx(win->ctx, "a group of %zu bytes at offset %lu leaves the window of %zu bytes",
                        keel_group_bytes(count, piece), (unsigned long)offset, win->size);
         return KEEL_ERR_RANGE;
@@ -191,7 +194,10 @@ uint64_t keel_group_flag_tree(unsigned round)
     return offsetof(keel_group_memory_t, tree) + round * sizeof(uint64_t);
 }
 
-/* dissemination: in round k each tells the one 2^k on, and hears from the one 2^k before */
+/*
+ * Dissemination barrier: in round k each member signals the member 2^k further on and waits for the
+ * member 2^k before.
+ */
 keel_status_t keel_group_meet(keel_group_h group)
 {
     keel_status_t status = KEEL_OK;
@@ -218,7 +224,10 @@ unsigned keel_group_member(keel_group_h group, unsigned root, uint64_t number)
     return (unsigned)((number + root) % group->count);
 }
 
-/* from whom it has it to all below; @a data is a piece or less, of the root, or for it */
+/*
+ * Passes @a data, at most one piece, down the tree: from the root, or into the buffer of any other
+ * member.
+ */
 static keel_status_t tree_down(keel_group_h group, unsigned root, void *data, size_t bytes)
 {
     const unsigned number = keel_group_number(group, root);
@@ -243,7 +252,10 @@ static keel_status_t tree_down(keel_group_h group, unsigned root, void *data, si
     return status;
 }
 
-/* all that is below is combined with what lies in sum, in the order of rounds, and sent on */
+/*
+ * Combines the subtree's contributions into sum, in the order of rounds, and sends the result to
+ * the parent.
+ */
 static keel_status_t tree_up(keel_group_h group, unsigned root, const keel_record_accumulate_t *head)
 {
     const unsigned number = keel_group_number(group, root);
@@ -310,7 +322,7 @@ static keel_status_t group_check_op(keel_group_h group, keel_op_t op, keel_type_
     return KEEL_ERR_UNSUPPORTED;
 }
 
-/* @a is_all: to all members */
+/* @a is_all: every member gets the result */
 static keel_status_t group_reduce(keel_group_h group, unsigned root, const keel_record_accumulate_t *what,
                                   const void *in, void *out, size_t count, int is_all)
 {
@@ -329,7 +341,8 @@ static keel_status_t group_reduce(keel_group_h group, unsigned root, const keel_
         keel_group_own(group)->turn++;
         status = tree_up(group, root, &head);
         if (status == KEEL_OK && is_all) {
-            keel_group_own(group)->turn++; /* all have read what came up before anything comes down */
+            /* all have read the combined pieces before results come down */
+            keel_group_own(group)->turn++;
             status = tree_down(group, root, group->sum, part * size);
         }
         status = (status == KEEL_OK) ? keel_group_meet(group) : status;

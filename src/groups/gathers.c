@@ -1,8 +1,10 @@
 /*
  * Gathers and exchanges of groups (groups/collective).
  *
- * What is short goes by way of others, in as many steps as the group's count has bits: to a root up a binomial tree, to all by doubling what
- * each has, from each to each by Bruck's rounds, in the k-th of which all goes 2^k on that has so far to go. What is long goes to whom it is for.
+ * Short data travels over intermediate members, in as many steps as the group's count has bits: to
+ * a root up a binomial tree, to all by doubling, from each to each by Bruck's algorithm, where
+ * round k moves all data with bit k in its remaining distance by 2^k. Long data goes directly to
+ * its destination.
  */
 #include "groups/collective.h"
 #include "engine/threads.h"
@@ -17,13 +19,13 @@ enum {
     ALLTOALL_SHORT = 256
 };
 
-/* a member's buffers in a call, and the part of each that goes in this turn */
+/* The buffers of a call, and the part of each that this turn moves. */
 typedef struct exchange {
     const char *in;
     char *out;
     size_t bytes;   /* for, or of, each member */
-    size_t in_step; /* from what one member is given to what the next is; 0: the same for all */
-    unsigned to;    /* the one member that is given anything; count: all are */
+    size_t in_step; /* distance between the inputs for two members; 0: all get the same */
+    unsigned to;    /* index of the only receiver; count: every member receives */
     size_t at, part;
 } exchange_t;
 
@@ -32,9 +34,12 @@ static void take(const exchange_t *e, unsigned from, const void *what)
     memcpy(e->out + from * e->bytes + e->at, what, e->part);
 }
 
-/* ---- by way of others ---- */
+/* ---- over intermediate members ---- */
 
-/* its pieces are what comes from below, by number: each has its own, and that of all below it, side by side */
+/*
+ * Gathers up the tree. The pieces hold the subtree's data by number, side by side: the member's own
+ * first.
+ */
 static keel_status_t gather_turn(keel_group_h group, const exchange_t *e)
 {
     const unsigned number = keel_group_number(group, e->to), count = group->count;
@@ -61,7 +66,7 @@ static keel_status_t gather_turn(keel_group_h group, const exchange_t *e)
     return status;
 }
 
-/* piece j is what the member j further on has */
+/* Gathers to all. Piece j is the data of the member j further on. */
 static keel_status_t allgather_turn(keel_group_h group, const exchange_t *e)
 {
     const unsigned count = group->count;
@@ -83,7 +88,7 @@ static keel_status_t allgather_turn(keel_group_h group, const exchange_t *e)
     return status;
 }
 
-/* how many of the numbers below @a count have that bit */
+/* Count of the numbers below @a count with that bit set. */
 static uint64_t numbers_with(unsigned count, uint64_t bit)
 {
     const uint64_t whole = count / (2 * bit) * bit, rest = count % (2 * bit);
@@ -91,7 +96,7 @@ static uint64_t numbers_with(unsigned count, uint64_t bit)
     return whole + (rest > bit ? rest - bit : 0);
 }
 
-/* of the pieces, each round has a place of its own */
+/* Bytes a member in a turn: each round has its own place in the pieces. */
 static size_t alltoall_part(keel_group_h group, size_t bytes)
 {
     uint64_t places = 0;
@@ -104,7 +109,10 @@ static size_t alltoall_part(keel_group_h group, size_t bytes)
     return (bytes < most) ? bytes : most;
 }
 
-/* @a held: by how far it has to go yet, or has come; @a sent: room for what goes in a round */
+/*
+ * Runs Bruck's rounds. @a held: data by remaining distance, afterwards by travelled distance; @a
+ * sent: send buffer of a round.
+ */
 static keel_status_t alltoall_rounds(keel_group_h group, const exchange_t *e, char *held, char *sent)
 {
     const char *came = keel_group_pieces(group);
@@ -158,7 +166,7 @@ static keel_status_t alltoall_turn(keel_group_h group, const exchange_t *e)
     return status;
 }
 
-/* ---- to whom it is for ---- */
+/* ---- directly to the receiver ---- */
 
 static uint64_t flag_from(unsigned member)
 {

@@ -1,7 +1,9 @@
 /*
- * A rank that holds parity for others (KEEL_PARITY=dedicated) and runs no program: it follows the program's gsyncs, whatever
- * they are for, as if its own program were nothing else, and rank 0's arrival tells it which of them take a checkpoint. So its
- * death, and its way back, are those of any rank; its memory is its share, which it computes again.
+ * A checksum rank (KEEL_PARITY=dedicated) holds parity for other ranks and runs no program. The
+ * rank follows each gsync of the program, for any purpose, like a rank with a program of gsyncs
+ * alone; the arrival of rank 0 announces the gsyncs that take a checkpoint. So a checksum rank dies
+ * and recovers like any other rank; its memory is its parity share, and the replacement computes
+ * the share again.
  */
 #include "job/checksum.h"
 #include "engine/context.h"
@@ -12,7 +14,7 @@
 
 static keel_status_t checksum_restore(void *arg, const void *image, size_t size)
 {
-    return KEEL_OK; /* what it has is no image */
+    return KEEL_OK; /* a checksum rank has no image of its own */
 }
 
 static int checksum_is_busy(const keel_context_h ctx, uint32_t making)
@@ -20,7 +22,10 @@ static int checksum_is_busy(const keel_context_h ctx, uint32_t making)
     return ctx->ckpt.set.making.number == making && keel_image_set_is_making(&ctx->ckpt.set);
 }
 
-/* the next gsync; after one of keel_checkpoint() the share is complete before it arrives at the following */
+/*
+ * Runs the next gsync. After the gsync of a keel_checkpoint(), the share is complete before this
+ * rank arrives at the following gsync.
+ */
 static keel_status_t checksum_gsync(keel_context_h ctx)
 {
     keel_status_t status = keel_gsync_run(ctx, KEEL_GSYNC_SAFE | KEEL_GSYNC_FOLLOW);
@@ -54,7 +59,7 @@ keel_status_t keel_checksum_run(keel_context_h ctx)
     }
     if (keel_recovery_is_finished(rec) && rec->fatal == KEEL_OK) {
         if (rec->leave == KEEL_LEAVE_TOLD) {
-            keel_recovery_finish(rec); /* as a rank that leaves finalize does */
+            keel_recovery_finish(rec); /* as a rank that leaves keel_finalize() does */
         }
         return KEEL_OK;
     }

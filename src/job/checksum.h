@@ -1,4 +1,4 @@
-/* A rank that holds parity for others (KEEL_PARITY=dedicated) and runs no program. */
+/* A checksum rank (KEEL_PARITY=dedicated) holds parity for other ranks and runs no program. */
 #ifndef KEEL_JOB_CHECKSUM_H_
 #define KEEL_JOB_CHECKSUM_H_
 

@@ -1,4 +1,4 @@
-/* The begin and the end of a context. */
+/* Creation of a context. */
 #include "rma/atomic.h"
 #include "access/piece.h"
 #include "order/completion.h"
@@ -46,9 +46,11 @@
 #include <unistd.h>
 
 #ifdef __SANITIZE_THREAD__
-#define WINDOWS_ADDRESS ((uintptr_t)0x4000000000) /* the thread sanitizer has the rest of the address space */
+/* the thread sanitizer uses the rest of the address space */
+#define WINDOWS_ADDRESS ((uintptr_t)0x4000000000)
 #else
-#define WINDOWS_ADDRESS ((uintptr_t)0x200000000000) /* far from where the kernel puts anything by itself */
+/* far from the addresses that the kernel picks */
+#define WINDOWS_ADDRESS ((uintptr_t)0x200000000000)
 #endif
 
 static int params_have(const keel_params_t *params, uint64_t field)
@@ -61,14 +63,17 @@ static int params_have_flag(const keel_params_t *params, uint64_t flag)
     return params_have(params, KEEL_PARAM_FIELD_FLAGS) && (params->flags & flag);
 }
 
-/* what several threads do has no order that could be done again */
+/* True if re-execution is possible: accesses of several threads have no order to repeat. */
 static int params_promise(const keel_params_t *params)
 {
     return !params_have_flag(params, KEEL_PARAM_FLAG_NONDETERMINISTIC) &&
            !params_have_flag(params, KEEL_PARAM_FLAG_THREADS);
 }
 
-/* first life: everybody is there; connect to all and wait until all have told their regions */
+/*
+ * First life: all ranks are present. Connects to each and waits until each has announced its
+ * regions.
+ */
 static keel_status_t context_meet(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;
@@ -95,7 +100,7 @@ static keel_status_t context_meet(keel_context_h ctx)
         }
         status = keel_context_wait(ctx, &rounds); /* a death here is recovered like any other */
         if (status == KEEL_ERR_ROLLED_BACK) {
-            status = KEEL_OK; /* others had begun: keel_restore() will do it */
+            status = KEEL_OK; /* other ranks had begun: keel_restore() rolls back */
         }
     }
     return status;
@@ -106,7 +111,7 @@ static int is_at_start(const keel_context_h ctx)
     return ctx->rec.restored.number == 0 && ctx->rec.restored.window_calls == 0;
 }
 
-/* a further death may have been decided meanwhile, when others had begun: then there are window calls to repeat */
+/* After a further death, other ranks may have begun: then the program must repeat window calls. */
 static keel_status_t restore_start(void *arg, const void *image, size_t size)
 {
     return is_at_start(arg) ? keel_restore_memory(arg, image, size) : KEEL_INPROGRESS;
@@ -136,15 +141,19 @@ static keel_status_t context_join(keel_context_h ctx)
     ctx->is_restore_due = 1;
     status = keel_rebuild_await_decision(&ctx->rec);
     if (status == KEEL_OK && ctx->rec.roll == KEEL_ROLL_NONE && is_at_start(ctx)) {
-        status = keel_rebuild_run(&ctx->rec, restore_start, ctx); /* nothing was: go on from the start */
+        /* neither image nor window to restore: go on from the start */
+        status = keel_rebuild_run(&ctx->rec, restore_start, ctx);
         if (status == KEEL_ERR_ROLLED_BACK || status == KEEL_INPROGRESS) {
-            status = KEEL_OK; /* keel_restore() will do it */
+            status = KEEL_OK; /* keel_restore() rolls back */
         }
     }
     return status;
 }
 
-/* in init, when others know this process already: they wait for it, and may wait for what it has to say */
+/*
+ * Fails keel_init() after the peers have learned of this rank: they wait for the rank and may need
+ * its last messages.
+ */
 static void context_give_up(keel_context_h ctx, keel_status_t status)
 {
     if (!keel_recovery_is_finished(&ctx->rec)) {
@@ -153,7 +162,7 @@ static void context_give_up(keel_context_h ctx, keel_status_t status)
     (void)keel_context_leave(ctx);
 }
 
-/* a rank that holds parity: all of its life */
+/* Runs a checksum rank to the end of its life. */
 static keel_status_t context_serve(const keel_params_t *params, keel_context_h *ctx_p)
 {
     const keel_status_t status = keel_checksum_run(*ctx_p);
@@ -175,7 +184,7 @@ static void context_message_init(keel_context_h ctx, const keel_drivers_t *drive
                                     .arg = drivers->arg};
 }
 
-/* all that this process has, when it is known who it is; nobody else knows of it yet */
+/* Creates all parts of the context once the rank is known. No peer knows of this rank yet. */
 static keel_status_t context_parts_init(keel_context_h ctx, const keel_drivers_t *drivers, int is_deterministic)
 {
     keel_status_t status;
@@ -228,7 +237,7 @@ static keel_status_t context_configure(keel_context_h ctx, const keel_params_t *
     }
     ctx->config.signal = params_have(params, KEEL_PARAM_FIELD_SIGNAL) ? params->signal : 0;
     if (!params_promise(params) && ctx->config.protect > KEEL_PROTECT_CKPT) {
-        ctx->config.protect = KEEL_PROTECT_CKPT; /* logs are for local recovery alone */
+        ctx->config.protect = KEEL_PROTECT_CKPT; /* logs serve local recovery alone */
     }
     status = params_have_flag(params, KEEL_PARAM_FLAG_THREADS) ? keel_threads_init(ctx) : KEEL_OK;
     if (status != KEEL_OK) {
@@ -237,7 +246,10 @@ static keel_status_t context_configure(keel_context_h ctx, const keel_params_t *
     return status;
 }
 
-/* The layer that ran out of memory, or whose system call failed, may have had no place to say so. */
+/*
+ * Reports a failure of keel_init(): a layer without memory, or with a failed system call,
+ * may have had no way to report.
+ */
 static void init_say_failure(keel_status_t status)
 {
     const keel_message_t message = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
@@ -290,7 +302,7 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
         status = keel_spare_wait(ctx, &drivers);
         if (status == KEEL_ERR_STATE) {
             drivers.runtime->close(ctx->runtime);
-            exit(EXIT_SUCCESS); /* what is said of spares there */
+            exit(EXIT_SUCCESS); /* as documented for spares in keel_init() */
         }
         if (status != KEEL_OK) {
             goto err_runtime;
@@ -313,7 +325,7 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
     keel_wait_resume(ctx);
     status = context_join(ctx);
     if (ctx->lane.rank >= ctx->lane.programs && (status == KEEL_OK || keel_recovery_is_finished(&ctx->rec))) {
-        *ctx_p = ctx; /* for tests, which look at it meanwhile */
+        *ctx_p = ctx; /* for tests that inspect the context meanwhile */
         return context_serve(params, ctx_p);
     }
     if (status != KEEL_OK) {

@@ -1,4 +1,7 @@
-/* Joining the job on other drivers than UCX and PMIx: for the simulator, and tests that stand between Keel and its own. */
+/*
+ * Joins the job on other drivers than UCX and PMIx: for the simulator and for tests that intercept
+ * Keel's drivers.
+ */
 #ifndef KEEL_JOB_INIT_H_
 #define KEEL_JOB_INIT_H_
 
@@ -6,7 +9,7 @@
 
 struct keel_drivers; /* runtime.h */
 
-/* keel_init() there; @a drivers is copied, NULL: those of keel_init() */
+/* Does the work of keel_init(). Copies @a drivers; NULL selects the drivers of keel_init(). */
 keel_status_t keel_init_on(const struct keel_drivers *drivers, const keel_params_t *params, keel_context_h *ctx_p);
 
 #endif

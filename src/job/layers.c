@@ -23,7 +23,10 @@
 #include "oplog/put_send.h"
 #include "recovery/recover.h"
 
-/* a sum over all groups: what each process has formed by itself has to be the same */
+/*
+ * Checksum over all groups. Each rank forms the groups on its own, and all ranks must form the
+ * same.
+ */
 static uint32_t context_agreement(const keel_groups_t *groups, uint32_t ranks)
 {
     uint32_t crc = 0;
@@ -35,7 +38,7 @@ static uint32_t context_agreement(const keel_groups_t *groups, uint32_t ranks)
     return crc;
 }
 
-/* what the engine's loop calls of the rooms above it (hooks.h) */
+/* Hooks of the upper rooms that the engine's loop calls (hooks.h) */
 void keel_context_hooks_init(keel_context_h ctx)
 {
     keel_hooks_add(ctx, KEEL_HOOK_BEGIN, keel_kinds_begin);
@@ -137,7 +140,7 @@ void keel_context_layers_release(keel_context_h ctx)
     keel_sync_release(&ctx->sync);
     keel_demand_release(&ctx->demand);
     keel_ckpt_release(&ctx->ckpt);
-    keel_lane_release(&ctx->lane); /* its service thread writes the get log */
+    keel_lane_release(&ctx->lane); /* the service thread of the lane writes the get log */
     keel_get_log_release(&ctx->gets);
     keel_put_log_release(&ctx->puts);
     keel_segment_pool_release(&ctx->pool);
@@ -177,7 +180,7 @@ void keel_context_release(keel_context_h ctx)
     keel_runtime_t *runtime = ctx->runtime;
 
     keel_protected_release(ctx);
-    keel_context_layers_release(ctx); /* which ends what is under way */
+    keel_context_layers_release(ctx); /* ends operations in progress */
     context_accesses_release(ctx);
     keel_site_release(&ctx->site);
     keel_requests_release(ctx);

@@ -16,7 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where nobody tells who has left, a connection that breaks is all that is seen of it. What was said before has arrived or is lost. */
+/*
+ * True if the peer can still receive. With a runtime that does not report departures, a broken
+ * connection is the only sign of one: earlier messages have arrived or are lost.
+ */
 static int finalize_can_hear(keel_context_h ctx, const keel_peer_t *peer)
 {
     const int is_lost = ctx->runtime->is_deaf && peer->is_broken && !KEEL_PLANT(exit_awaited);
@@ -24,7 +27,10 @@ static int finalize_can_hear(keel_context_h ctx, const keel_peer_t *peer)
     return peer->is_up && !is_lost;
 }
 
-/* nobody leaves before what it had to say was heard, but who is cut off: nobody will hear it */
+/*
+ * Waits until each reachable peer has received the last messages of this rank. An isolated rank
+ * does not wait: no peer will receive them.
+ */
 static void finalize_linger(keel_context_h ctx)
 {
     unsigned rounds = 0;
@@ -33,12 +39,12 @@ static void finalize_linger(keel_context_h ctx)
         if (!finalize_can_hear(ctx, &ctx->lane.peers[r]) || keel_lane_is_flushed(&ctx->lane, r)) {
             r++;
         } else {
-            keel_recovery_wait(&ctx->rec, &rounds); /* until it has heard, died, or left */
+            /* until the peer has received all, died, or left */
+            keel_recovery_wait(&ctx->rec, &rounds);
         }
     }
 }
 
-/* KEEL_ERR_ISOLATED: the others finish the job without what this process did last */
 keel_status_t keel_context_leave(keel_context_h ctx)
 {
     keel_status_t status;
@@ -108,8 +114,11 @@ static keel_status_t finalize_alone(keel_context_h ctx, int *is_gone)
         return keel_context_end(ctx, status);
     }
     if (status == KEEL_OK) {
-        (void)fflush(
-            NULL); /* no rollback takes it back, and a launcher may end who is slower than another one that is killed */
+        /*
+         * No rollback repeats this output, and the launcher may end a slow rank when another rank
+         * is killed.
+         */
+        (void)fflush(NULL);
         keel_recovery_finish(&ctx->rec);
     }
     *is_gone = 1;

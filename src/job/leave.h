@@ -4,7 +4,10 @@
 
 #include <keel/keel.h>
 
-/* when what it had to say was heard; frees the context. KEEL_ERR_ISOLATED: the others finish the job without what this process did last */
+/*
+ * Waits until the peers have received the last messages of this rank, then frees the context.
+ * KEEL_ERR_ISOLATED: the other ranks finish the job without the last accesses of this rank.
+ */
 keel_status_t keel_context_leave(keel_context_h ctx);
 
 #endif

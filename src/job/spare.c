@@ -1,7 +1,8 @@
 /*
- * What a spare does before it has a rank, and what it is told for it. A replacement's first steps do not depend on whom it
- * replaces: the transport, the logs, and shared memory for windows, an image and a share of parity, whose sizes rank 0 tells. They
- * are a hint: a size that does not fit is made when it is asked for.
+ * Steps of a spare before it has a rank, and the announcement of the sizes to prepare. The first
+ * steps of a replacement do not depend on the rank it replaces: opening the transport, the logs,
+ * and shared memory for windows, an image and a parity share. Rank 0 announces the sizes of this
+ * memory. They are a hint: memory of another size is made on demand.
  */
 #include "job/spare.h"
 #include "engine/context.h"
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-#define NEED_MIN ((size_t)2 << 20) /* smaller pieces take no time */
+#define NEED_MIN ((size_t)2 << 20) /* smaller regions take no time to make */
 
 typedef struct spare {
     keel_context_h ctx;
@@ -24,7 +25,7 @@ static keel_status_t spare_prepare(void *arg, const uint64_t *bytes, unsigned co
     keel_status_t status = keel_lane_prepare(&ctx->lane, &lane, bytes, count, &ctx->prepared);
 
     if (status == KEEL_ERR_NO_MEMORY && ctx->prepared != NULL) {
-        status = KEEL_OK; /* it does without what was to be made ahead */
+        status = KEEL_OK; /* the spare goes on without the memory prepared ahead */
     }
     if ((status == KEEL_OK || status == KEEL_INPROGRESS) && ctx->pool.arenas == NULL) {
         const keel_status_t logs = keel_context_logs_init(ctx, spare->drivers->transport, ctx->prepared, 0);
@@ -62,7 +63,7 @@ static void need_add(uint64_t *bytes, unsigned *count, size_t size)
     }
 }
 
-/* of the coordinated checkpoints' slots, which take turns */
+/* The larger of two slots of coordinated checkpoints, which alternate. */
 static size_t need_of_slots(const keel_lane_t *lane, unsigned first)
 {
     const size_t one = lane->own[first].size, other = lane->own[first + 1].size;
@@ -80,7 +81,8 @@ void keel_spare_tell(keel_context_h ctx)
         return;
     }
     ctx->need.changes = lane->changes;
-    if (ctx->was_spare && ctx->rec.life == KEEL_LIFE_LIVE) { /* it has what it needed */
+    /* the spare has used the prepared memory */
+    if (ctx->was_spare && ctx->rec.life == KEEL_LIFE_LIVE) {
         ctx->was_spare = 0;
         (void)lane->ops->reserve(lane->transport, NULL, 0);
     }

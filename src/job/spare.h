@@ -1,14 +1,19 @@
-/* What a spare does before it has a rank, and what it is told for it. */
+/* Steps of a spare before it has a rank, and the sizes that rank 0 announces to spares. */
 #ifndef KEEL_JOB_SPARE_H_
 #define KEEL_JOB_SPARE_H_
 
 #include "engine/context.h"
 
-/* spare.c: in a spare, which has a rank afterwards; KEEL_ERR_STATE: the job is over without it */
+/*
+ * Waits in a spare until it has a rank. KEEL_ERR_STATE: the job ended without a use for the spare.
+ */
 keel_status_t keel_spare_wait(keel_context_h ctx, const keel_drivers_t *drivers);
-/* what it made and did not use */
+/* Releases prepared but unused transport and log memory. */
 void keel_spare_release(keel_context_h ctx, const keel_drivers_t *drivers);
-/* rank 0 tells the spares what they may need when that changed; costs a comparison when nothing did */
+/*
+ * Rank 0 announces the sizes to prepare to the spares, after a change. Costs one comparison if
+ * nothing changed.
+ */
 void keel_spare_tell(keel_context_h ctx);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is summed, compared and killed in a rehearsal (rehearse.h). */
+/* Sums, comparisons and kills of a rehearsal (rehearse.h). */
 #include "rehearsal/rehearse.h"
 
 #include "base/crc.h"
@@ -15,15 +15,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PHASES_LEAST   2u /* that a replacement is to do again */
-#define PHASES_MOST    4u /* behind which it begins at a newer image */
-#define PHASES_WITHOUT 8u /* behind which it begins at the start, when no image came to be */
+#define PHASES_LEAST   2u /* phases that a replacement re-executes at least */
+#define PHASES_MOST    4u /* distance from the image in use at which a new image is ordered */
+#define PHASES_WITHOUT 8u /* phases re-executed from the start, if no image was made */
 
 struct keel_rehearse {
     int fd;
-    keel_rehearse_lines_t before; /* what earlier processes of this rank wrote */
-    keel_rehearse_lines_t step;   /* what is being summed */
-    uint64_t differences;         /* of gets, told */
+    keel_rehearse_lines_t before; /* lines of earlier processes of this rank */
+    keel_rehearse_lines_t step;   /* lines of the current step */
+    uint64_t differences;         /* count of differing gets already reported */
     int is_failed;
 };
 
@@ -44,7 +44,7 @@ void keel_rehearse_close(keel_context_h ctx)
     ctx->rehearsal = NULL;
 }
 
-/* ---- what is written ---- */
+/* ---- writing ---- */
 
 static keel_rehearse_line_t line_of(const keel_context_h ctx, keel_rehearse_kind_t kind, uint32_t phase, uint32_t id)
 {
@@ -78,7 +78,7 @@ static void step_write(keel_context_h ctx)
     rehearse->step.count = 0;
 }
 
-/* ---- what is compared ---- */
+/* ---- comparing ---- */
 
 static void rehearse_fail(keel_context_h ctx, uint32_t phase)
 {
@@ -101,9 +101,12 @@ static void step_compare(keel_context_h ctx, keel_rehearse_kind_t kind, uint32_t
     }
 }
 
-/* ---- what is summed ---- */
+/* ---- summing ---- */
 
-/* what it was to do: not what an atomic has found, and changed, which may have come otherwise */
+/*
+ * Adds the record's data to the sum. An atomic adds its operand, not the value found, which may
+ * legitimately differ in a re-execution.
+ */
 static uint32_t sum_data(uint32_t crc, const keel_record_t *record)
 {
     uint64_t sum;
@@ -123,7 +126,8 @@ static keel_status_t sum_records(void *arg, const keel_record_t *records, size_t
 
     while ((record = keel_records_next(&run)) != NULL) {
         if (keel_where_op(record->where) == KEEL_RECORD_PUT || keel_where_has_parts(record->where) ||
-            keel_where_is_atomic(record->where)) { /* the others are no accesses, and none of the program's */
+            /* other records are no accesses of the program */
+            keel_where_is_atomic(record->where)) {
             line->amount++;
             line->bytes += record->length;
             line->crc = keel_crc(line->crc, &record->where, sizeof(record->where));
@@ -143,7 +147,7 @@ static void sum_puts(keel_context_h ctx, uint32_t phase)
         uint64_t count = 0;
 
         if (r == ctx->lane.rank) {
-            continue; /* its own windows show them */
+            continue; /* covered by the sums of its own windows */
         }
         if (!is_lost) {
             (void)keel_put_log_for_phase(&ctx->puts, r, phase, SIZE_MAX, sum_records, &line, &count);
@@ -169,7 +173,8 @@ static void sum_memory(keel_context_h ctx, uint32_t phase, keel_part_kind_t part
         line.bytes = parts[i].length;
         line.crc = keel_crc(0, parts[i].base, parts[i].length);
         while (i + 1 < count && parts[i + 1].kind == part &&
-               parts[i + 1].id == parts[i].id) { /* extents of one window */
+               /* adds the other extents of the window */
+               parts[i + 1].id == parts[i].id) {
             i++;
             line.bytes += parts[i].length;
             line.crc = keel_crc(line.crc, parts[i].base, parts[i].length);
@@ -205,9 +210,9 @@ static void rehearse_leave(keel_context_h ctx, uint32_t number, int was_front)
     step_write(ctx);
 }
 
-/* ---- who is killed, and when ---- */
+/* ---- choosing the victim ---- */
 
-/* the first rank that has not died; the number of ranks: there is none */
+/* The first rank that has not died; the number of ranks if each has. */
 static uint32_t next_victim(const keel_context_h ctx)
 {
     uint32_t rank = 0;
@@ -239,7 +244,10 @@ static int is_its_turn(const keel_context_h ctx, uint32_t number, unsigned is_ex
            (ctx->ckpt.set.making.number == 0 || is_explicit);
 }
 
-/* all have what this process holds of theirs: the next death finds complete parity */
+/*
+ * Waits until all members have the parity and images that this rank holds for them, so the next
+ * death finds complete parity.
+ */
 static keel_status_t await_parity(keel_context_h ctx)
 {
     const keel_image_set_t *set = &ctx->ckpt.set;

@@ -1,9 +1,12 @@
-/* Compares a step of a rehearsal with what an earlier process of the rank did, and says what differs. */
+/*
+ * Compares a step of a rehearsal with the same step of an earlier process of the rank and reports
+ * the differences.
+ */
 #include "rehearsal/rehearse_compare.h"
 #include "engine/context.h"
 #include "rehearsal/rehearse.h"
 
-#define SAID_MOST 4u /* differences that are named */
+#define SAID_MOST 4u /* count of differences reported one by one */
 
 static void say_difference(keel_context_h ctx, const keel_rehearse_line_t *was, const keel_rehearse_line_t *is)
 {
@@ -47,7 +50,10 @@ static int lines_are_same(const keel_rehearse_line_t *a, const keel_rehearse_lin
     return a->amount == b->amount && a->bytes == b->bytes && a->crc == b->crc;
 }
 
-/* differences of @a mine from @a other; those of lines that @a mine lacks are the other way's */
+/*
+ * Counts the lines of @a mine that differ from @a other. With @a is_back only lines that @a other
+ * lacks count.
+ */
 static unsigned lines_compare(keel_context_h ctx, const keel_rehearse_line_t *mine, size_t mine_count,
                               const keel_rehearse_line_t *other, size_t other_count, int is_back)
 {
@@ -89,7 +95,10 @@ void keel_rehearse_say_hint(keel_context_h ctx, uint32_t phase)
     }
 }
 
-/* no rollback lies between: another computation may be another */
+/*
+ * Index of the mark that ends the step, in @a before. Only a step after the same rollbacks matches:
+ * a rollback may change the computation.
+ */
 static size_t step_find(keel_context_h ctx, const keel_rehearse_lines_t *before, char kind, uint32_t phase)
 {
     size_t end = 0;
