@@ -24,7 +24,7 @@ static keel_cover_params_t ckpt_cover(const keel_lane_t *lane, const keel_domain
                                  .is_group_auto = config->is_group_auto};
 }
 
-/* 0: no parity, asked for, or alone */
+/* size 0: no parity, by configuration or because the rank is alone */
 static keel_status_t ckpt_group_size(const keel_lane_t *lane, const keel_domains_t *domains, uint32_t *size_p)
 {
     const uint32_t checksums = lane->config->checksum_ranks;
@@ -45,7 +45,7 @@ static keel_status_t ckpt_group_size(const keel_lane_t *lane, const keel_domains
     return KEEL_OK;
 }
 
-/* once a job: not by a replacement */
+/* printed once for a job, not by replacements */
 static void ckpt_groups_say(const keel_ckpt_t *ckpt, const keel_domains_t *domains, uint32_t size, const char *note)
 {
     const keel_lane_t *lane = ckpt->lane;
@@ -83,7 +83,7 @@ static keel_status_t ckpt_groups_place(keel_ckpt_t *ckpt, const keel_domains_t *
     return status;
 }
 
-/* group 0 of no members: there is no parity */
+/* size 0: there is no parity */
 static keel_status_t ckpt_group_init(keel_ckpt_t *ckpt, const keel_domains_t *domains)
 {
     const keel_lane_t *lane = ckpt->lane;
@@ -139,7 +139,7 @@ void keel_ckpt_release(keel_ckpt_t *ckpt)
     keel_groups_release(&ckpt->groups);
 }
 
-/* ---- what is said with arrivals ---- */
+/* ---- announcements with arrivals ---- */
 
 static uint64_t ckpt_now(const keel_ckpt_t *ckpt)
 {
@@ -150,7 +150,7 @@ static void ckpt_announce(keel_ckpt_t *ckpt)
 {
     if (keel_image_set_is_safe(&ckpt->set)) {
         keel_lane_say_parity(ckpt->lane, ckpt->set.making.number);
-    } else if (ckpt->set.state.stage == KEEL_SET_FAILED) { /* so nobody will have it */
+    } else if (ckpt->set.state.stage == KEEL_SET_FAILED) { /* no rank will use this generation */
         keel_lane_say_parity(ckpt->lane, KEEL_CKPT_CANNOT | ckpt->set.making.number);
     }
 }
@@ -194,7 +194,9 @@ int keel_ckpt_is_due(keel_ckpt_t *ckpt, int is_explicit)
     if (ckpt->set.making.number != 0 && ckpt_has_failed(ckpt)) {
         keel_interval_taken(&ckpt->interval, now, (double)(now - ckpt->set.started_ns) * 1e-9);
         keel_ckpt_abort(ckpt);
-        ckpt->is_retry_due = 0; /* the next one in its turn: it may fail for the same reason */
+        /* the next checkpoint comes at its interval: an immediate one might fail for the same
+         * reason */
+        ckpt->is_retry_due = 0;
     }
     if (ckpt->set.making.number != 0) {
         return 0;
@@ -202,14 +204,14 @@ int keel_ckpt_is_due(keel_ckpt_t *ckpt, int is_explicit)
     return is_explicit || ckpt->is_retry_due || keel_interval_is_due(&ckpt->interval, now);
 }
 
-/* ---- one generation ---- */
+/* ---- a generation ---- */
 
 keel_status_t keel_ckpt_take(keel_ckpt_t *ckpt, const keel_image_meta_t *meta, const keel_part_t *parts, unsigned count)
 {
     keel_image_set_t *set = &ckpt->set;
     keel_status_t status = KEEL_OK;
 
-    keel_ckpt_abort(ckpt); /* one that somebody could not make */
+    keel_ckpt_abort(ckpt); /* gives up a generation that failed at some rank */
     ckpt->is_retry_due = 0;
     ckpt->work_ns = 0;
     keel_image_set_begin(set, (uint32_t)meta->generation);
@@ -262,7 +264,7 @@ int keel_ckpt_is_complete(const keel_ckpt_t *ckpt)
     return 1;
 }
 
-/* what the next generation will cost: its memory is there then */
+/* expected cost of the next generation, without the time to make memory */
 static double ckpt_cost_s(const keel_ckpt_t *ckpt)
 {
     const uint64_t spent = ckpt->copy_ns + ckpt->work_ns, made = ckpt->set.made_ns;

@@ -1,11 +1,16 @@
 /*
- * Coordinated checkpoints, Gsync scheme [F 6.1]: sets of images (image_set.h) that all ranks of the job copy in one gsync.
+ * Coordinated checkpoints, Gsync scheme [F 6.1]: sets of images (image_set.h) that all ranks of the
+ * job copy in one gsync.
  *
- * A generation is named by the number of the gsync it was taken at; 0 is the program's start and needs no slot. It is in use
- * (committed) when every rank of the job has its image and its parity share: ranks announce their share with their arrival
- * at a gsync (board.h, parity_done), and whoever leaves a gsync having seen all of them commits. So ranks may commit at
- * different gsyncs; until the last has, the old generation lies in the slot that only the next one will overwrite, and the
- * next one is not begun before rank 0 has committed and said so.
+ * The number of a generation is the number of its gsync. Generation 0 is the program's start and
+ * needs no slot.
+ *
+ * Safety. A generation is in use (committed) when every rank of the job has its image and its
+ * parity share. A rank announces its share with its arrival at a gsync (board.h, parity_done). A
+ * rank that leaves a gsync having seen the announcements of all ranks commits, so ranks may commit
+ * at different gsyncs. The old generation stays intact until the last rank has committed: only the
+ * next generation overwrites its slot, and rank 0 begins the next generation only after its own
+ * commit, which it announces.
  */
 #ifndef KEEL_CKPT_COORDINATED_H_
 #define KEEL_CKPT_COORDINATED_H_
@@ -14,56 +19,58 @@
 #include "ckpt/interval.h"
 #include "topo/topology.h"
 
-/* what a process's memory is restored from */
+/* the generation that a process's memory is restored from */
 typedef struct keel_generation {
     uint32_t number;       /* gsync; 0: the program's start */
-    uint32_t window_calls; /* collective window calls before it */
+    uint32_t window_calls; /* collective window calls made before the gsync */
 } keel_generation_t;
 
-/* in parity_done: the source cannot make its part of this generation, which therefore is given up */
+/* flag in parity_done: the source cannot make its part of this generation, and the generation is
+ * given up */
 #define KEEL_CKPT_CANNOT (1ull << 32)
 
 typedef struct keel_ckpt {
     keel_lane_t *lane;
     keel_groups_t groups;
-    keel_parity_group_t group; /* this process's; size 0: no parity */
+    keel_parity_group_t group; /* the group of this process; size 0: no parity */
     keel_budget_t budget;
     keel_image_set_t set;
     keel_interval_t interval;
-    int is_rebuilt;   /* replacement: the image of the set in use is there, all of it */
-    int is_retry_due; /* a death aborted one: take another at the next chance */
+    int is_rebuilt;   /* replacement: its image of the set in use is complete */
+    int is_retry_due; /* a death aborted a generation: take another at the next safe gsync */
     uint64_t copy_ns, image_bytes;
-    uint64_t work_ns; /* spent on the generation in steps, in the program's calls */
+    uint64_t work_ns; /* time spent on the generation by steps inside the program's calls */
     uint64_t committed;
 } keel_ckpt_t;
 
-/* @param domains  where the ranks first ran: the same for every process */
+/* @param domains  initial placement of the ranks, the same for every process */
 keel_status_t keel_ckpt_init(keel_ckpt_t *ckpt, keel_lane_t *lane, const keel_domains_t *domains);
 void keel_ckpt_release(keel_ckpt_t *ckpt);
 
-/* rank 0 at a safe gsync: is a checkpoint to be taken in it? */
-/* one was given up: the next safe gsync is to take another */
+/* Requests another checkpoint at the next safe gsync, because a generation was given up. */
 void keel_ckpt_owe(keel_ckpt_t *ckpt);
 int keel_ckpt_is_due(keel_ckpt_t *ckpt, int is_explicit);
-/* Rank 0: whether a stop is due for the interval, or for a generation that only a further gsync puts into use. Counts nothing. */
+/* Rank 0: is a stop due, either by the interval or because a complete or failed generation needs
+ * a further gsync? Counts nothing. */
 int keel_ckpt_is_over(keel_ckpt_t *ckpt);
-/* copies the image; the program may go on when all ranks have come this far (second barrier) */
+/* Copies the image. The program may go on when all ranks have reached the second barrier. */
 keel_status_t keel_ckpt_take(keel_ckpt_t *ckpt, const keel_image_meta_t *meta, const keel_part_t *parts,
                              unsigned count);
-/* goes on with parity; bounded work, called from progress */
+/* continues the parity computation; bounded work, called from progress */
 void keel_ckpt_step(keel_ckpt_t *ckpt);
-/* all ranks have announced their share of the generation in the making */
+/* have all ranks announced their share of the generation in the making? */
 int keel_ckpt_is_complete(const keel_ckpt_t *ckpt);
-/* 1 when @a generation became the one in use by this call */
+/* returns 1 if this call put @a generation into use */
 int keel_ckpt_commit(keel_ckpt_t *ckpt, uint32_t generation);
-/* a death: the generation in the making is given up */
+/* gives up the generation in the making after a death */
 void keel_ckpt_abort(keel_ckpt_t *ckpt);
 
-/* replacement: its image of the generation decided, from what its group has */
+/* replacement: begins to rebuild its image of the decided generation from the images and shares
+ * of its group */
 keel_status_t keel_ckpt_rebuild_begin(keel_ckpt_t *ckpt, const keel_generation_t *generation, unsigned slot);
-/* the program's start has no image: what was rebuilt before is given up */
+/* Decision for the program's start, which has no image: gives up everything rebuilt before. */
 void keel_ckpt_rebuild_nothing(keel_ckpt_t *ckpt);
-/* KEEL_INPROGRESS, then KEEL_OK with the image in its slot, checked */
+/* KEEL_INPROGRESS, then KEEL_OK with the verified image in its slot */
 keel_status_t keel_ckpt_rebuild_step(keel_ckpt_t *ckpt);
 
 #endif

@@ -1,4 +1,4 @@
-/* Demand checkpoints: what leads from one set to the next. */
+/* Demand checkpoints: the transitions from one set to the next. */
 #include "ckpt/demand.h"
 
 #include "base/memory.h"
@@ -51,7 +51,7 @@ static uint32_t demand_group(const keel_demand_t *demand)
     return demand->ckpt->groups.of_rank[demand->ckpt->lane->rank];
 }
 
-/* ---- what is said with arrivals, and follows from it ---- */
+/* ---- announcements with arrivals, and their consequences ---- */
 
 unsigned keel_demand_flags(const keel_demand_t *demand, int may_copy)
 {
@@ -94,7 +94,8 @@ static void demand_begin(keel_demand_t *demand, uint32_t number)
             keel_image_set_expect(&demand->set, i);
         }
     }
-    if (ckpt->set.making.number != 0) { /* a generation that was never completed is in the way until the next one */
+    /* an incomplete generation occupies the machine until the next generation */
+    if (ckpt->set.making.number != 0) {
         keel_image_set_refuse(&demand->set);
     }
 }
@@ -114,7 +115,8 @@ static void demand_use(keel_demand_t *demand)
 static void demand_drop(keel_demand_t *demand)
 {
     if (demand_is_own(demand) && demand->set.state.stage != KEEL_SET_FAILED && demand->asked == 0) {
-        demand->asked = demand->set.making.number; /* a death came between: it is wanted still */
+        /* a death interrupted the set: the request stands */
+        demand->asked = demand->set.making.number;
     }
     (void)keel_image_set_drop(&demand->set);
 }
@@ -137,7 +139,9 @@ void keel_demand_step(keel_demand_t *demand)
     keel_image_set_step(set);
     for (uint32_t i = 0; set->state.stage > stage && set->state.stage > KEEL_SET_IMAGES && i < set->count; i++) {
         if (keel_image_set_is_expected(set,
-                                       i)) { /* checksum ranks make no window calls, and may be the only ones left */
+                                       /* checksum ranks make no window calls, and may be the
+                                        * only survivors */
+                                       i)) {
             demand->pending[demand->ckpt->group.members[i]].window_calls = set->making.window_calls;
         }
     }
@@ -145,7 +149,8 @@ void keel_demand_step(keel_demand_t *demand)
 
 /* ---- all groups' sets ---- */
 
-/* the set of a group is complete, or will not be */
+/* puts the set of a group into use if all members have announced their shares, or gives the set
+ * up if a member cannot make its share */
 static void demand_settle_group(keel_demand_t *demand, uint32_t group, uint32_t number)
 {
     const keel_groups_t *groups = &demand->ckpt->groups;
@@ -230,7 +235,9 @@ int keel_demand_is_late(const keel_demand_t *demand, uint32_t number)
     if (has_told && KEEL_PLANT(image_unheard)) {
         return 0;
     }
-    for (uint32_t i = 0; i < demand->set.count && has_told; i++) { /* who has told knows that the others have heard */
+    /* a member that has announced its image waits until the announcement has arrived at all
+     * members */
+    for (uint32_t i = 0; i < demand->set.count && has_told; i++) {
         const uint32_t member = ckpt->group.members[i];
 
         if (i != ckpt->group.index && ckpt->lane->peers[member].is_up && !keel_lane_is_flushed(ckpt->lane, member)) {
@@ -274,7 +281,8 @@ void keel_demand_forget(keel_demand_t *demand)
 
 /* ---- recovery ---- */
 
-/* the set in the making is complete, as somebody knew */
+/* is the set in the making in use by the decision, because a rank has left the gsync that
+ * completed it? */
 static int demand_is_decided(const keel_demand_t *demand, const keel_demand_start_t *starts)
 {
     for (uint32_t i = 0; i < demand->set.count; i++) {
@@ -286,7 +294,7 @@ static int demand_is_decided(const keel_demand_t *demand, const keel_demand_star
     return 0;
 }
 
-/* a replacement has lost its part of the set that these make */
+/* a replacement has lost its part of the set described by @a starts */
 static void demand_adopt_set(keel_demand_t *demand, const keel_demand_start_t *starts)
 {
     uint32_t number = 0;
@@ -353,6 +361,7 @@ keel_status_t keel_demand_rearm(keel_demand_t *demand)
 {
     const keel_status_t status = keel_repair_rearm(&demand->set);
 
-    /* the others of the group may have lost too much of the set: then a death there is a rollback */
+    /* The other members may have lost too much of the set. The next death in the group then
+     * leads to a rollback. */
     return (status == KEEL_ERR_INVALID_PARAM || status == KEEL_ERR_BUDGET) ? KEEL_OK : status;
 }

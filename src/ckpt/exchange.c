@@ -1,4 +1,4 @@
-/* What is told of images. */
+/* Announcements of images. */
 #include "ckpt/exchange.h"
 
 #include "base/memory.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define EXCHANGE_COMPARE (512 * 1024) /* bytes of an image compared with those before it in one step */
+#define EXCHANGE_COMPARE (512 * 1024) /* bytes of an image compared in one step */
 
 keel_status_t keel_exchange_tell(keel_image_set_t *set)
 {
@@ -71,7 +71,8 @@ int keel_exchange_compare_step(keel_image_set_t *set)
     return 1;
 }
 
-/* Only noted: where images of a set lie changes when it is encoded, not when somebody is a set ahead. */
+/* Stores the announcement only. The locations of a set's images change when the set is encoded,
+ * not when a member is a set ahead. */
 void keel_exchange_receive(keel_image_set_t *set, const keel_control_in_t *in)
 {
     const keel_image_told_t *image = (const void *)in->payload;
@@ -112,7 +113,8 @@ int keel_exchange_gather(keel_image_set_t *set)
         if (keel_image_set_is_expected(set, i)) {
             set->making.members[i].slot = set->told[i].slot;
             set->making.members[i].size = set->told[i].size;
-            set->making.window_calls = set->told[i].window_calls; /* checksum ranks make none */
+            /* checksum ranks make no window calls */
+            set->making.window_calls = set->told[i].window_calls;
         }
     }
     return is_told;

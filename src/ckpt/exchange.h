@@ -1,23 +1,28 @@
 /*
- * What members of a group tell each other of the images they have made: that it lies in its slot, its size, and what changed
- * in it since the one before. The comparison goes on in the background, a bounded part at a time; the image is told of when
- * it is done. A map is void when it compares with another set than the one that the reader's own share is of.
+ * Announcements of images between the members of a group: the image is complete in its slot, its
+ * size, and the blocks that changed since the previous image. The comparison runs in the background
+ * in bounded steps, and the announcement follows it. A map is ignored if it refers to another set
+ * than the reader's own share.
  */
 #ifndef KEEL_CKPT_EXCHANGE_H_
 #define KEEL_CKPT_EXCHANGE_H_
 
 #include "ckpt/image_set.h"
 
-/* the own image is to be compared with the one before; 0: there is none of that size, or no memory for a map */
+/* Begins to compare the own image with the previous image. Returns 0 if no previous image has
+ * this size or memory for a map is missing. */
 int keel_exchange_compare_begin(keel_image_set_t *set);
-int keel_exchange_compare_step(keel_image_set_t *set); /* 1: all is compared, and the group is to be told */
+/* 1: the comparison is complete, announce the image */
+int keel_exchange_compare_step(keel_image_set_t *set);
 keel_status_t keel_exchange_tell(keel_image_set_t *set);
 void keel_exchange_receive(keel_image_set_t *set, const keel_control_in_t *in);
-/* of the set in the making: 1: all members that copy an image have told, and it is known where they lie; -1: one could not */
+/* For the set in the making. 1: all members that copy an image have announced it, and the
+ * locations are known. -1: an image could not be made. */
 int keel_exchange_gather(keel_image_set_t *set);
-/* the share of what serves is there, and all members have told what changed since; scratch says where that lies */
+/* Returns 1 if the share of the serving set is complete and all members have announced their
+ * changes since that set. The scratch arrays then hold the locations of the serving images. */
 int keel_exchange_has_changes(keel_image_set_t *set);
-/* what was told of images to be made is void */
+/* discards the announcements of images to be made */
 void keel_exchange_forget(keel_image_set_t *set);
 
 #endif

@@ -1,4 +1,4 @@
-/* Pieces under way and the reads they need. */
+/* Pieces in flight and their reads. */
 #include "ckpt/gather.h"
 
 #include "base/memory.h"
@@ -9,21 +9,21 @@
 
 #include <assert.h>
 
-#define GATHER_PIECE 65536 /* most bytes of a piece: in cache until it is used */
+#define GATHER_PIECE 65536 /* maximum bytes of a piece: the piece stays in cache until its use */
 
 typedef struct keel_gather_read {
     keel_gather_t *gather;
-    keel_gather_piece_t *piece; /* NULL: nobody waits for it */
+    keel_gather_piece_t *piece; /* NULL: the piece was given up */
     struct keel_gather_read *next_free;
     int is_outstanding;
-    uint8_t *buffer; /* in memory, aligned as images are: codes are at their best then */
+    uint8_t *buffer; /* aligned like images, which suits the codes; points into memory */
     uint8_t memory[GATHER_PIECE + KEEL_IMAGE_ALIGN];
 } gather_read_t;
 
 struct keel_gather {
     keel_lane_t *lane;
     unsigned sources_max;
-    size_t piece_max; /* bytes: what one read can carry */
+    size_t piece_max; /* bytes: maximum length of one read */
     keel_gather_source_t *sources;
     keel_gather_piece_t *pieces; /* a ring, oldest first */
     unsigned ahead;
@@ -141,7 +141,7 @@ static gather_read_t *gather_read_take(keel_gather_t *gather)
     return read;
 }
 
-/* pieces under way are forgotten, their outstanding reads left to themselves */
+/* Gives up all pieces in flight. Outstanding reads end later. */
 static void gather_give_up(keel_gather_t *gather, keel_status_t status)
 {
     for (unsigned i = 0; i < gather->piece_count; i++) {
@@ -215,7 +215,7 @@ keel_gather_piece_t *keel_gather_next(keel_gather_t *gather)
     return piece;
 }
 
-/* the peer's region holds what is to be read: sizes came from elsewhere */
+/* Checks the range against the peer's region, since sizes come from other ranks. */
 static keel_status_t gather_source_check(keel_gather_t *gather, const keel_gather_source_t *source)
 {
     const uint64_t size = keel_lane_region_size(gather->lane, source->rank, source->region);

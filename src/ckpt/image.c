@@ -1,7 +1,7 @@
 /*
- * Layout of an image: header, table of parts, parts in the order given; table and parts begin at multiples of
- * KEEL_IMAGE_ALIGN and what lies between is zero. There is one layout for a list of parts and a reader accepts no
- * other, so that every byte of an image counts and none is trusted.
+ * Layout of an image: header, table of parts, parts in the given order. Table and parts begin at
+ * multiples of KEEL_IMAGE_ALIGN, with zeros between them. A list of parts has exactly one layout,
+ * and a reader accepts no other, so every byte of an image counts and none is trusted.
  */
 #include "ckpt/image.h"
 
@@ -18,7 +18,7 @@ _Static_assert(sizeof(keel_image_meta_t) == 32, "the meta data is part of the he
 typedef struct keel_image_header {
     uint64_t magic;
     uint32_t version;
-    uint32_t crc; /* of the header with 0 in this place, then the table */
+    uint32_t crc; /* crc of the header with 0 in this field, then of the table */
     uint64_t length;
     keel_image_meta_t meta;
     uint32_t part_count;
@@ -29,8 +29,8 @@ _Static_assert(sizeof(keel_image_header_t) == KEEL_IMAGE_ALIGN, "the table follo
 typedef struct keel_image_entry {
     uint32_t kind, id;
     uint64_t length;
-    uint64_t where; /* of the bytes in the window; in the image parts lie one after the other */
-    uint32_t crc;   /* of the part's memory */
+    uint64_t where; /* offset of the bytes in the window; in the image, parts follow each other */
+    uint32_t crc;   /* crc of the part's memory */
     uint32_t reserved;
 } keel_image_entry_t;
 _Static_assert(sizeof(keel_image_entry_t) == 32, "two entries fill a line");
@@ -90,7 +90,7 @@ static uint32_t image_copy(void *target, const void *source, uint64_t length)
     }
     KEEL_HOLD(target, length, KEEL_STORED_STREAMED);
     crc = keel_crc_copy(0, target, source, length);
-    KEEL_STORE_ORDER(); /* the copy ends with one */
+    KEEL_STORE_ORDER(); /* keel_crc_copy() ends with a store fence */
     return crc;
 }
 
@@ -111,7 +111,7 @@ void keel_image_write(void *slot, const keel_image_meta_t *meta, const keel_part
     uint64_t offset = image_table_end(count);
     keel_image_header_t header = {.version = KEEL_IMAGE_VERSION, .meta = *meta, .part_count = count};
 
-    /* without a magic number: what was here is no image any more, what will be here is none yet */
+    /* Without a magic number: the old image is gone, the new image is not complete. */
     memcpy(image, &header, sizeof header);
     atomic_signal_fence(memory_order_seq_cst);
     for (unsigned i = 0; i < count; i++) {
@@ -132,12 +132,14 @@ void keel_image_write(void *slot, const keel_image_meta_t *meta, const keel_part
     header.magic = KEEL_IMAGE_MAGIC;
     header.length = offset;
     header.crc = image_header_crc(header, image);
-    /* whoever is told of the image by a flag sees all of it: pairs with the reader's acquire of that flag */
+    /* Release: a reader that acquires the flag of the image's announcement sees all of the
+     * image. */
     atomic_thread_fence(memory_order_release);
     memcpy(image, &header, sizeof header);
 }
 
-/* header and table make sense and lie inside the slot: every offset and length in them can be used */
+/* Checks that header and table are consistent and lie inside the slot, so that every offset and
+ * length in them is usable. */
 static keel_status_t image_check_layout(const uint8_t *image, size_t slot_size, keel_image_header_t *header_p,
                                         const char **why_p)
 {

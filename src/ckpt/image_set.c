@@ -1,4 +1,4 @@
-/* The machine: how a set comes into being, into use, and goes. */
+/* The machine: life of a set from its begin to its end. */
 #include "ckpt/image_set.h"
 
 #include "base/memory.h"
@@ -9,7 +9,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* these defects lead where nothing else does: what comes of it is for the oracle to notice */
+/* These planted defects cause transitions that are otherwise illegal. The oracle has to notice
+ * the consequences. */
 static int set_is_planted(void)
 {
     return KEEL_PLANT(commit_in_group) || KEEL_PLANT(demand_unshared) || KEEL_PLANT(no_abort) ||
@@ -105,13 +106,13 @@ keel_status_t keel_image_set_region(keel_image_set_t *set, unsigned region, size
     return status;
 }
 
-/* sets over others leave room for the largest image and share of those */
+/* a set on top of another set leaves room for the largest image and share of the set below */
 static size_t set_reserve(const keel_image_set_t *set, size_t image, size_t share)
 {
     return keel_budget_reserve(set->budget, set->first_slot, image, share);
 }
 
-/* ---- what serves ---- */
+/* ---- the serving images ---- */
 
 static unsigned set_other_slot(const keel_image_set_t *set, unsigned slot)
 {
@@ -215,7 +216,7 @@ keel_status_t keel_image_set_copy(keel_image_set_t *set, const keel_image_meta_t
     if (status == KEEL_OK) {
         keel_image_write(base, meta, parts, count);
     } else {
-        image.size = 0; /* nobody waits for it: what there was before stays in use */
+        image.size = 0; /* no rank waits for the image: the previous set stays in use */
     }
     set->told[set->group->index] = image;
     if (status == KEEL_OK && keel_exchange_compare_begin(set)) {
@@ -275,8 +276,9 @@ static keel_status_t set_encode(keel_image_set_t *set)
     return keel_image_set_share(set, &set->making, NULL, &before);
 }
 
-/* A set that others serve in is built on their shares: it waits for one that is computed again, and cannot be had where one
- * is not coming back. A set of new images needs none. */
+/* A set with serving images is built on the shares of their sets. The set waits while such a
+ * share is recomputed, and fails if the share is missing for good. A set of new images needs no
+ * other share. */
 static void set_gather(keel_image_set_t *set)
 {
     const keel_set_share_t below = (set->below != NULL) ? set->below->state.share : KEEL_SHARE_ARMED;
@@ -318,7 +320,7 @@ static void set_encode_step(keel_image_set_t *set)
     if (status == KEEL_OK) {
         set_encoded(set);
     } else if (status != KEEL_INPROGRESS) {
-        keel_image_set_refuse(set); /* when a member died, recovery gives the set up */
+        keel_image_set_refuse(set); /* after a member's death, recovery gives up the set */
     }
 }
 
@@ -339,7 +341,7 @@ void keel_image_set_step(keel_image_set_t *set)
         set_rearm_step(set);
         return;
     }
-    do { /* a stage that is over leads on at once: nobody sleeps before the next */
+    do { /* a finished stage continues with the next at once, without sleep */
         stage = set->state.stage;
         if (stage == KEEL_SET_COMPARING) {
             set_compare_step(set);

@@ -4,7 +4,8 @@
 #include <math.h>
 
 #define KEEL_INTERVAL_SMOOTHING 0.25 /* weight of the newest measured cost */
-#define KEEL_INTERVAL_MIN_COST  1e-9 /* a clock may not resolve a cost; 0 means that none is known */
+/* lower bound for a measured cost, since a clock may not resolve it and 0 means unknown */
+#define KEEL_INTERVAL_MIN_COST 1e-9
 
 double keel_interval_daly_s(double cost_s, double mtbf_s)
 {

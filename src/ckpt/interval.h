@@ -1,6 +1,6 @@
 /* When to take the next coordinated checkpoint: Daly's optimum [F 6.1]
- *   sqrt(2 C M) (1 + 1/3 sqrt(C / 2M) + 1/9 (C / 2M)) - C  for C < 2M, else M.
- * C is the measured time that the program spends in Keel on the copy and on the parity after it. M is KEEL_MTBF. */
+ *   sqrt(2 C M) (1 + 1/3 sqrt(C / 2M) + 1/9 (C / 2M)) - C for C < 2M, else M. C is the measured
+ *   time that the program spends in Keel on the copy and on the parity after it. M is KEEL_MTBF. */
 #ifndef KEEL_CKPT_INTERVAL_H_
 #define KEEL_CKPT_INTERVAL_H_
 
@@ -10,17 +10,17 @@ typedef struct keel_interval {
     keel_interval_mode_t mode;
     double value, mtbf_s;
     double cost_s;    /* smoothed measured cost; 0 before the first checkpoint */
-    uint64_t last_ns; /* when the last one was taken, or the start */
-    uint64_t gsyncs;  /* safe gsyncs and safe points since */
+    uint64_t last_ns; /* time of the newest checkpoint, or of the start */
+    uint64_t gsyncs;  /* safe gsyncs and safe points since last_ns */
 } keel_interval_t;
 
 /* seconds between checkpoints for this cost; 0 for a cost of 0 */
 double keel_interval_daly_s(double cost_s, double mtbf_s);
 void keel_interval_init(keel_interval_t *interval, const keel_config_t *config, uint64_t now_ns);
-/* called at each safe gsync by the deciding rank: 1 when one is due. The first is due at once in mode daly (its cost is
- * unknown) */
+/* Called at each safe gsync by the deciding rank: 1 if a checkpoint is due. The first is due at
+ * once in mode daly, since its cost is unknown. */
 int keel_interval_is_due(keel_interval_t *interval, uint64_t now_ns);
-/* The same between two of them: counts nothing. */
+/* has the interval passed? May be called between safe gsyncs, counts nothing. */
 int keel_interval_is_over(const keel_interval_t *interval, uint64_t now_ns);
 void keel_interval_taken(keel_interval_t *interval, uint64_t now_ns, double cost_s);
 

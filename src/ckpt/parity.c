@@ -1,4 +1,4 @@
-/* Carries out plans: brings what they name here, and combines it. */
+/* Executes plans: gathers the sources of each piece and combines them. */
 #include "ckpt/parity.h"
 
 #include "base/memory.h"
@@ -8,18 +8,19 @@
 
 #include <string.h>
 
-#define PARITY_STEP (4 * 65536) /* source bytes combined in one step, about: a piece is not divided */
+/* approximate source bytes combined in one step: pieces are not divided */
+#define PARITY_STEP (4 * 65536)
 
 struct keel_parity {
     keel_gather_t *gather;
     keel_plan_t plan;
     uint64_t *bytes_read;        /* by member */
-    uint64_t bytes_moved;        /* these, the share before, and what is written */
-    const void **whole;          /* sources that cover all of a piece, */
-    uint8_t *whole_coefficients; /* and theirs */
+    uint64_t bytes_moved;        /* bytes of reads, of the previous share and of output */
+    const void **whole;          /* sources with the full length of a piece */
+    uint8_t *whole_coefficients; /* coefficients of the entries of whole */
     int is_active;
-    int is_stream;        /* few pieces, whose buffers are kept */
-    keel_status_t status; /* how the last work ended */
+    int is_stream;        /* few pieces with permanent buffers */
+    keel_status_t status; /* result of the last work */
 };
 
 static void parity_free(keel_parity_t *parity)
@@ -85,7 +86,7 @@ void keel_parity_destroy(keel_parity_t *parity)
 
 /* ---- pieces ---- */
 
-/* begins as many pieces as may be under way, unless the work ends meanwhile */
+/* begins as many pieces as may be in flight, unless the work ends meanwhile */
 static void parity_read_ahead(keel_parity_t *parity)
 {
     const uint64_t work = keel_gather_work(parity->gather);
@@ -101,7 +102,7 @@ static void parity_read_ahead(keel_parity_t *parity)
     }
 }
 
-/* sources that cover all of the piece are combined in one pass, shorter ones added after them */
+/* combines the sources of full length in one pass, then adds the shorter sources */
 static void parity_piece_combine(keel_parity_t *parity, const keel_gather_piece_t *piece)
 {
     unsigned whole = 0;
@@ -129,7 +130,7 @@ static void parity_piece_combine(keel_parity_t *parity, const keel_gather_piece_
     }
 }
 
-/* combines pieces that have all they need, in order, up to the bound of a step */
+/* combines complete pieces in order, up to the bound of a step */
 static void parity_combine_ready(keel_parity_t *parity)
 {
     const keel_gather_piece_t *piece;
@@ -163,7 +164,7 @@ size_t keel_parity_share_size(const keel_parity_group_t *group, const uint64_t *
                : 0;
 }
 
-/* an error of a read has ended the work */
+/* ends the work if a read has failed */
 static void parity_settle(keel_parity_t *parity)
 {
     if (parity->is_active && keel_gather_status(parity->gather) != KEEL_OK) {
@@ -216,7 +217,7 @@ keel_status_t keel_parity_step(keel_parity_t *parity)
         parity_combine_ready(parity);
     }
     if (keel_gather_work(parity->gather) == work) {
-        parity_read_ahead(parity); /* so that the network works until the next step */
+        parity_read_ahead(parity); /* keeps the network busy until the next step */
     }
     if (keel_gather_work(parity->gather) == work && keel_plan_is_done(&parity->plan) &&
         keel_gather_count(parity->gather) == 0) {

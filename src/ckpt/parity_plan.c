@@ -7,7 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
-#define PLAN_SIZE_MAX (UINT64_MAX / 4) /* a size beyond it is nonsense, and sums below it do not overflow */
+/* larger sizes are invalid; sums of smaller ones do not overflow */
+#define PLAN_SIZE_MAX (UINT64_MAX / 4)
 
 keel_status_t keel_plan_init(keel_plan_t *plan, const keel_parity_group_t *group, size_t piece_max, size_t map_max)
 {
@@ -35,14 +36,14 @@ void keel_plan_release(keel_plan_t *plan)
     *plan = (keel_plan_t){0};
 }
 
-/* a range of the chunks of a stripe */
+/* range of bytes in the chunks of a stripe */
 typedef struct plan_spot {
     uint32_t stripe;
-    uint64_t offset; /* in each of them */
+    uint64_t offset; /* offset in each chunk */
     size_t length;
 } plan_spot_t;
 
-/* finds how chunk @a number of the output comes from others */
+/* computes how chunk @a number of the output results from other chunks */
 static keel_status_t plan_solve(keel_plan_t *plan, uint32_t number, uint32_t *stripe_p)
 {
     const keel_stripes_t *stripes = &plan->stripes;
@@ -60,7 +61,8 @@ static keel_status_t plan_solve(keel_plan_t *plan, uint32_t number, uint32_t *st
     return keel_rs_solve(data, stripes->parities, wanted, plan->is_there, plan->coefficients);
 }
 
-/* the member's chunk at a place of the stripe, of its image now or before, or of the share: 0 when that is all padding */
+/* Describes the member's chunk at a place of the stripe, from its current or previous image or
+ * from its share. Returns 0 if the range is padding only. */
 static int plan_source(const keel_plan_t *plan, plan_spot_t spot, uint32_t place, unsigned is_before,
                        keel_gather_source_t *source)
 {
@@ -94,7 +96,7 @@ static int plan_has_changed(const keel_plan_t *plan, uint32_t stripe, uint32_t p
                             keel_stripes_number(&plan->stripes, place), offset);
 }
 
-/* from one block to another nothing begins or ceases to have changed */
+/* do two blocks of the stripe have the same set of changed members? */
 static int plan_has_same_changes(const keel_plan_t *plan, uint32_t stripe, uint64_t offset, uint64_t other)
 {
     for (uint32_t place = 0; place < keel_stripes_data(&plan->stripes); place++) {
@@ -105,7 +107,7 @@ static int plan_has_same_changes(const keel_plan_t *plan, uint32_t stripe, uint6
     return 1;
 }
 
-/* shortens a piece so that all of it has the same changes */
+/* shortens a piece so that all its blocks have the same set of changed members */
 static size_t plan_length_of_changes(const keel_plan_t *plan, plan_spot_t spot)
 {
     const uint64_t block = plan->shape.block;
@@ -117,7 +119,8 @@ static size_t plan_length_of_changes(const keel_plan_t *plan, plan_spot_t spot)
     return length < spot.length ? length : spot.length;
 }
 
-/* @a piece from the share before and what changed since; 0 when it is cheaper to compute it anew */
+/* Plans @a piece from the previous share and the changes since. Returns 0 if a computation from
+ * all sources is cheaper. */
 static int plan_difference(keel_plan_t *plan, keel_gather_piece_t *piece, plan_spot_t spot)
 {
     const uint32_t data = keel_stripes_data(&plan->stripes);
@@ -151,14 +154,14 @@ static int plan_difference(keel_plan_t *plan, keel_gather_piece_t *piece, plan_s
 
 void keel_plan_next(keel_plan_t *plan, keel_gather_piece_t *piece)
 {
-    const uint32_t number = (uint32_t)(plan->position / plan->chunk); /* of the output's chunk */
+    const uint32_t number = (uint32_t)(plan->position / plan->chunk); /* chunk of the output */
     const uint64_t left = plan->end - plan->position;
     plan_spot_t spot = {.offset = plan->position % plan->chunk};
     keel_gather_source_t source;
     keel_status_t status;
 
     status = plan_solve(plan, number, &spot.stripe);
-    assert(status == KEEL_OK); /* it was tried when the work began */
+    assert(status == KEEL_OK); /* keel_plan_begin() has solved all chunks */
     (void)status;
     spot.length = plan->piece_max;
     spot.length = left < spot.length ? left : spot.length;
@@ -179,7 +182,7 @@ void keel_plan_next(keel_plan_t *plan, keel_gather_piece_t *piece)
     }
 }
 
-/* without memory for the maps the share is computed anew */
+/* without memory for the maps the share is computed from all sources */
 static void plan_take_before(keel_plan_t *plan, const keel_parity_work_t *work)
 {
     plan->before = NULL;

@@ -1,8 +1,9 @@
 /*
- * Piece by piece, where a share or a lost image comes from. Each of its chunks is a chunk of some stripe, and that a sum of
- * other chunks of the stripe (code/rs.h) which members have. A share whose predecessor is known is that predecessor where
- * nothing of a stripe changed; where little did it is the predecessor plus, for each change, what was and what is now (the
- * coefficients are the same, and adding is its own inverse). Moves nothing.
+ * Plans, piece by piece, the sources of a share or of a lost image. Each chunk of the output is a
+ * chunk of a stripe, and so a sum of other chunks of this stripe (code/rs.h) that members have. A
+ * share with a known predecessor equals the predecessor where the stripe did not change. Where
+ * little changed, the share is the predecessor plus the old and the new bytes of each change: the
+ * coefficients are equal, and addition is its own inverse. Moves no data.
  */
 #ifndef KEEL_CKPT_PARITY_PLAN_H_
 #define KEEL_CKPT_PARITY_PLAN_H_
@@ -13,23 +14,23 @@
 typedef struct keel_plan_member {
     uint32_t rank;
     uint8_t has;
-    uint8_t slots[2]; /* of its image now, and before */
+    uint8_t slots[2]; /* slots of the current and of the previous image */
     uint64_t image_size;
 } keel_plan_member_t;
 
 typedef struct keel_plan {
     keel_stripes_t stripes;
-    uint32_t index; /* in the group */
+    uint32_t index; /* index in the group */
     size_t piece_max, map_max;
     keel_plan_member_t *members;
-    uint8_t *is_there, *coefficients; /* of the stripe planned last, by place */
+    uint8_t *is_there, *coefficients; /* for the newest planned stripe, by place */
 
     int is_rebuild;
     unsigned slot;
-    uint64_t chunk, position, end; /* output bytes from position on are not planned */
+    uint64_t chunk, position, end; /* the output is planned up to position */
     uint8_t *output;
-    const uint8_t *before;      /* the share in the other slot, or NULL; then */
-    keel_changes_shape_t shape; /* and maps, by member */
+    const uint8_t *before;      /* share in the other slot, or NULL */
+    keel_changes_shape_t shape; /* shape and bytes of the maps, by member */
     uint8_t *changes;
     uint64_t bytes_spared;
 } keel_plan_t;
@@ -41,7 +42,7 @@ static inline int keel_plan_is_done(const keel_plan_t *plan)
 {
     return plan->position == plan->end;
 }
-/* fills in an empty piece; unless it is done */
+/* fills in an empty piece; precondition: the plan is not done */
 void keel_plan_next(keel_plan_t *plan, keel_gather_piece_t *piece);
 
 #endif

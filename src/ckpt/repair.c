@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* a group's word on the set in use, for a replacement */
+/* description of the set in use, for a replacement */
 typedef struct group_message {
     uint32_t number;
     uint32_t share_slot;
@@ -60,7 +60,8 @@ keel_status_t keel_repair_send_group(keel_image_set_t *set, uint32_t rank)
     return status;
 }
 
-/* what is in use here lies in @a slot: the other slot keeps what was said of it */
+/* Makes @a slot the slot of the set in use. The description of the set in the other slot is kept
+ * in making. */
 static void repair_use_slot(keel_image_set_t *set, uint32_t slot)
 {
     keel_image_member_t *members = set->used.members;

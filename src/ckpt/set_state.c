@@ -1,4 +1,4 @@
-/* What may follow on what. */
+/* Table of transitions. */
 #include "ckpt/set_state.h"
 
 #define IN(_state) (1u << (_state))
@@ -6,11 +6,11 @@
 #define SAME       -1
 
 #define AMID  (IN(KEEL_SET_COMPARING) | IN(KEEL_SET_IMAGES) | IN(KEEL_SET_ENCODING))
-#define STILL (IN(KEEL_SHARE_ARMED) | IN(KEEL_SHARE_LACKING)) /* parity is free */
+#define STILL (IN(KEEL_SHARE_ARMED) | IN(KEEL_SHARE_LACKING)) /* parity is idle */
 
 static const struct {
-    unsigned stages, shares; /* in which it may come */
-    int stage, share;        /* what follows */
+    unsigned stages, shares; /* states in which the event may occur */
+    int stage, share;        /* next state */
 } moves[KEEL_SET_EVENTS] = {
     [KEEL_SET_BEGUN] = {IN(KEEL_SET_IDLE), ANY, KEEL_SET_IMAGES, SAME},
     [KEEL_SET_COPIED] = {IN(KEEL_SET_IMAGES), ANY, KEEL_SET_COMPARING, SAME},

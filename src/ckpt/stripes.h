@@ -1,13 +1,15 @@
 /*
- * Where a group's images and their parity lie. Of k members, stripe s (0 .. k-1) has its m parity chunks at members s,
- * s+1, .. s+m-1 and its k-m data chunks at those that follow (modulo k): so every member has k-m data chunks, which are
- * its image, and m parity chunks, its share. Chunk n of an image is the data chunk at place n of its stripe, chunk p of
- * a share the parity chunk p of its stripe: that names the stripe. Images are thought padded with zeros to the group's
- * largest; chunk = largest image / (k - m), rounded up to KEEL_IMAGE_ALIGN. Overhead of parity: m chunks a member.
- * With one parity and two members they mirror each other.
+ * Layout of a group's images and their parity. Of k members, stripe s (0 .. k-1) has its m parity
+ * chunks at members s, s+1, .. s+m-1 and its k-m data chunks at the following members (modulo k).
+ * So every member has k-m data chunks, its image, and m parity chunks, its share. Chunk n of an
+ * image is the data chunk at place n of its stripe; chunk p of a share is parity chunk p of its
+ * stripe: the place determines the stripe. Images count as padded with zeros to the size of the
+ * group's largest image; chunk = largest image / (k - m), rounded up to KEEL_IMAGE_ALIGN. Overhead
+ * of parity: m chunks for each member. Two members with one parity mirror each other.
  *
- * With dedicated checksum processes [F 6] there is stripe 0 alone: the first m members have its parity chunks, which are
- * their shares, and no images; the others have its data chunks, which are their whole images, and no shares.
+ * With dedicated checksum processes [F 6] there is only stripe 0: the first m members have its
+ * parity chunks as shares and no images; the other members have its data chunks as whole images and
+ * no shares.
  */
 #ifndef KEEL_CKPT_STRIPES_H_
 #define KEEL_CKPT_STRIPES_H_
@@ -28,7 +30,7 @@ static inline uint32_t keel_stripes_data(const keel_stripes_t *stripes)
 {
     return stripes->size - stripes->parities;
 }
-/* chunks of an image and of a share, of a member that has one */
+/* chunks of an image, for a member with an image */
 static inline uint32_t keel_stripes_image_chunks(const keel_stripes_t *stripes)
 {
     return stripes->is_dedicated ? 1 : keel_stripes_data(stripes);
@@ -46,7 +48,8 @@ static inline int keel_stripes_has_share(const keel_stripes_t *stripes, uint32_t
     return !stripes->is_dedicated || member < stripes->parities;
 }
 
-/* the place in its stripe of chunk @a number of the member's image, and of its share: data first, then parity (code/rs.h) */
+/* place in its stripe of chunk @a number of the member's image: data first, then parity
+ * (code/rs.h) */
 static inline uint32_t keel_stripes_image_place(const keel_stripes_t *stripes, uint32_t member, uint32_t number)
 {
     return stripes->is_dedicated ? member - stripes->parities : number;
@@ -55,14 +58,14 @@ static inline uint32_t keel_stripes_share_place(const keel_stripes_t *stripes, u
 {
     return keel_stripes_data(stripes) + (stripes->is_dedicated ? member : number);
 }
-/* the number, in its image or share, of the chunk at a place */
+/* number, within its image or share, of the chunk at a place */
 static inline uint32_t keel_stripes_number(const keel_stripes_t *stripes, uint32_t place)
 {
     const uint32_t data = keel_stripes_data(stripes);
 
     return stripes->is_dedicated ? 0 : place < data ? place : place - data;
 }
-/* who has the chunk at a place of the stripe, and in which stripe a member's chunk has that place */
+/* member with the chunk at a place of the stripe; keel_stripes_stripe() is the inverse */
 static inline uint32_t keel_stripes_member(const keel_stripes_t *stripes, uint32_t stripe, uint32_t place)
 {
     return (stripe + stripes->parities + place) % stripes->size;
