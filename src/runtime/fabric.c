@@ -1,13 +1,14 @@
-/* What becomes of the announcements of network devices. */
+/* Handles the events that network devices announce. */
 #include "fabric.h"
 
 #include <base/memory.h>
 
 #include <stdio.h>
 
-#define KEEL_FABRIC_PORTS_MAX  16
-#define KEEL_FABRIC_EVENTS_MAX 64 /* of one poll: a device that never stops must not stop us */
-#define KEEL_FABRIC_TOLD_MAX   20 /* events said in words; the others are only counted */
+#define KEEL_FABRIC_PORTS_MAX 16
+/* per poll: a device with endless events must not block the process */
+#define KEEL_FABRIC_EVENTS_MAX 64
+#define KEEL_FABRIC_TOLD_MAX   20 /* events reported in words; all later events are only counted */
 
 struct keel_fabric {
     const keel_fabric_ops_t *ops;
@@ -32,7 +33,7 @@ keel_fabric_t *keel_fabric_watch(const keel_fabric_ops_t *ops, void *arg, const 
 
     fabric = (ops->open == NULL) ? NULL : keel_alloc(sizeof *fabric, "network devices");
     if (fabric == NULL) {
-        return NULL; /* without hints the job runs all the same */
+        return NULL; /* the job runs without hints */
     }
     *fabric = (keel_fabric_t){.ops = ops, .message = message, .devices = ops->open(arg)};
     if (fabric->devices == NULL) {

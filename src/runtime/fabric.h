@@ -1,10 +1,11 @@
 /*
- * Network devices of this host: which there are, and what they announce. A device that fails or a port that goes down is
- * a hint that the process, its node or its switch may follow: it is counted and said, and nothing is decided by it, since
- * the launcher alone knows who is dead.
+ * Network devices of this host: the ports, and the events that the devices announce. A failing
+ * device or a port that goes down hints that the process, its node or its switch may follow. A hint
+ * is counted and reported; no decision rests on it, since the launcher alone knows the dead.
  *
- * The table of operations has two implementations: libibverbs, where it was there at build time, and the tests'. Which
- * events a real device announces can be seen on hardware only; what becomes of them here is tested without.
+ * The table of operations has two implementations: libibverbs, if present at build time, and the
+ * tests'. Only hardware shows which events a real device announces; the tests cover their handling
+ * here.
  */
 #ifndef KEEL_RUNTIME_FABRIC_H_
 #define KEEL_RUNTIME_FABRIC_H_
@@ -19,7 +20,7 @@ typedef struct keel_fabric_port {
     unsigned port; /* from 1 */
     int is_active;
     const char *link;  /* "InfiniBand", "Ethernet", ... */
-    uint64_t subnet;   /* prefix of its first address */
+    uint64_t subnet;   /* prefix of the first address */
     unsigned local_id; /* LID; 0 on Ethernet */
 } keel_fabric_port_t;
 
@@ -32,22 +33,28 @@ typedef struct keel_fabric_event {
 
 typedef struct keel_fabric_ops {
     void *(*open)(void *arg); /* NULL: no devices */
-    /* 1 and an event, or 0; never blocks */
+    /* Returns 1 and an event, or 0. Never blocks. */
     int (*poll)(void *devices, keel_fabric_event_t *event_p);
-    /* fills at most @a max, returns how many */
+    /* Fills in at most @a max ports and returns their count. */
     unsigned (*ports)(void *devices, keel_fabric_port_t *ports, unsigned max);
     void (*close)(void *devices);
 } keel_fabric_ops_t;
 
-extern const keel_fabric_ops_t keel_fabric_verbs_ops; /* all of it NULL without libibverbs */
+extern const keel_fabric_ops_t keel_fabric_verbs_ops; /* all members are NULL without libibverbs */
 
 typedef struct keel_fabric keel_fabric_t;
 
-/* NULL where there are no devices. @a message has to live as long; it is told at once which ports there are. */
+/*
+ * Starts to watch and reports the present ports to @a message, which must live as long. NULL: there
+ * are no devices.
+ */
 keel_fabric_t *keel_fabric_watch(const keel_fabric_ops_t *ops, void *arg, const keel_message_t *message);
-/* hears what was announced since; returns the number of hints so far: events that are no good news */
+/*
+ * Handles the events announced since the last call. Returns the total number of hints, events that
+ * are no good news.
+ */
 uint64_t keel_fabric_poll(keel_fabric_t *fabric);
-void keel_fabric_close(keel_fabric_t *fabric); /* NULL: nothing */
+void keel_fabric_close(keel_fabric_t *fabric); /* accepts NULL */
 
 /* "mlx5_0 port 1: active, InfiniBand, subnet fe80000000000000, lid 7" */
 void keel_fabric_describe(const keel_fabric_port_t *port, char *text, size_t size);

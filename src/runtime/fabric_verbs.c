@@ -1,4 +1,4 @@
-/* Network devices by libibverbs: each device opened for its asynchronous events, nothing else is made on it. */
+/* Network devices through libibverbs: opens each device for its asynchronous events alone. */
 #include "fabric.h"
 
 #ifdef KEEL_HAVE_IBVERBS
@@ -58,7 +58,7 @@ static void verbs_close(void *arg)
     keel_free(verbs);
 }
 
-/* its events are read without blocking */
+/* Makes reads of the device's events non-blocking. */
 static int verbs_is_usable(const struct ibv_context *device)
 {
     const int flags = fcntl(device->async_fd, F_GETFL);
@@ -118,8 +118,7 @@ static int verbs_poll(void *arg, keel_fabric_event_t *event_p)
 
 static const char *verbs_link(int layer)
 {
-    return layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet"
-                                            : "InfiniBand"; /* unspecified is InfiniBand, for old drivers */
+    return layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : "InfiniBand"; /* old drivers leave it unspecified */
 }
 
 static unsigned verbs_ports(void *arg, keel_fabric_port_t *ports, unsigned max)

@@ -1,4 +1,7 @@
-/* What an asynchronous event of libibverbs means to the job; apart from the rest to be tested without a device. */
+/*
+ * Meaning of an asynchronous event of libibverbs to the job; a file of its own, for tests without a
+ * device.
+ */
 #ifndef KEEL_RUNTIME_FABRIC_VERBS_H_
 #define KEEL_RUNTIME_FABRIC_VERBS_H_
 
@@ -6,7 +9,7 @@
 
 #include <infiniband/verbs.h>
 
-/* 0: none of a device or port */
+/* Returns 0 for an event of neither device nor port. */
 int keel_fabric_verbs_event(enum ibv_event_type type, unsigned port, keel_fabric_event_t *event_p);
 
 #endif

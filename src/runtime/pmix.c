@@ -1,6 +1,7 @@
 /*
- * The runtime over PMIx: who is there, the addresses of the first life, events. Under keelrun events carry rank and
- * incarnation; under other launchers a death names the rank only. Without a launcher it is a job of one.
+ * The runtime over PMIx: membership, addresses of the first life, events. Under keelrun events have
+ * rank and incarnation; under other launchers a death names the rank alone. Without a launcher the
+ * process is a job of one.
  */
 #include "pmix.h"
 
@@ -25,9 +26,9 @@
 #include "pmix_spawn.h"
 
 #define KEEL_PMIX_TIMEOUT_MIN  1e-2 /* seconds */
-#define KEEL_PMIX_FABRIC_EVERY 1024 /* polls: hearing network devices takes a system call */
+#define KEEL_PMIX_FABRIC_EVERY 1024 /* polls: events of network devices cost a system call */
 
-static int has_joined; /* this process, its job */
+static int has_joined; /* this process has joined its job before */
 
 void keel_pmix_complain(const keel_runtime_pmix_t *runtime, const char *what, pmix_status_t status)
 {
@@ -38,8 +39,9 @@ void keel_pmix_complain(const keel_runtime_pmix_t *runtime, const char *what, pm
 }
 
 /*
- * keelrun prints the reason, and kills. Under mpirun --enable-recovery nobody is killed and the status is 0: there each rank ends
- * by itself when it finds that nobody can go on, and what it says is all that tells.
+ * Ends the job. keelrun prints the reason and kills. mpirun --enable-recovery kills no rank and
+ * returns status 0: each rank ends by itself when it finds that the job cannot go on, and its
+ * message is the only report.
  */
 void keel_pmix_abort(keel_runtime_t *base, int status, const char *reason)
 {
@@ -52,7 +54,7 @@ void keel_pmix_abort(keel_runtime_t *base, int status, const char *reason)
         PMIx_Abort(status, reason, NULL, 0);
     }
     if (runtime->is_keelrun) {
-        poll(NULL, 0, KEEL_PMIX_ABORT_WAIT_MS); /* it kills us in it */
+        poll(NULL, 0, KEEL_PMIX_ABORT_WAIT_MS); /* keelrun kills the process during this wait */
     }
     _exit(status);
 }
@@ -80,7 +82,7 @@ static void pmix_die(keel_runtime_t *runtime)
     (void)raise(SIGKILL);
 }
 
-/* ---- open and close -------------------------------------------------------------------------------------------- */
+/* ---- open and close ---- */
 
 pmix_status_t keel_pmix_get(const keel_runtime_pmix_t *runtime, pmix_rank_t rank, const char *key,
                             pmix_value_t **value_p)
@@ -114,7 +116,10 @@ static keel_status_t keel_pmix_read_size(keel_runtime_pmix_t *runtime, uint32_t 
     return KEEL_OK;
 }
 
-/* Node numbers by first appearance of the host's name: NODEID is missing or wrong under some launchers. */
+/*
+ * Numbers nodes by first appearance of the host's name: NODEID is missing or wrong under some
+ * launchers.
+ */
 static keel_status_t keel_pmix_read_nodes(keel_runtime_pmix_t *runtime)
 {
     uint32_t size = runtime->job_size, nodes = 0;
@@ -127,7 +132,7 @@ static keel_status_t keel_pmix_read_nodes(keel_runtime_pmix_t *runtime)
     for (uint32_t rank = 0; rank < size && result == KEEL_OK; rank++) {
         pmix_value_t *value = NULL;
         pmix_status_t status = keel_pmix_get(runtime, rank, PMIX_HOSTNAME, &value);
-        /* most often that of the rank before, or the next */
+        /* mostly the node of the rank before, or the next */
         uint32_t node = rank > 0 ? runtime->base.node[rank - 1] : 0, tried = 0;
 
         if (status != PMIX_SUCCESS) {
@@ -151,7 +156,10 @@ static keel_status_t keel_pmix_read_nodes(keel_runtime_pmix_t *runtime)
     return result;
 }
 
-/* a replacement may run on another host than its rank did: its server says so (PMIx_server_setup_fork sets it) */
+/*
+ * Notes the host of a replacement, as reported by the server (PMIx_server_setup_fork): the host may
+ * differ from the rank's first host.
+ */
 void keel_pmix_read_place(keel_runtime_t *base)
 {
     const char *host = getenv("PMIX_HOSTNAME");
@@ -174,8 +182,9 @@ static void keel_pmix_release_nodes(keel_runtime_pmix_t *runtime)
 }
 
 /*
- * Whether the loopback interface reaches all processes, now and later. Emulated nodes share it unless keelrun gives each a network
- * namespace. Under other launchers one host name means one host; a spawned process starts on the host of the process that spawns it.
+ * True if the loopback interface reaches all processes, now and later. Emulated nodes share the
+ * interface unless keelrun gives each node a network namespace. Under other launchers one host name
+ * means a single host; a spawned process starts on the host of its spawner.
  */
 static int keel_pmix_is_one_host(const keel_runtime_pmix_t *runtime)
 {
@@ -213,7 +222,7 @@ static void keel_pmix_close(keel_runtime_t *base)
             keel_pmix_say(runtime, KEEL_PMIX_EVENT_EXIT, base->rank, base->incarnation, runtime->holder);
         }
         PMIx_Deregister_event_handler(runtime->handler, NULL, NULL);
-        PMIx_Finalize(NULL, 0); /* its thread is gone afterwards: no event comes any more */
+        PMIx_Finalize(NULL, 0); /* ends PMIx's thread: no more events */
     }
     keel_fabric_close(runtime->fabric);
     keel_pmix_addresses_release(runtime);
@@ -224,13 +233,14 @@ static void keel_pmix_close(keel_runtime_t *base)
     keel_free(runtime);
 }
 
-/* what a launcher tells; PMIx is connected */
+/* Reads the launcher's data. Requires a connection to PMIx. */
 static keel_status_t keel_pmix_join_job(keel_runtime_pmix_t *runtime, uint32_t spares, uint32_t spawns)
 {
     keel_runtime_t *base = &runtime->base;
     keel_status_t status;
 
-    runtime->is_keelrun = getenv(KEELRUN_ENV_NODE) != NULL; /* which starts replacements unasked */
+    /* keelrun starts replacements unasked */
+    runtime->is_keelrun = getenv(KEELRUN_ENV_NODE) != NULL;
     keel_pmix_output_open(&runtime->output);
     spawns = runtime->is_keelrun ? 0 : spawns;
     if (spares > 0 && spawns > 0) {
@@ -279,7 +289,10 @@ static keel_status_t keel_pmix_join_job(keel_runtime_pmix_t *runtime, uint32_t s
     return status;
 }
 
-/* a process that waits for a core is silent, too: whoever is suspected so soon is killed for nothing, again and again */
+/*
+ * Refuses too short timeouts: a process that waits for a core is silent, too, and would be killed
+ * for nothing, again and again.
+ */
 static keel_status_t keel_pmix_check_timeout(const keel_config_t *config)
 {
     const keel_message_t message = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
@@ -308,12 +321,12 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
     if (status != KEEL_OK) {
         goto err_free;
     }
-    if (has_joined) { /* the others know one address of it, or that it left */
+    if (has_joined) { /* peers know the first address, or the exit */
         fprintf(stderr, "keel: this process joined its job before: it cannot do so twice\n");
         status = KEEL_ERR_STATE;
         goto err_free;
     }
-    if (getenv("PMIX_NAMESPACE") == NULL) { /* every launcher sets it */
+    if (getenv("PMIX_NAMESPACE") == NULL) { /* set by every launcher */
         status = keel_pmix_be_alone(runtime);
         if (status == KEEL_OK) {
             status = keel_pmix_secret_open(runtime, is_auth_off);
@@ -333,7 +346,8 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
     }
     has_joined = 1;
     status = keel_pmix_join_job(runtime, config != NULL ? config->spares : 0, config != NULL ? config->spawns : 0);
-    if (status == KEEL_ERR_STATE && keel_pmix_is_spawned()) { /* nobody needs this process */
+    /* the job does not need this process */
+    if (status == KEEL_ERR_STATE && keel_pmix_is_spawned()) {
         PMIx_Finalize(NULL, 0);
         exit(EXIT_SUCCESS);
     }
@@ -359,7 +373,7 @@ err_free:
     return status;
 }
 
-/* ---- the rest ------------------------------------------------------------------------------------------------------ */
+/* ---- other operations ---- */
 
 static int keel_pmix_poll(keel_runtime_t *base, keel_event_t *event_p)
 {
@@ -376,7 +390,7 @@ static int keel_pmix_poll(keel_runtime_t *base, keel_event_t *event_p)
     return 1;
 }
 
-/* keelrun ends a job whose replacements do not get there */
+/* keelrun ends a job if its replacements never complete keel_init(). */
 static void keel_pmix_started(keel_runtime_t *base)
 {
     const keel_runtime_pmix_t *runtime = (const keel_runtime_pmix_t *)base;

@@ -1,4 +1,4 @@
-/* Addresses of the first life: published, exchanged, fetched, all before anybody may die. */
+/* Addresses of the first life: published, exchanged and fetched before any rank may die. */
 #include "pmix_events.h"
 #include "pmix_runtime.h"
 #include "pmix_secret.h"
@@ -36,7 +36,10 @@ static keel_status_t keel_pmix_fetch_addresses(keel_runtime_pmix_t *runtime, con
         if (pmix_status != PMIX_SUCCESS || value->type != PMIX_BYTE_OBJECT) {
             if (pmix_status == PMIX_ERR_NOT_FOUND && runtime->is_keelrun) {
                 poll(NULL, 0,
-                     KEEL_PMIX_ABORT_WAIT_MS); /* it died before it had told: keelrun ends the job and says so */
+                     /*
+                      * the rank died before it had published: keelrun reports it and ends the job
+                      */
+                     KEEL_PMIX_ABORT_WAIT_MS);
             }
             keel_pmix_complain(runtime, "cannot get the address of a rank", pmix_status);
             return KEEL_ERR_RUNTIME;
@@ -50,7 +53,10 @@ static keel_status_t keel_pmix_fetch_addresses(keel_runtime_pmix_t *runtime, con
     return KEEL_OK;
 }
 
-/* who runs on this node: under launchers that neither tell nor kill, this is done here */
+/*
+ * Fetches the processes of this node: under launchers that neither report deaths nor kill, the
+ * ranks do both.
+ */
 static keel_status_t keel_pmix_fetch_processes(keel_runtime_pmix_t *runtime)
 {
     if (keel_pmix_processes_init(runtime) != KEEL_OK) {
@@ -95,10 +101,11 @@ static pmix_status_t keel_pmix_fence(bool with_data)
 }
 
 /*
- * Two fences: data is exchanged by the first and fetched before the second, so that no rank ever asks PMIx for what a
- * dead rank had put, which may hang. Under keelrun a rank says that it has fetched all before it enters the second, so
- * keelrun has heard it from everybody before anybody leaves. A death before ends the job (keelrun sees to it); after it
- * the rank is replaced, and nobody is troubled that the death made the fence fail.
+ * Meets the other ranks by two fences: the first exchanges data, and the ranks fetch before the
+ * second. So no rank asks PMIx for the data of a dead rank, which may hang. Under keelrun a rank
+ * announces that it has fetched all data before it enters the second fence, so keelrun has received
+ * every announcement before any rank leaves. An earlier death ends the job (by keelrun); after a
+ * later death the rank is replaced, and no rank minds that the death made the fence fail.
  */
 static keel_status_t keel_pmix_meet(keel_runtime_pmix_t *runtime, const void *address, size_t length)
 {
@@ -154,7 +161,7 @@ static keel_status_t keel_pmix_rejoin(keel_runtime_pmix_t *runtime, const void *
 {
     keel_pmix_spares_t *spares = &runtime->spares;
 
-    if (spares->count > 0) { /* it may have to be said again */
+    if (spares->count > 0) { /* the announcement may have to be repeated */
         spares->address = keel_alloc(length, "own address");
         if (spares->address == NULL) {
             return KEEL_ERR_NO_MEMORY;

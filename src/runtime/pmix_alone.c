@@ -1,6 +1,7 @@
 /*
- * A job of one: nobody started this process through PMIx. Launchers that speak something else start many such processes, which
- * would all take themselves for rank 0 of 1; what these launchers tell by the environment gives them away.
+ * A job of one: the process was not started through PMIx. Launchers with another protocol start
+ * many such processes, and each would take itself for rank 0 of 1; the environment of these
+ * launchers gives them away.
  */
 #include "pmix_runtime.h"
 
@@ -9,7 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A batch script of Slurm's has SLURM_NTASKS, too, and what it starts by itself is alone: srun also sets the step. */
+/*
+ * A batch script of Slurm has SLURM_NTASKS, too, and starts single processes; srun also sets the
+ * step.
+ */
 static const struct {
     const char *size, *also;
 } launchers[] = {{"PMI_SIZE", NULL}, {"SLURM_STEP_NUM_TASKS", NULL}, {"SLURM_NTASKS", "SLURM_STEP_ID"}};

@@ -1,4 +1,4 @@
-/* Events over PMIx: deaths, joins and exits come in; what the launcher alone has to hear goes out. */
+/* Events over PMIx: receives deaths, joins and exits; sends messages to the launcher alone. */
 #include "pmix_events.h"
 #include "pmix_runtime.h"
 
@@ -6,7 +6,10 @@
 
 #include <stdlib.h>
 
-/* rank, incarnation, address and process out of an event's keys; 0 when it is not one of keelrun's */
+/*
+ * Reads rank, incarnation, address and process from an event's keys. Returns 0 if the event is not
+ * keelrun's.
+ */
 static int keel_pmix_read_event(const pmix_info_t *info, size_t count, keel_event_t *event, uint32_t *holder_p)
 {
     int keys = 0;
@@ -30,7 +33,7 @@ static int keel_pmix_read_event(const pmix_info_t *info, size_t count, keel_even
     return keys == 2;
 }
 
-/* of one that was spawned: nobody could know it before */
+/* Adds a spawned process, unknown so far. */
 static void keel_pmix_note_process(keel_runtime_pmix_t *runtime, uint32_t holder, const pmix_info_t *info, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -51,7 +54,7 @@ static const pmix_proc_t *keel_pmix_affected(const pmix_proc_t *source, const pm
     return source;
 }
 
-/* keelrun speaks of the processes that it started; 0: it is none of the job's ranks */
+/* Translates keelrun's process to a rank of the job. Returns 0 if it is no rank. */
 static int keel_pmix_translate(keel_runtime_pmix_t *runtime, keel_event_t *event)
 {
     if (event->type == KEEL_EVENT_DEATH) {
@@ -83,21 +86,21 @@ static keel_status_t keel_pmix_take_event(keel_runtime_pmix_t *runtime, pmix_sta
             keel_pmix_spare_there(runtime, event.rank, event.incarnation, holder);
             keel_pmix_note_process(runtime, holder, info, count);
         } else if (runtime->is_keelrun && runtime->spares.count > 0 && !keel_pmix_translate(runtime, &event)) {
-            return KEEL_OK; /* of a spare that waits */
+            return KEEL_OK; /* the event of a waiting spare */
         }
         if (event.type == KEEL_EVENT_EXIT && keel_pmix_is_spare(runtime)) {
             keel_pmix_spare_dismiss(runtime);
         }
         if (event.rank == runtime->base.rank && !keel_pmix_is_spare(runtime) &&
             (event.type != KEEL_EVENT_DEATH || event.incarnation != runtime->base.incarnation)) {
-            return KEEL_OK; /* own joins and exits are no news; own death is */
+            return KEEL_OK; /* a rank knows its own joins and exits, but not its death */
         }
         return keel_pmix_queue_push(&runtime->queue, &event);
     }
     affected = keel_pmix_affected(source, info, count);
     if (runtime->is_keelrun || affected == NULL || !PMIX_CHECK_NSPACE(affected->nspace, runtime->job.nspace) ||
         affected->rank == runtime->holder) {
-        return KEEL_OK; /* the server's own suspicion: keelrun will tell for certain */
+        return KEEL_OK; /* a mere suspicion of the server: keelrun will report a death */
     }
     keel_pmix_spare_died(runtime, affected->rank);
     if (keel_pmix_held(runtime, affected->rank, &event.rank, &event.incarnation) && runtime->spares.count > 0) {
@@ -125,7 +128,10 @@ static void keel_pmix_on_event(size_t handler, pmix_status_t code, const pmix_pr
     }
 }
 
-/* Handlers for "any" code get nothing from the server: they are named. Returns when the server knows. */
+/*
+ * Registers the handler for each code by name, since the server delivers nothing to handlers for
+ * "any" code. Returns once the server knows.
+ */
 keel_status_t keel_pmix_hear_events(keel_runtime_pmix_t *runtime)
 {
     pmix_status_t codes[] = {KEEL_PMIX_EVENT_DEATH,        KEEL_PMIX_EVENT_JOIN,          KEEL_PMIX_EVENT_EXIT,
@@ -136,7 +142,7 @@ keel_status_t keel_pmix_hear_events(keel_runtime_pmix_t *runtime)
     pmix_info_t info;
 
     PMIX_INFO_LOAD(&info, PMIX_EVENT_RETURN_OBJECT, runtime, PMIX_POINTER);
-    /* without a callback it waits, and returns the handler's number */
+    /* without a callback the call waits and returns the handler's number */
     status =
         PMIx_Register_event_handler(codes, sizeof codes / sizeof codes[0], &info, 1, keel_pmix_on_event, NULL, NULL);
     PMIX_INFO_DESTRUCT(&info);
@@ -148,7 +154,10 @@ keel_status_t keel_pmix_hear_events(keel_runtime_pmix_t *runtime)
     return KEEL_OK;
 }
 
-/* Tells the launcher alone. Cached events of range RM never get that far (PMIx 4.2.2), so this one is not cached. */
+/*
+ * Notifies the launcher alone. Cached events of range RM never reach it (PMIx 4.2.2), so this event
+ * is not cached.
+ */
 pmix_status_t keel_pmix_say_met(const keel_runtime_pmix_t *runtime)
 {
     pmix_status_t status;
@@ -161,7 +170,10 @@ pmix_status_t keel_pmix_say_met(const keel_runtime_pmix_t *runtime)
     return status;
 }
 
-/* keelrun passes on what it is told; Open MPI's server gives events to processes of its own node only, and loses others */
+/*
+ * keelrun forwards events; Open MPI's server delivers events to processes of its own node only and
+ * loses others
+ */
 static pmix_data_range_t keel_pmix_range(const keel_runtime_pmix_t *runtime)
 {
     return runtime->is_keelrun ? PMIX_RANGE_RM : PMIX_RANGE_LOCAL;
@@ -196,7 +208,7 @@ keel_status_t keel_pmix_say_join(keel_runtime_pmix_t *runtime, const void *addre
     return KEEL_OK;
 }
 
-enum { SAID = 6 }; /* keys of an event that is not waited for */
+enum { SAID = 6 }; /* count of keys of such an event */
 
 static void keel_pmix_on_said(pmix_status_t status, void *arg)
 {
@@ -234,7 +246,7 @@ static void keel_pmix_say_it(keel_runtime_pmix_t *runtime, pmix_status_t code, c
     }
 }
 
-/* Not waited for. What is lost is said again, or found out otherwise. */
+/* Sends an event without waiting. A lost event is repeated, or its content found out otherwise. */
 void keel_pmix_say(keel_runtime_pmix_t *runtime, pmix_status_t code, uint32_t rank, uint32_t incarnation,
                    uint32_t holder)
 {

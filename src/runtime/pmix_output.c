@@ -1,4 +1,4 @@
-/* Marks in standard output and error, where these are still keelrun's pipes. */
+/* Writes marks to standard output and error while these are still keelrun's pipes. */
 #include "pmix_output.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* what tells a pipe from others; 0: it is none */
+/* The inode of a pipe, as its identity; 0: fd is no pipe. */
 static uint64_t pipe_of(int fd)
 {
     struct stat about;
@@ -30,10 +30,11 @@ void keel_pmix_output_mark(const keel_pmix_output_t *output, keel_mark_t mark, u
     const int length = snprintf(text, sizeof(text), KEELRUN_MARK_BEGIN "%c%u" KEELRUN_MARK_END,
                                 (mark == KEEL_MARK_SAVED) ? KEELRUN_MARK_SAVED : KEELRUN_MARK_BACK, number);
 
-    (void)fflush(NULL); /* what was printed before an image is not printed again after it */
+    (void)fflush(NULL); /* output from before an image is not repeated after the image */
     for (int i = 0; i < 2; i++) {
         if (output->pipes[i] != 0 && pipe_of(STDOUT_FILENO + i) == output->pipes[i]) {
-            const ssize_t written = write(STDOUT_FILENO + i, text, (size_t)length); /* whole: less than PIPE_BUF */
+            /* in one write: shorter than PIPE_BUF */
+            const ssize_t written = write(STDOUT_FILENO + i, text, (size_t)length);
 
             (void)written;
         }

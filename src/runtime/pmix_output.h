@@ -1,6 +1,7 @@
 /*
- * Marks in what a rank writes, for keelrun, which drops what is written again: where an image was taken, and that one was restored.
- * They are control strings that terminals leave out.
+ * Marks in a rank's output for keelrun: an image was taken here, or an image was restored. keelrun
+ * drops the output that a re-execution repeats. The marks are control strings that terminals
+ * ignore.
  */
 #ifndef KEEL_RUNTIME_PMIX_OUTPUT_H_
 #define KEEL_RUNTIME_PMIX_OUTPUT_H_
@@ -9,14 +10,19 @@
 
 #define KEELRUN_ENV_OUTPUT "KEELRUN_OUTPUT" /* "once": keelrun reads marks */
 
-#define KEELRUN_MARK_BEGIN  "\033_keel:" /* then which, s or r, its number in decimal, and the end */
+/* followed by s or r, the number in decimal, and the end */
+#define KEELRUN_MARK_BEGIN  "\033_keel:"
 #define KEELRUN_MARK_END    "\033\\"
 #define KEELRUN_MARK_SAVED  's'
 #define KEELRUN_MARK_BACK   'r'
-#define KEELRUN_MARK_LENGTH 32 /* of one, at most */
+#define KEELRUN_MARK_LENGTH 32 /* of one mark, at most */
 
 typedef struct keel_pmix_output {
-    uint64_t pipes[2]; /* standard output and error, as keelrun made them; 0: another file, or keelrun does not ask */
+    /*
+     * inodes of keelrun's pipes for standard output and error; 0: another file, or keelrun reads no
+     * marks
+     */
+    uint64_t pipes[2];
 } keel_pmix_output_t;
 
 void keel_pmix_output_open(keel_pmix_output_t *output);

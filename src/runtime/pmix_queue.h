@@ -1,9 +1,10 @@
 /*
- * The queue between PMIx's thread, which hears of events, and the thread inside Keel, which polls. It gives each event
- * once and in the order that runtime.h promises: death(r, i) before join(r, i + 1), nothing twice.
+ * The queue between PMIx's thread, which receives events, and the thread inside Keel, which polls.
+ * The queue delivers each event once, in the order of runtime.h: death(r, i) before join(r, i + 1).
  *
- * Threads: push() in any thread, pop() and notify() in one. pop() looks at one atomic word when there is nothing; an event pushed
- * before it is seen by the pop() after the store became visible, and its memory through the lock.
+ * Threads: any thread may push(); one thread calls pop() and notify(). pop() reads one atomic word
+ * if the queue is empty. A pop() after the store to count has become visible sees the event pushed
+ * before; the lock orders the event's memory.
  */
 #ifndef KEEL_RUNTIME_PMIX_QUEUE_H_
 #define KEEL_RUNTIME_PMIX_QUEUE_H_
@@ -20,32 +21,37 @@ typedef struct keel_pmix_entry {
 } keel_pmix_entry_t;
 
 typedef struct keel_pmix_progress {
-    uint32_t deaths; /* incarnations below this one are known to be dead */
-    uint32_t joins;  /* incarnations below this one are known to have joined; the first life counts as joined */
+    uint32_t deaths; /* incarnations below are known to be dead */
+    /* incarnations below are known to have joined; the first life counts as joined */
+    uint32_t joins;
     uint32_t has_left;
 } keel_pmix_progress_t;
 
 typedef struct keel_pmix_queue {
     atomic_uint count;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* guards the members below */
     keel_pmix_entry_t *first, **last;
-    keel_pmix_entry_t *given;       /* what pop() gave last: its address stays valid until the next */
+    /* entry of the last pop(): the address stays valid until the next */
+    keel_pmix_entry_t *given;
     keel_pmix_progress_t *progress; /* by rank */
     uint32_t size;
-    uint8_t *news; /* set to 1 after each event; NULL: nobody wants to know */
+    uint8_t *news; /* set to 1 after each event; NULL: no notification */
 } keel_pmix_queue_t;
 
 keel_status_t keel_pmix_queue_init(keel_pmix_queue_t *queue, uint32_t size);
 void keel_pmix_queue_release(keel_pmix_queue_t *queue);
-/* copies the event; drops what is known already, and adds a death that has to come first. KEEL_ERR_NO_MEMORY: lost */
+/*
+ * Queues a copy of the event. Drops known events and inserts a death that must come first.
+ * KEEL_ERR_NO_MEMORY: the event is lost.
+ */
 keel_status_t keel_pmix_queue_push(keel_pmix_queue_t *queue, const keel_event_t *event);
-/* a death of which the launcher does not tell the incarnation: the one that is there */
+/* Queues the death of the current incarnation, for launchers that do not report incarnations. */
 keel_status_t keel_pmix_queue_push_current_death(keel_pmix_queue_t *queue, uint32_t rank);
-/* sets @a news to 1 after each event that is pushed from now on, and at once when there is one */
+/* From now on sets *news to 1 after each pushed event, and at once if an event is queued. */
 void keel_pmix_queue_notify(keel_pmix_queue_t *queue, uint8_t *news);
 int keel_pmix_queue_pop_slow(keel_pmix_queue_t *queue, keel_event_t *event_p);
 
-/* 1 and an event, or 0; a few nanoseconds when there is none */
+/* Returns 1 and an event, or 0. An empty queue costs a few nanoseconds. */
 static inline int keel_pmix_queue_pop(keel_pmix_queue_t *queue, keel_event_t *event_p)
 {
     if (atomic_load_explicit(&queue->count, memory_order_relaxed) == 0) {

@@ -1,4 +1,4 @@
-/* The object of the runtime over PMIx, shared by its files and known to nobody else. */
+/* The object of the runtime over PMIx, shared by its files alone. */
 #ifndef KEEL_RUNTIME_PMIX_RUNTIME_H_
 #define KEEL_RUNTIME_PMIX_RUNTIME_H_
 
@@ -14,7 +14,8 @@
 #include "process.h"
 #include "starved.h"
 
-#define KEEL_PMIX_ABORT_WAIT_MS 10000 /* for the launcher to end the job; after it the process ends itself */
+/* time for the launcher to end the job; afterwards the process ends by itself */
+#define KEEL_PMIX_ABORT_WAIT_MS 10000
 
 typedef struct keel_pmix_address {
     void *data;
@@ -23,17 +24,17 @@ typedef struct keel_pmix_address {
 
 struct keel_runtime_pmix {
     keel_runtime_t base;
-    pmix_proc_t process; /* as the launcher has it, */
-    pmix_proc_t job;     /* and in the job: another one for what was spawned */
-    uint32_t holder;     /* which of the launcher's processes this is, spares after the ranks */
-    uint32_t spare;      /* the number of one that was spawned */
+    pmix_proc_t process; /* name of this process for the launcher */
+    pmix_proc_t job;     /* name within the job; differs for a spawned process */
+    uint32_t holder;     /* number among the launcher's processes; spares follow the ranks */
+    uint32_t spare;      /* number of a spawned spare */
     int is_alone;        /* no launcher: PMIx is not in use */
     int is_keelrun;      /* events have keelrun's keys */
     int does_restart;    /* the launcher starts replacements by itself */
     uint32_t job_size;   /* processes of the launcher: ranks and spares */
     keel_pmix_spares_t spares;
-    keel_process_t *processes; /* of the launcher, those on this node; NULL: not needed */
-    keel_reprieve_t accused;   /* by this process, last */
+    keel_process_t *processes; /* processes of the launcher on this node; NULL: not needed */
+    keel_reprieve_t accused;   /* the last accusation by this process */
     keel_pmix_output_t output;
     size_t handler;
     keel_pmix_queue_t queue;
@@ -53,23 +54,26 @@ void keel_pmix_abort(keel_runtime_t *base, int status, const char *reason);
 /* ---- pmix_alone.c ---- */
 keel_status_t keel_pmix_be_alone(keel_runtime_pmix_t *runtime);
 
-/* ---- pmix_event.c: what the launcher says, and what is said to it ---- */
-/* returns when the launcher's server knows that this process listens */
+/* ---- pmix_event.c: events from and to the launcher ---- */
+/* Returns once the launcher's server knows that this process listens. */
 keel_status_t keel_pmix_hear_events(keel_runtime_pmix_t *runtime);
 pmix_status_t keel_pmix_say_met(const keel_runtime_pmix_t *runtime);
 keel_status_t keel_pmix_say_join(keel_runtime_pmix_t *runtime, const void *address, size_t length);
-/* a list of uint64_t */
+/* Announces a list of uint64_t. */
 void keel_pmix_say_need(keel_runtime_pmix_t *runtime, const uint64_t *bytes, size_t length);
-/* @a holder: the launcher's process that it is about */
+/* @a holder: the launcher's process in question */
 void keel_pmix_say(keel_runtime_pmix_t *runtime, pmix_status_t code, uint32_t rank, uint32_t incarnation,
                    uint32_t holder);
 
 /* ---- pmix_suspect.c ---- */
 keel_status_t keel_pmix_suspect(keel_runtime_t *base, const keel_suspicion_t *suspicion);
-/* a spare that does not answer has to be gone before another takes its place: 1 when it is, or where nobody can tell; 0: not yet */
+/*
+ * Ends a silent spare before another takes its place. Returns 1 if the spare is gone, or if nothing
+ * can be known of it; 0: not yet.
+ */
 int keel_pmix_end_spare(keel_runtime_pmix_t *runtime, uint32_t holder, uint64_t silence_ns);
 
-/* the processes of this node: PMIx's thread adds those that join, the thread inside Keel looks */
+/* Processes of this node: PMIx's thread adds joining processes, the thread inside Keel looks. */
 keel_status_t keel_pmix_processes_init(keel_runtime_pmix_t *runtime);
 void keel_pmix_know_process(keel_runtime_pmix_t *runtime, uint32_t holder, const keel_process_t *process);
 int keel_pmix_find_process(const keel_runtime_pmix_t *runtime, uint32_t holder, keel_process_t *process_p);

@@ -1,4 +1,4 @@
-/* PMIx carries the secret as it carries addresses: what it stores is the user's to read. */
+/* PMIx transports the secret like addresses: the user can read all data of PMIx. */
 #include "pmix_secret.h"
 #include "pmix_events.h"
 #include "pmix_spawn.h"
@@ -42,7 +42,7 @@ static keel_status_t secret_inherit(keel_runtime_pmix_t *runtime)
         secret[count++] = (uint8_t)byte;
     }
     if (text != NULL) {
-        memset(text, '0', strlen(text)); /* the kernel shows the first environment to this user */
+        memset(text, '0', strlen(text)); /* the kernel shows the initial environment to this user */
         unsetenv(KEELSPAWN_ENV_SECRET);
     }
     if (count < KEEL_AUTH_SECRET) {

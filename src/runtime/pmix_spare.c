@@ -1,18 +1,20 @@
 /*
- * Spares: the last processes that the launcher started wait inside keel_init() until one is called to take a rank. Rank,
- * incarnation and the launcher's process are different things: incarnation 0 of rank r is the launcher's process r, and
- * spare s is the launcher's process size + s. For each rank the spares have an order, which the layers above compute
- * from what never changes; incarnation k of a rank is the k-th spare of its order. Which spare that is, calls and joins say,
- * since spares that wait know no orders.
+ * Spares: the last processes that the launcher started wait inside keel_init() until a call gives
+ * them a rank. Rank, incarnation and launcher's process are different things: incarnation 0 of rank
+ * r is the launcher's process r, and spare s is the launcher's process size + s. Each rank has an
+ * order of spares, which the layers above compute from constant data; incarnation k of a rank is
+ * the k-th spare in the rank's order. Calls and joins name the spare, since waiting spares know no
+ * orders.
  *
- * Who calls. The lowest rank that is there calls, for a rank that is absent, the first spare of its order that it does not
- * know to be dead or taken, and calls again until it has joined; others step in when that takes long. A spare takes the first
- * rank it is called for and answers every later call by saying again that it is there. So two callers that know different
- * things never make two processes of one rank: a caller passes a spare over only when it knows it to be dead or of another
- * rank, all go through a rank's spares in the same order, and an incarnation's number is its spare's place in that order. One that
- * does not answer is killed first, where that can be done: it might go on late, as a process that is taken for dead. A
- * spare belongs to one rank for ever, so whom the order has before the incarnation that is there is of no use any more.
- * When nobody is left to take a rank all find that out, and each ends.
+ * Callers. The lowest present rank calls, for an absent rank, the first spare of the rank's order
+ * not known to be dead or taken, and repeats the call until the spare has joined; other ranks step
+ * in if this takes long. A spare takes the first rank of its calls, and answers each later call by
+ * repeating its join. So two callers with different knowledge never make two processes of one rank:
+ * a caller skips a spare only if the spare is known to be dead or of another rank, all callers
+ * follow the same order, and an incarnation's number is the spare's place in that order. A silent
+ * spare is killed first, if possible: a spare taken for dead might go on late. A spare belongs to
+ * one rank forever, so spares before the present incarnation in the order are used up. If no spare
+ * is left to take a rank, each rank finds out by itself and ends.
  */
 #include "pmix_spare.h"
 
@@ -26,9 +28,11 @@
 #include "pmix_spawn.h"
 
 #define CALL_EVERY_NS (200 * 1000000ull)
-#define CALLS_A_SPARE 100                 /* one that has not answered by then is killed, and passed over */
-#define STEP_IN_NS    (3 * 1000000000ull) /* when another rank than the lowest calls */
-#define SPAWN_CALLS   50                  /* one that was started and has not answered by then is looked after */
+/* a spare that has not answered by then is killed and skipped */
+#define CALLS_A_SPARE 100
+#define STEP_IN_NS    (3 * 1000000000ull) /* when a rank other than the lowest calls */
+/* a started spare that has not answered by then is examined */
+#define SPAWN_CALLS 50
 
 keel_status_t keel_pmix_spares_init(keel_runtime_pmix_t *runtime, uint32_t count)
 {
@@ -68,7 +72,7 @@ void keel_pmix_use_spare_order(keel_runtime_t *base, keel_spare_order_cb_t order
     spares->order_arg = arg;
 }
 
-/* ---- who is who ---- */
+/* ---- translation ---- */
 
 uint32_t keel_pmix_holder(const keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation)
 {
@@ -90,7 +94,7 @@ uint32_t keel_pmix_holder(const keel_runtime_pmix_t *runtime, uint32_t rank, uin
     return holder;
 }
 
-/* the spare that a process of the launcher is, or NULL */
+/* The spare of a process of the launcher, or NULL. */
 static keel_pmix_spare_t *spares_find(const keel_runtime_pmix_t *runtime, uint32_t holder)
 {
     const uint32_t size = runtime->base.size;
@@ -132,7 +136,7 @@ void keel_pmix_spare_died(keel_runtime_pmix_t *runtime, uint32_t holder)
     }
 }
 
-/* ---- who is absent, and who is called ---- */
+/* ---- absent ranks and calls ---- */
 
 void keel_pmix_spares_note(keel_runtime_pmix_t *runtime, const keel_event_t *event)
 {
@@ -169,7 +173,10 @@ static int spares_is_lowest(const keel_runtime_pmix_t *runtime)
     return 1;
 }
 
-/* nobody tells of the death of one that waits, where the launcher does not; on this node it is seen */
+/*
+ * True if the spare is dead. Not every launcher reports the death of a waiting spare; on this node
+ * the process is examined.
+ */
 static int spares_is_dead(const keel_runtime_pmix_t *runtime, uint32_t s)
 {
     keel_pmix_spare_t *spare = &runtime->spares.spare[s];
@@ -182,8 +189,10 @@ static int spares_is_dead(const keel_runtime_pmix_t *runtime, uint32_t s)
     return atomic_load(&spare->is_dead);
 }
 
-/* The incarnation of an absent rank to call next; spares->count + 1: nobody is left. 0: it is there, and its join is on the way
- * through the queue. */
+/*
+ * The incarnation of an absent rank to call next. spares->count + 1: no spare is left. 0: the rank
+ * has joined, and the event is still in the queue.
+ */
 static uint32_t spares_next(keel_runtime_pmix_t *runtime, uint32_t rank)
 {
     keel_pmix_spares_t *spares = &runtime->spares;
@@ -205,8 +214,10 @@ static uint32_t spares_next(keel_runtime_pmix_t *runtime, uint32_t rank)
     return next;
 }
 
-/* All run on one node, so their order is that of their numbers. Started once; called like any other, in case that it was not
- * heard; passed over when it is gone. */
+/*
+ * Starts a spare once, then calls it like any other in case the announcement was lost, and skips it
+ * if it is gone. All spares run on one node, so their order is that of their numbers.
+ */
 static void spares_spawn(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t spare)
 {
     keel_pmix_spares_t *spares = &runtime->spares;
@@ -259,7 +270,7 @@ void keel_pmix_spares_finish(keel_runtime_t *base)
     runtime->spares.is_over = runtime->spares.is_finished = 1;
 }
 
-/* the lowest rank that is there calls a spare; when none is left all can see it */
+/* Calls a spare from the lowest present rank. If no spare is left, each rank ends by itself. */
 static void spares_look(keel_runtime_pmix_t *runtime, uint32_t rank, uint64_t now)
 {
     const keel_pmix_life_t *life = &runtime->spares.lives[rank];
@@ -298,6 +309,6 @@ void keel_pmix_spares_step(keel_runtime_pmix_t *runtime)
             life->looked_ns = now;
             spares_look(runtime, rank, now);
         }
-        return; /* one after the other */
+        return; /* one rank at a time */
     }
 }

@@ -1,14 +1,17 @@
 /*
- * Spares that do not wait but are started when one is needed, under launchers that offer PMIx_Spawn. Each is a job of its own
- * for the launcher, so it is told by its environment what it is of ours.
+ * Spares that are started on demand, under launchers with PMIx_Spawn. The launcher sees each spare
+ * as a separate job, so an environment variable holds the spare's place in this job.
  *
- * At most one process is ever a spare: who is claims its number by a socket's name, which the kernel gives to one process at a
- * time and takes back when that has died. A caller that waits in vain claims the number itself before it passes the spare
- * over, so a process that comes too late finds it taken and ends. Names are of a node, and so are PMIx's events under Open
- * MPI: a job that can be replaced in this way runs on one.
+ * At most one process is ever a given spare: the process claims the spare's number by the name of a
+ * socket. The kernel gives a name to one process at a time and takes the name back when the process
+ * dies. A caller that waits in vain claims the number itself before skipping the spare, so a late
+ * process finds the number taken and ends. Names belong to a node, and so do PMIx's events under
+ * Open MPI: a job with spawned replacements runs on one node.
  *
- * It may start when the job is over, and nobody is left who could say so. It knows by the processes that it was told of: each
- * is gone. Had they died, nobody would have what the job has computed: no other replacement has caught up before this one is there.
+ * The process may start after the end of the job, with no rank left to dismiss it. So it examines
+ * the processes listed in its environment, and ends if all are gone. Had all of them died, the
+ * results of the job would be lost anyway: no other replacement catches up before this process has
+ * joined.
  */
 #define _GNU_SOURCE /* environ, get_current_dir_name() */
 #include "pmix_spawn.h"
@@ -32,7 +35,7 @@
 
 /* ---- the claim ---- */
 
-/* 1: it is this process's, until it ends */
+/* Returns 1 if the number belongs to this process until its end. */
 static int spawn_claim(const keel_runtime_pmix_t *runtime, uint32_t spare)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -41,7 +44,7 @@ static int spawn_claim(const keel_runtime_pmix_t *runtime, uint32_t spare)
     if (fd < 0) {
         return 0;
     }
-    /* begins with a zero byte: no file */
+    /* a leading zero byte: no file */
     length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "keel.%u.%.64s.%u", (unsigned)getuid(),
                       runtime->job.nspace, spare);
     if (bind(fd, (struct sockaddr *)&name, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) !=
@@ -57,9 +60,9 @@ int keel_pmix_spawn_is_gone(keel_runtime_pmix_t *runtime, uint32_t spare)
     return spawn_claim(runtime, spare);
 }
 
-/* ---- who starts one ---- */
+/* ---- in the process that spawns ---- */
 
-/* words that end with a zero byte, as /proc has them; freed by the caller */
+/* Reads the zero-terminated arguments of the command line from /proc. Freed by the caller. */
 static char *spawn_read_arguments(size_t *length_p)
 {
     char *text = keel_alloc(ARGUMENTS_MAX, "command line");
@@ -103,7 +106,7 @@ static int spawn_is_ours(const char *variable)
            strncmp(variable, "UCX_", 4) == 0;
 }
 
-/* on this node, where the claim and the events are */
+/* Places the process on this node, home of the claim and the events. */
 static void spawn_place(const keel_runtime_pmix_t *runtime, pmix_app_t *app)
 {
     const keel_runtime_t *base = &runtime->base;
@@ -117,7 +120,7 @@ static void spawn_place(const keel_runtime_pmix_t *runtime, pmix_app_t *app)
 
 typedef struct spawn_call {
     keel_runtime_pmix_t *runtime;
-    pmix_info_t info[2]; /* of the job that it is for the launcher */
+    pmix_info_t info[2]; /* of the spawned process, a job to the launcher */
     pmix_app_t app;
 } spawn_call_t;
 
@@ -155,7 +158,10 @@ static spawn_call_t *spawn_prepare(keel_runtime_pmix_t *runtime, uint32_t rank, 
     if (call != NULL && text != NULL && arguments != NULL && length > 0 && used > 0) {
         path[used] = '\0';
         call->runtime = runtime;
-        /* the place of the dead process counts as taken in an allocation, and there is no other; and this one may die, too */
+        /*
+         * In an allocation, the slot of the dead process counts as taken and there is no other; the
+         * spawned process may die, too.
+         */
         PMIX_INFO_LOAD(&call->info[0], PMIX_MAPBY, ":OVERSUBSCRIBE", PMIX_STRING);
         PMIX_INFO_LOAD(&call->info[1], PMIX_JOB_RECOVERABLE, &is_recoverable, PMIX_BOOL);
         PMIX_APP_CONSTRUCT(&call->app);
@@ -208,14 +214,14 @@ void keel_pmix_spawn(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t spare
     atomic_store(&runtime->spares.is_refused, 1);
 }
 
-/* ---- who was started ---- */
+/* ---- in the spawned process ---- */
 
 int keel_pmix_is_spawned(void)
 {
     return getenv(KEEL_ENV_SPAWNED) != NULL;
 }
 
-/* the next process at *text_p, which is moved after it; 0: there is none */
+/* Reads the next process at *text_p and advances *text_p. Returns 0 at the end. */
 static int spawned_next(const char **text_p, uint32_t *holder_p, keel_process_t *process)
 {
     const char *text = (*text_p != NULL) ? strchr(*text_p, ' ') : NULL;
@@ -225,7 +231,7 @@ static int spawned_next(const char **text_p, uint32_t *holder_p, keel_process_t 
            sscanf(*text_p, "%" SCNu32 ":%" SCNd64 ":%" SCNu64, holder_p, &process->pid, &process->start) == 3;
 }
 
-/* where the list of processes begins: before it are job, rank and number */
+/* The start of the list of processes, after job, rank and number. */
 static const char *spawned_list(void)
 {
     const char *text = getenv(KEEL_ENV_SPAWNED);
@@ -280,13 +286,14 @@ keel_status_t keel_pmix_spawned_take(keel_runtime_pmix_t *runtime)
     }
     runtime->base.incarnation = runtime->spare + 1;
     runtime->holder = runtime->base.size + runtime->spare;
-    atomic_store(&spares->called_rank, runtime->base.rank); /* when it is called again it says again that it is there */
+    /* a repeated call makes the process repeat its join */
+    atomic_store(&spares->called_rank, runtime->base.rank);
     keel_pmix_spare_there(runtime, runtime->base.rank, runtime->base.incarnation, runtime->holder);
     spares->lives[runtime->base.rank].next = runtime->base.incarnation;
     while (spawned_next(&text, &holder, &process)) {
         keel_pmix_know_process(runtime, holder, &process);
     }
-    keel_process_self(&process); /* for those that it has started itself */
+    keel_process_self(&process); /* for later spawns by this process */
     keel_pmix_know_process(runtime, runtime->holder, &process);
     return KEEL_OK;
 }

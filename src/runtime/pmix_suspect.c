@@ -1,7 +1,8 @@
 /*
- * Processes that are not heard. keelrun is told, and sees to it. Other launchers neither tell of deaths nor kill what they are
- * asked to; there a process of the same node is looked at and killed here, unless it waits for a core, and one of another node is
- * nobody's to judge.
+ * Silent processes. Under keelrun, the runtime reports the process and keelrun decides. Other
+ * launchers neither report deaths nor kill processes on request: there the runtime examines and
+ * kills a silent process of its own node, unless the process waits for a core; a process of another
+ * node cannot be judged.
  */
 #include "pmix_events.h"
 #include "pmix_runtime.h"
@@ -37,18 +38,19 @@ int keel_pmix_find_process(const keel_runtime_pmix_t *runtime, uint32_t holder, 
     return process_p->pid != 0;
 }
 
-/* one that was spawned and meets nobody: the job may have ended before it could hear so */
+/* A spawned process that meets no rank: the job may have ended before it could receive the exit. */
 static void look_for_end(keel_runtime_pmix_t *runtime, const keel_suspicion_t *suspicion)
 {
     const keel_event_t event = {
         .type = KEEL_EVENT_EXIT, .rank = suspicion->rank, .incarnation = runtime->spares.lives[suspicion->rank].next};
 
     if (suspicion->incarnation == KEEL_INCARNATION_ANY && suspicion->live == 1 && keel_pmix_spawned_is_alone()) {
-        (void)keel_pmix_queue_push(&runtime->queue, &event); /* when there is no memory it is looked at again */
+        /* examined again if there is no memory */
+        (void)keel_pmix_queue_push(&runtime->queue, &event);
     }
 }
 
-/* one is accused at a time */
+/* Accuses one process at a time. */
 static int is_reprieved(keel_runtime_pmix_t *runtime, const keel_process_t *process, const keel_suspicion_t *suspicion)
 {
     keel_sight_t sight;
@@ -84,7 +86,9 @@ static void keel_pmix_on_suspected(pmix_status_t status, void *arg)
     keel_free(arg);
 }
 
-/* Not waited for: the server may be what hangs. What is lost is said again. */
+/*
+ * Reports without waiting, since the server may be the hanging process. A lost report is repeated.
+ */
 static void suspect_say(const keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation,
                         const keel_suspicion_t *suspicion)
 {
@@ -93,7 +97,7 @@ static void suspect_say(const keel_runtime_pmix_t *runtime, uint32_t rank, uint3
     bool yes = true;
 
     if (rank >= runtime->job_size) {
-        return; /* who it is has not been heard yet */
+        return; /* the process of the rank is not known yet */
     }
     info = keel_alloc(7 * sizeof *info, "suspicion");
     if (info == NULL) {
@@ -113,7 +117,7 @@ static void suspect_say(const keel_runtime_pmix_t *runtime, uint32_t rank, uint3
     }
 }
 
-/* The status of the first words says whether anybody listens. */
+/* The status of the first report says whether anything listens. */
 keel_status_t keel_pmix_suspect(keel_runtime_t *base, const keel_suspicion_t *suspicion)
 {
     keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
@@ -126,9 +130,9 @@ keel_status_t keel_pmix_suspect(keel_runtime_t *base, const keel_suspicion_t *su
         return keel_pmix_look(runtime, suspicion);
     }
     if (suspicion->silence_ns == 0 || (runtime->spares.count > 0 && suspicion->is_absent)) {
-        return KEEL_OK; /* keelrun tells of deaths by itself; a spare that does not answer is called again */
+        return KEEL_OK; /* keelrun reports deaths by itself; a silent spare is called again */
     }
-    if (runtime->spares.count > 0) { /* keelrun knows its processes, and starts none again */
+    if (runtime->spares.count > 0) { /* keelrun knows its own processes, and restarts none */
         rank = keel_pmix_holder(runtime, suspicion->rank, suspicion->incarnation);
         incarnation = 0;
     }
@@ -151,7 +155,7 @@ int keel_pmix_end_spare(keel_runtime_pmix_t *runtime, uint32_t holder, uint64_t 
     return !keel_pmix_find_process(runtime, holder, &process) || keel_process_kill(&process, KILL_WAIT_MS);
 }
 
-/* The lowest rank that is there also tells the spares, who hear nothing else of it. */
+/* The lowest present rank also notifies the spares, which learn of the death in no other way. */
 void keel_pmix_replace(keel_runtime_t *base, uint32_t rank, uint32_t incarnation)
 {
     keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;

@@ -1,7 +1,8 @@
 /*
- * The life of a spare while it waits (pmix_spare.c has who calls it): it prepares what it is told that it will need, until it is
- * called or the job is over. Nobody tells it that all ranks have died; where no launcher sees to that, it looks after those of its
- * node, beyond which calls do not travel.
+ * The life of a waiting spare (pmix_spare.c describes the callers): the spare prepares the
+ * announced memory until it is called or the job ends. No message reports that all ranks have died;
+ * without a launcher that ends spares, the spare examines the processes of its own node, the range
+ * of calls.
  */
 #include "pmix_spare.h"
 
@@ -11,8 +12,9 @@
 
 #include "pmix_runtime.h"
 
-#define LOOK_EVERY_MS 500 /* after those who might call it */
-#define LOOKS         2   /* in vain, until it waits no longer: word that a rank has left may be on the way */
+#define LOOK_EVERY_MS 500 /* between looks at the possible callers */
+/* vain looks before the spare gives up: the exit of a rank may be on its way */
+#define LOOKS 2
 
 /* ---- PMIx's thread ---- */
 
@@ -23,7 +25,8 @@ void keel_pmix_spare_called(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_
     if (incarnation == 0 || holder != runtime->holder || holder < runtime->base.size || rank >= runtime->base.size) {
         return;
     }
-    if (atomic_load(&spares->called_rank) == KEEL_PMIX_NO_RANK) { /* one thread hears all calls */
+    /* one thread receives all calls */
+    if (atomic_load(&spares->called_rank) == KEEL_PMIX_NO_RANK) {
         atomic_store(&spares->called_incarnation, incarnation);
         atomic_store(&spares->called_rank, rank);
         sem_post(&spares->called);
@@ -55,7 +58,7 @@ void keel_pmix_spare_needed(keel_runtime_pmix_t *runtime, const void *bytes, siz
     sem_post(&spares->called);
 }
 
-/* ---- its own ---- */
+/* ---- the spare's own thread ---- */
 
 void keel_pmix_spares_need(keel_runtime_t *base, const uint64_t *bytes, unsigned count)
 {
@@ -67,7 +70,7 @@ static int spare_is_wanted(const keel_pmix_spares_t *spares)
     return atomic_load(&spares->called_rank) != KEEL_PMIX_NO_RANK || atomic_load(&spares->is_dismissed);
 }
 
-/* once, and until it is done or something else is to be done; KEEL_INPROGRESS: not yet */
+/* Prepares once, until complete or until other work is due. */
 static keel_status_t spare_prepare(keel_pmix_spares_t *spares, keel_prepare_cb_t prepare, void *arg)
 {
     uint64_t need[KEEL_NEEDS_MAX];
@@ -95,7 +98,7 @@ static int spare_has_news(keel_pmix_spares_t *spares)
     return has_news;
 }
 
-/* a rank, or a spare that has taken one, runs on this node */
+/* True if a rank, or a spare with a rank, runs on this node. */
 static int spare_has_caller(const keel_runtime_pmix_t *runtime)
 {
     uint32_t rank, incarnation;
@@ -110,7 +113,10 @@ static int spare_has_caller(const keel_runtime_pmix_t *runtime)
     return 0;
 }
 
-/* until somebody has something to say, or, where nobody would say so, nobody is left who could: KEEL_ERR_CATASTROPHIC */
+/*
+ * Sleeps until a message arrives. KEEL_ERR_CATASTROPHIC: no process is left to send a message, and
+ * the launcher does not end the spare.
+ */
 static keel_status_t spare_sleep(keel_runtime_pmix_t *runtime, unsigned *looks)
 {
     keel_pmix_spares_t *spares = &runtime->spares;

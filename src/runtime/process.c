@@ -1,4 +1,7 @@
-/* Looking at processes by /proc, killing them by descriptor: a number may be used again, a descriptor is not. */
+/*
+ * Examines processes through /proc and kills them through descriptors: a process number may be
+ * reused, a descriptor is not.
+ */
 #define _GNU_SOURCE /* syscall() */
 #include "process.h"
 
@@ -12,11 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NAME_LENGTH 16 /* the kernel's, with its end */
+#define NAME_LENGTH 16 /* the kernel's limit, with the terminating zero */
 
-/* ---- what /proc says ---- */
+/* ---- reading /proc ---- */
 
-/* what a file of that thread begins with; its length, 0 when there is none */
+/* Reads the beginning of a file of the thread. Returns the length, 0 if there is no such file. */
 static size_t thread_read(int64_t pid, int64_t thread, const char *file, char *text, size_t size)
 {
     char path[80];
@@ -34,7 +37,10 @@ static size_t thread_read(int64_t pid, int64_t thread, const char *file, char *t
     return length;
 }
 
-/* its start in the kernel's ticks, 0 when there is no such thread; *state_p its letter */
+/*
+ * Start time of the thread in the kernel's ticks, 0 if there is no such thread. *state_p gets the
+ * state letter.
+ */
 static uint64_t thread_start(int64_t pid, int64_t thread, char *state_p)
 {
     unsigned long long start = 0;
@@ -44,7 +50,7 @@ static uint64_t thread_start(int64_t pid, int64_t thread, char *state_p)
     if (thread_read(pid, thread, "stat", text, sizeof text) == 0) {
         return 0;
     }
-    rest = strrchr(text, ')'); /* the name before may hold anything */
+    rest = strrchr(text, ')'); /* the name before may contain any character */
     if (rest == NULL ||
         sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", state_p,
                &start) != 2) {
@@ -56,12 +62,13 @@ static uint64_t thread_start(int64_t pid, int64_t thread, char *state_p)
 static int thread_is_named(int64_t pid, int64_t thread, const char *name)
 {
     char text[NAME_LENGTH + 1];
-    const size_t length = thread_read(pid, thread, "comm", text, sizeof text); /* and an end of line */
+    /* with an end of line */
+    const size_t length = thread_read(pid, thread, "comm", text, sizeof text);
 
     return length == strlen(name) + 1 && strncmp(text, name, length - 1) == 0;
 }
 
-/* 0: none */
+/* Returns 0 if no thread has this name. */
 static int64_t thread_find(int64_t pid, const char *name)
 {
     const struct dirent *entry;
@@ -133,7 +140,11 @@ int keel_process_kill(const keel_process_t *process, int timeout_ms)
 {
     struct pollfd poll_fd = {.fd = (int)syscall(SYS_pidfd_open, (pid_t)process->pid, 0), .events = POLLIN};
     int is_gone =
-        keel_process_is_gone(process); /* after it was opened: the descriptor is of the right one, or it is gone */
+        /*
+         * Checked after the open: the descriptor refers to the right process, or the process is
+         * gone.
+         */
+        keel_process_is_gone(process);
 
     if (poll_fd.fd < 0) {
         return is_gone;

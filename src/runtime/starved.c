@@ -1,15 +1,18 @@
-/* Whether an accused process is short of cores: what is seen of it now, and since it was accused before. */
+/*
+ * Decides whether an accused process lacks cores, from the thread's state and the change since the
+ * last accusation.
+ */
 #include "starved.h"
 
 #include <runtime.h>
 
-/* all its life, when it was not seen before */
+/* The change since the last look, or the thread's whole life on the first look. */
 static keel_sight_t since(const keel_sight_t *before, const keel_sight_t *now)
 {
     keel_sight_t sight = *now;
 
     if (before->pid == now->pid && before->lived_ns <= now->lived_ns && before->ran_ns <= now->ran_ns &&
-        before->waited_ns <= now->waited_ns) { /* else it is another thread */
+        before->waited_ns <= now->waited_ns) { /* otherwise another thread */
         sight.lived_ns -= before->lived_ns;
         sight.ran_ns -= before->ran_ns;
         sight.waited_ns -= before->waited_ns;
@@ -20,9 +23,9 @@ static keel_sight_t since(const keel_sight_t *before, const keel_sight_t *now)
 static int is_starved(const keel_sight_t *recent, int is_first)
 {
     switch (recent->state) {
-    case 'R': /* its wait may be the first of its life, and is not counted before it ends */
+    case 'R': /* the first wait of a life counts only after its end */
         return is_first || KEEL_BUSY_PART * recent->ran_ns <= recent->lived_ns;
-    case 'S': /* it may have had no core until a moment ago, and its answer be on its way */
+    case 'S': /* the thread may have had no core until a moment ago, with the answer on the way */
         return KEEL_STARVED_PART * recent->waited_ns >= recent->lived_ns;
     default:
         return 0;
@@ -41,7 +44,7 @@ int keel_starved_is_reprieved(keel_reprieve_t *last, const keel_sight_t *now, ui
         (now->state == 'R' || now->state == 'S')) {
         return 1;
     }
-    if (is_first) { /* of which of the accusations before anything came is not known: each counts */
+    if (is_first) { /* the arrival times of earlier accusations are unknown: each counts */
         last->given = repeats;
     }
     last->seen = *now;
