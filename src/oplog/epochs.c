@@ -46,7 +46,7 @@ keel_status_t keel_epochs_enter(keel_epochs_t *epochs, uint32_t phase)
     if (epochs->next - epochs->oldest > epochs->mask) {
         return KEEL_ERR_BUDGET;
     }
-    keel_epochs_close(epochs); /* an epoch is of one phase */
+    keel_epochs_close(epochs); /* an epoch belongs to one phase */
     *epochs_run(epochs, epochs->next++) = (keel_epoch_run_t){.first = epochs->open, .phase = phase};
     return KEEL_OK;
 }

@@ -1,4 +1,5 @@
-/* The get log: own copies, and LG at the targets (getlog_chunk.c). What is given back after a death: getlog_replay.c. */
+/* Get log: local copies, and LG at the targets (getlog_chunk.c). getlog_replay.c refills both
+ * after a death. */
 #include "oplog/get_log.h"
 
 #include "base/memory.h"
@@ -41,7 +42,7 @@ keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_seg
     if (room > lane->ops->max_data) {
         room = lane->ops->max_data;
     }
-    /* a record also has to fit in a message that sends it on */
+    /* a record must also fit in a message that forwards it */
     log->piece_max = (uint32_t)((room - sizeof(keel_get_record_t) - KEEL_GET_MESSAGE_HEAD) & ~(size_t)7);
     log->targets = keel_alloc(lane->size * sizeof(*log->targets), "get log");
     log->served = keel_alloc(lane->size * sizeof(*log->served), "get log");
@@ -101,7 +102,7 @@ keel_get_record_t *keel_get_log_append(keel_get_log_t *log, keel_get_target_t *t
     keel_get_record_t *record;
 
     if (need > log->pool->segment_size) {
-        return NULL; /* a remote length */
+        return NULL; /* the length came from another rank */
     }
     if (last == NULL || last->used + need > log->pool->segment_size) {
         if (!keel_segment_list_grow(&t->list, log->pool)) {
@@ -115,7 +116,8 @@ keel_get_record_t *keel_get_log_append(keel_get_log_t *log, keel_get_target_t *t
     return record;
 }
 
-/* the target has to know at once: a put to it in this phase may overwrite what was read without a record */
+/* Announces the loss to the target at once: a put in this phase may overwrite bytes that were
+ * read without a record. */
 static void get_target_mark_lost(keel_get_log_t *log, uint32_t target)
 {
     keel_board_slot_t *slot = keel_access_slot(log->lane, target);
@@ -127,7 +129,8 @@ static void get_target_mark_lost(keel_get_log_t *log, uint32_t target)
 
 keel_get_record_t *keel_get_log_reserve_slow(keel_get_log_t *log, uint32_t target, uint32_t length)
 {
-    /* records are named by their index in the phase: before one segment more could bring it round */
+    /* Records are named by their index in the phase. The index must not wrap within one more
+     * segment. */
     const int has_index = log->targets[target].index < UINT32_MAX - log->pool->segment_size;
     keel_get_record_t *record =
         (log->is_off || !has_index) ? NULL : keel_get_log_append(log, &log->targets[target], log->phase, length);
@@ -192,7 +195,7 @@ keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t
     return status;
 }
 
-/* with whom that record comes next; NULL: with nobody */
+/* target with a next record named @a where; NULL: none */
 static keel_get_target_t *get_log_with(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p)
 {
     for (uint32_t i = 0; i < log->lane->size; i++) {
@@ -251,7 +254,7 @@ int keel_get_log_is_replayed(keel_get_log_t *log)
     return 1;
 }
 
-/* the complete records among the @a length bytes at @a records that fit in @a room; their bytes */
+/* bytes of the complete records in @a records, of @a length bytes, that fit in @a room */
 static size_t get_run(const uint8_t *records, size_t length, size_t room, uint32_t *phase_p, uint32_t *atomics_p)
 {
     size_t run = 0, need;
@@ -271,11 +274,12 @@ static size_t get_run(const uint8_t *records, size_t length, size_t room, uint32
     return run;
 }
 
-/* records lie at the target as they lie here, so a run of them is one copy */
+/* Records have the same layout here and at the target, so a run is one copy. */
 static void get_target_push(keel_get_log_t *log, uint32_t target)
 {
     keel_get_target_t *t = &log->targets[target];
-    const size_t size = keel_lane_region_size(log->lane, target, KEEL_REGION_GETLOG); /* its own KEEL_GETLOG_SIZE */
+    /* KEEL_GETLOG_SIZE of the target */
+    const size_t size = keel_lane_region_size(log->lane, target, KEEL_REGION_GETLOG);
     keel_board_slot_t *slot = keel_access_slot(log->lane, target);
     void *arena = keel_access_at(log->lane, target, KEEL_REGION_GETLOG);
     keel_getlog_place_t place;
@@ -284,7 +288,7 @@ static void get_target_push(keel_get_log_t *log, uint32_t target)
     size_t length;
 
     if (keel_access_is_unmapped(log->lane, target, KEEL_REGION_GETLOG)) {
-        return; /* it has just died: the launcher will say so */
+        return; /* the target has just died: the launcher will report the death */
     }
     while ((records = keel_cursor_peek(&t->list, &t->pushed, &length)) != NULL) {
         const keel_get_record_t *record = (const void *)records;
@@ -319,7 +323,9 @@ void keel_get_log_push(keel_get_log_t *log, uint32_t target)
     if (!log->is_off) {
         get_target_push(log, target);
     } else if (!KEEL_PLANT(loss_untold)) {
-        get_target_mark_lost(log, target); /* these stay here, and who knows of the loss may die with this process */
+        /* the records exist only here, and the ranks that know of the loss may die with this
+         * process */
+        get_target_mark_lost(log, target);
     }
 }
 
@@ -335,7 +341,8 @@ void *keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *re
                                  log->chunk_size, &log->served[source], source, record, &log->place);
 
     if (at == NULL) {
-        /* the source cannot know: say it in its own board slot, which it is told of by nobody else */
+        /* The source cannot know of the loss, and no other process announces it: note it in the
+         * source's own board slot. */
         keel_board_lose_get(&log->lane->board[source], record->phase);
         log->overflows++;
     }
@@ -419,7 +426,8 @@ void keel_get_log_trim_own(keel_get_log_t *log, uint32_t phase, uint32_t now)
     if (log->is_off && log->is_enabled && log->resume_at == KEEL_PHASE_NONE) {
         log->resume_at = now + 1;
     }
-    /* lost_gets stays: who dies before others know of the image was not to tell them that nothing is lost */
+    /* lost_gets stays: if this process dies before other ranks know of the image, it must not
+     * have announced that nothing is lost */
 }
 
 void keel_get_log_trim_source(keel_get_log_t *log, uint32_t source, uint32_t phase)

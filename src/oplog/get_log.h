@@ -1,14 +1,19 @@
 /*
- * The get log [F 4.1]: what this process read. Each record exists twice: here, in a list a target (so that a replaced
- * target can be given its part back), and at the target, in LG_q[p] (so that a replaced reader finds it).
+ * The get log [F 4.1]: the values that this process read. Each record exists twice: locally, in a
+ * list for each target, so that a replaced target can be given its part back; and at the target, in
+ * LG_q[p], so that a replaced reader finds it.
  *
- * LG is one region a process, cut into chunks. A source claims a chunk by compare-and-swap on its owner word and then
- * writes records into it alone: by itself on the direct lane, by the target's service thread on the served one.
- * Safety: `used` is stored (release) after the bytes it covers, so a source that dies leaves complete records. Only the
- * owner of the region frees chunks, and only closed ones, which their source does not touch any more.
+ * LG is one region for each process, cut into chunks. A source claims a chunk by compare-and-swap
+ * on its owner word and is then the only writer of its records: by itself on the direct lane,
+ * through the target's service thread on the served lane.
  *
- * Hot path of the direct lane: keel_get_log_reserve() and keel_get_log_read() write the own copy with each access; the
- * target's is a copy of that, made in runs when the epoch closes or a put may overwrite what was read.
+ * Safety. `used` is stored (release) after the bytes it covers, so a source that dies leaves
+ * complete records. Only the owner of the region frees chunks, and only closed chunks, which their
+ * source does not touch any more.
+ *
+ * Hot path of the direct lane: keel_get_log_reserve() and keel_get_log_read() write the local copy
+ * with each access. The copy at the target is made from the local copy in runs, when the epoch
+ * closes or before a put that may overwrite the bytes read.
  */
 #ifndef KEEL_OPLOG_GET_LOG_H_
 #define KEEL_OPLOG_GET_LOG_H_
@@ -21,9 +26,9 @@
 #include <string.h>
 
 typedef struct keel_getlog_chunk {
-    uint32_t owner;  /* source's rank + 1, 0: free */
-    uint32_t number; /* order among the chunks of one source; comes round */
-    uint32_t used;   /* bytes of records after this header */
+    uint32_t owner;  /* rank of the source + 1, 0: free */
+    uint32_t number; /* order among the chunks of a source; wraps around */
+    uint32_t used;   /* bytes of records behind this header */
     uint32_t last_phase;
     uint32_t is_closed;
     uint32_t reserved[3];
@@ -31,30 +36,32 @@ typedef struct keel_getlog_chunk {
 _Static_assert(sizeof(keel_getlog_chunk_t) == 32, "log format");
 _Static_assert(offsetof(keel_getlog_chunk_t, last_phase) == offsetof(keel_getlog_chunk_t, used) + 4, "one word");
 
-/* where a source writes in one target's LG */
+/* position of a source as writer in one target's LG */
 typedef struct keel_getlog_writer {
-    uint32_t chunk;  /* index + 1, 0: none claimed */
-    uint32_t number; /* of the next chunk */
+    uint32_t chunk;  /* index + 1, 0: no chunk claimed */
+    uint32_t number; /* number of the next chunk */
 } keel_getlog_writer_t;
 
-/* where a source's next records go */
+/* room for the next records of a source */
 typedef struct keel_getlog_place {
     keel_getlog_chunk_t *chunk;
     char *at;
-    uint32_t used; /* bytes before it */
-    uint32_t room; /* and from there on */
+    uint32_t used; /* bytes of records before at */
+    uint32_t room; /* bytes from at on */
 } keel_getlog_place_t;
 
 typedef struct keel_get_target {
-    keel_segment_list_t list; /* own copy, in the order issued */
-    keel_cursor_t pushed;     /* direct lane: what LG_q has */
-    keel_cursor_t replay;     /* replacement: the next record to answer from */
-    uint32_t index;           /* of the next get in this phase */
+    keel_segment_list_t list; /* local copy, in the order of issue */
+    keel_cursor_t pushed;     /* direct lane: end of the records present in LG_q */
+    keel_cursor_t replay;     /* replacement: next record to replay */
+    uint32_t index;           /* index in this phase of the next get */
     uint8_t has_replay;
-    uint8_t is_replay_complete; /* all records the predecessor left at this target have come */
+    /* all records that the predecessor left at this target have arrived */
+    uint8_t is_replay_complete;
     keel_getlog_writer_t writer;
-    const uint8_t *run; /* by operations: records that the target does not have yet, */
-    uint32_t run_bytes; /* one behind the other */
+    /* gets by one-sided operations: first of the contiguous records that the target lacks */
+    const uint8_t *run;
+    uint32_t run_bytes; /* bytes of the run */
 } keel_get_target_t;
 
 typedef struct keel_get_log {
@@ -62,19 +69,20 @@ typedef struct keel_get_log {
     keel_segment_pool_t *pool;
     keel_get_target_t *targets;
     keel_getlog_writer_t *served; /* service side, under lane->lock: a writer for each source */
-    keel_getlog_place_t place;    /* and the record that is being written */
+    keel_getlog_place_t place;    /* service side: place of the record being written */
     uint32_t *counts;             /* scratch, by rank */
-    uint32_t sample;              /* of the chunks here that are looked at next (keel_get_log_largest_source) */
+    uint32_t sample;              /* first chunk of the next sample (keel_get_log_largest_source) */
     uint32_t chunk_size;
     uint32_t phase;
-    uint32_t piece_max; /* bytes one record can hold */
-    uint32_t resume_at; /* first phase to log again, when is_off */
+    uint32_t piece_max; /* maximum payload of a record, bytes */
+    uint32_t resume_at; /* first phase to log again if is_off */
     int is_off;
     int is_enabled;
-    int has_overflowed; /* replacement: no room for all that its predecessor left, so it cannot re-execute */
+    /* replacement: no room for all records of its predecessor, so it cannot re-execute */
+    int has_overflowed;
     uint64_t overflows;
-    /* a get that had to be asked for, because the room granted for records was used up, and is not answered yet: of this rank, as its
-     * request of that number; ns. 0: there is none, or it was said */
+    /* A get that was requested by message because the granted room was used up, and that has no
+     * reply yet: number of the request, time (ns) and rank. 0: none, or reported. */
     uint64_t spent_request, spent_since;
     uint32_t spent_rank;
 } keel_get_log_t;
@@ -82,15 +90,16 @@ typedef struct keel_get_log {
 keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool);
 void keel_get_log_release(keel_get_log_t *log);
 
-enum { KEEL_GET_INCOMPLETE = 0, KEEL_GET_COMPLETE = 1 }; /* keel_get_record_t.reserved */
+enum { KEEL_GET_INCOMPLETE = 0, KEEL_GET_COMPLETE = 1 }; /* values of keel_get_record_t.reserved */
 
-/* room for a record at the end of the own copy; NULL: there is none */
+/* appends room for a record to the local copy; NULL: no room */
 keel_get_record_t *keel_get_log_append(keel_get_log_t *log, keel_get_target_t *t, uint32_t phase, uint32_t length);
-/* slow part of reserve: another segment, or the log is off or full, which the target is told */
+/* Slow part of reserve: takes another segment. If the log is off or full, announces the loss to
+ * the target. */
 keel_get_record_t *keel_get_log_reserve_slow(keel_get_log_t *log, uint32_t target, uint32_t length);
 
-/* a record for the get issued now, incomplete; its payload is written by keel_get_log_complete() or keel_get_log_read().
- * NULL: not logged. @a index_p is set in any case. */
+/* Reserves a record for the get issued now, incomplete; keel_get_log_complete() or
+ * keel_get_log_read() writes its payload. NULL: not logged. *index_p is set in any case. */
 static inline __attribute__((always_inline)) keel_get_record_t *
 keel_get_log_reserve(keel_get_log_t *log, uint32_t target, uint64_t where, uint32_t length, uint32_t *index_p)
 {
@@ -126,8 +135,9 @@ static inline void keel_get_log_complete(keel_get_record_t *record, const void *
 }
 
 /*
- * Direct lane: the get itself, @a length bytes from @a from to the caller and to the record, if there is one; they are read
- * once, so both have the same. The record is read again soon: it does not stream past the cache.
+ * Direct lane: executes the get, @a length bytes from @a from to the caller and to the record, if
+ * any. The source is read once, so both copies are equal. The record is read again soon and does
+ * not stream past the cache.
  */
 static inline __attribute__((always_inline)) void keel_get_log_read(keel_get_record_t *record, void *buffer,
                                                                     const void *from, size_t length)
@@ -143,7 +153,7 @@ static inline __attribute__((always_inline)) void keel_get_log_read(keel_get_rec
     record->reserved = KEEL_GET_COMPLETE;
 }
 
-/* direct lane: the target has all records, or no log has any */
+/* direct lane: does the target have all records, or is there no record? */
 static inline int keel_get_log_is_pushed(const keel_get_log_t *log, uint32_t target)
 {
     const keel_get_target_t *t = &log->targets[target];
@@ -152,38 +162,41 @@ static inline int keel_get_log_is_pushed(const keel_get_log_t *log, uint32_t tar
     return last == NULL || (t->pushed.segment == last && t->pushed.offset >= last->used);
 }
 
-/* answers the next get from a record: KEEL_OK; KEEL_INPROGRESS: there is none; KEEL_ERR_CORRUPT: it is another access */
+/* Replays the next get from its record. KEEL_OK; KEEL_INPROGRESS: no record; KEEL_ERR_CORRUPT:
+ * the record is of another access. */
 keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t where, uint32_t length, void *buffer);
-/* the same, and where it lies, until the log is trimmed */
+/* the same, with the address of the record, valid until the log is trimmed */
 keel_status_t keel_get_log_next(keel_get_log_t *log, uint32_t target, uint64_t where, size_t length,
                                 const keel_get_record_t **record_p);
-/* Determinants of other kinds: the record of the one that is named by @a where, with whatever rank it is, and past it: KEEL_OK; KEEL_INPROGRESS: there
- * is none; KEEL_ERR_CORRUPT: another access comes first there. */
+/* Replays a determinant other than a get: finds the next record named @a where at any rank and
+ * advances past it. KEEL_OK; KEEL_INPROGRESS: no record; KEEL_ERR_CORRUPT: another access
+ * precedes it there. */
 keel_status_t keel_get_log_answer(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p);
-/* the same one, which stays the next; NULL: there is none */
+/* finds the next record named @a where at any rank without advancing; NULL: none */
 const keel_get_record_t *keel_get_log_look(keel_get_log_t *log, uint64_t where);
-/* before a record towards @a target that no replay was looked for: what was replayed ends here */
+/* Ends the replay towards @a target if all its records are used. Call before a record is
+ * appended without a search for a replay. */
 void keel_get_log_end_replay(keel_get_log_t *log, uint32_t target);
-/* whether anything at all may be answered from a record */
+/* are there records to replay towards @a target? */
 static inline int keel_get_log_has_replay(const keel_get_log_t *log, uint32_t target)
 {
     return log->targets[target].has_replay;
 }
-/* replacement: every record that its predecessor left has been used, but for those of later phases */
+/* replacement: are all records of its predecessor used, except those of later phases? */
 int keel_get_log_is_replayed(keel_get_log_t *log);
-/* a record, or NULL at the end; and past it */
+/* the record at the cursor, or NULL at the end */
 const keel_get_record_t *keel_get_log_peek(const keel_get_target_t *t, keel_cursor_t *cursor);
 static inline void keel_get_log_advance(keel_cursor_t *cursor, const keel_get_record_t *record)
 {
     cursor->offset += (uint32_t)(keel_get_record_size(record));
 }
-/* the epoch closes: complete records go to the target (direct lane) */
+/* the epoch closes: copies complete records to the target (direct lane) */
 void keel_get_log_push(keel_get_log_t *log, uint32_t target);
-/* the same to a replacement, before it is live */
+/* the same to a replacement that is not live yet */
 void keel_get_log_push_early(keel_get_log_t *log, uint32_t target);
-/* something of this phase has no record, as was to be expected */
+/* notes an access of this phase without a record, for an expected reason */
 void keel_get_log_miss(keel_get_log_t *log);
-/* the same, because there is no room: said, and none of this phase has one from here on */
+/* notes an access without a record for lack of room: warns, and turns the log off */
 void keel_get_log_lose(keel_get_log_t *log, const char *why);
 
 /* service side: keel_lane_params_t.on_served_get and on_served_got; arg is the log */
@@ -193,16 +206,17 @@ void keel_get_log_served(void *arg, const keel_get_record_t *record);
 /* keel_lane_params_t.on_served_room */
 uint64_t keel_get_log_serve_room(void *arg, uint32_t source);
 
-/* the source's process is dead: its chunks are closed */
+/* the source's process died: closes its chunks */
 void keel_get_log_source_down(keel_get_log_t *log, uint32_t source);
-/* a target's process is dead: what it held of this process is gone */
+/* a target's process died: its copies of the local records are gone */
 void keel_get_log_target_down(keel_get_log_t *log, uint32_t target);
 
-/* ---- giving back what somebody lost (getlog_replay.c) ---- */
+/* ---- refilling lost parts (getlog_replay.c) ---- */
 
 #define KEEL_GET_MESSAGE_HEAD 8u /* bytes of a message before its records */
-/* whoever holds the record of a fetched value knows that its source issued atomics, also when the source has only told it
- * again */
+/* Marks in a board slot that the source issued an atomic in @a phase. A holder of a fetched
+ * value's record then knows that the source issued atomics, even if the source only repeated the
+ * record. */
 static inline void keel_get_log_note_atomic(keel_board_slot_t *slot, uint32_t phase)
 {
     keel_board_set(&slot->atomics, keel_atomics_word(keel_board_get(&slot->atomics), phase, 0));
@@ -212,17 +226,18 @@ static inline void keel_get_log_note_atomic(keel_board_slot_t *slot, uint32_t ph
 
 void keel_get_log_set_phase(keel_get_log_t *log, uint32_t phase);
 void keel_get_log_trim(keel_get_log_t *log, uint32_t phase, uint32_t now);
-/* an image of this process alone is in use; of @a source alone */
+/* an image of this process alone is in use */
 void keel_get_log_trim_own(keel_get_log_t *log, uint32_t phase, uint32_t now);
 void keel_get_log_trim_source(keel_get_log_t *log, uint32_t source, uint32_t phase);
 /*
- * The source that has logged most here when more than @a percent of the room is taken, else the number of ranks; one call in
- * KEEL_GETLOG_SAMPLES is sure to find that out
+ * Source with most chunks here if at least @a percent of the room is taken, else the number of
+ * ranks. One of KEEL_GETLOG_SAMPLES successive calls is sure to notice.
  */
 uint32_t keel_get_log_largest_source(keel_get_log_t *log, unsigned percent);
-/* Whether more than @a percent of the chunks here are taken, by a sample that differs from call to call. */
+/* Are at least @a percent of the chunks here taken, by a sample that differs from call to call? */
 int keel_get_log_may_be_filled(keel_get_log_t *log, unsigned percent);
-/* this process copies an image at the begin of this phase: its log is complete again from here on */
+/* This process copies an image at the begin of this phase: its log is complete again from here
+ * on. */
 void keel_get_log_resume(keel_get_log_t *log);
 void keel_get_log_clear(keel_get_log_t *log, uint32_t phase);
 uint64_t keel_get_log_bytes(keel_get_log_t *log);

@@ -10,7 +10,7 @@
 
 #define SPENT_LONG_NS 1000000000ull
 
-/* bytes of records that the chunk there takes, 0: none was granted */
+/* bytes for records in the granted chunk, 0: no chunk was granted */
 static uint32_t get_remote_room(const keel_get_log_t *log, uint32_t target, uint32_t chunk_size)
 {
     const keel_peer_t *peer = &log->lane->peers[target];
@@ -42,7 +42,7 @@ keel_status_t keel_get_log_fetch(keel_get_log_t *log, uint32_t target, keel_get_
     if (t->run_bytes > 0 && t->run + t->run_bytes != (const uint8_t *)record) {
         keel_get_log_write_run(log, target);
     }
-    record->reserved = KEEL_GET_COMPLETE; /* as it will lie at the target */
+    record->reserved = KEEL_GET_COMPLETE; /* as the record will lie at the target */
     status = keel_lane_get(log->lane, target, record->where, record + 1, record->length, cb, arg);
     if (status != KEEL_OK && status != KEEL_INPROGRESS) {
         keel_get_log_unfetch(record);
@@ -97,7 +97,7 @@ void keel_get_log_write_run(keel_get_log_t *log, uint32_t target)
     }
     t->run_bytes = 0;
     if (peer->room_chunk == 0) {
-        return; /* the target is down: these are given to its replacement from here */
+        return; /* the target is down: refill gives the records to the replacement */
     }
     keel_remote_record(
         log->lane, target, keel_getlog_record_offset(chunk_size, chunk, peer->room_used), t->run, bytes,

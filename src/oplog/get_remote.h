@@ -1,34 +1,39 @@
 /*
- * Gets by one-sided operations, of a peer that has them and whose memory is not mapped: its service side has no part in them.
+ * Gets by one-sided operations, from peers with such operations and without mapped memory. The
+ * peer's service side takes no part.
  *
- * What is read arrives in the record here, and the record is written from there to the target: behind a fence that makes it wait for
- * what the get brings, and in runs, when the epoch closes or something goes to the target that may overwrite what was read.
- * Where it is written was granted before. The service side records a get that is asked for at the end of its chunk for this
- * process, and its answer says where that end is: it is this process's from then on, until the next thing that it asks for
- * and the service side records. Requests arrive after what was put before them, so what they find there is complete. A chunk that has
- * no room for a record is left by asking for that get.
+ * A get writes its bytes into the local record, and the record is written from there to the target.
+ * A fence makes the write wait for the bytes of the get. Records are written in runs, when the
+ * epoch closes or before an access to the target that may overwrite the bytes read.
+ *
+ * The target grants the room for records in advance. When its service side records a get requested
+ * by message, the service side appends the record to its chunk for this process, and the reply
+ * tells the end of the chunk's records. From then on the room behind the end belongs to this
+ * process, until its next request that the service side records. Requests arrive after earlier
+ * puts, so the service side finds complete records. A get for which the chunk has no room is
+ * requested by message, which leaves the chunk.
  */
 #ifndef KEEL_OPLOG_GET_REMOTE_H_
 #define KEEL_OPLOG_GET_REMOTE_H_
 
 #include "oplog/get_log.h"
 
-/* The get of a record that was reserved last. KEEL_OK: what was read is in it; KEEL_INPROGRESS: it will be when @a cb is called;
- * else it has to be asked for, with
- * KEEL_ERR_BUDGET because the room is used up. */
+/* Issues the get of the record reserved last. KEEL_OK: the record has the bytes.
+ * KEEL_INPROGRESS: the record has them when @a cb is called. Otherwise the get must be requested
+ * by message; KEEL_ERR_BUDGET if the reason is that the granted room is used up. */
 keel_status_t keel_get_log_fetch(keel_get_log_t *log, uint32_t target, keel_get_record_t *record,
                                  keel_lane_done_cb_t cb, void *arg);
-/* one had to be asked for, because the room was used up (KEEL_ERR_BUDGET), and now it is @a now_ns */
+/* notes at @a now_ns that a get was requested by message because the room was used up */
 void keel_get_log_spent(keel_get_log_t *log, uint32_t target, uint64_t now_ns);
-/* says so when its answer takes long: the target's process may be stopped */
+/* reports a late reply to the request: the target's process may be stopped */
 void keel_get_log_say_spent(keel_get_log_t *log, uint64_t now_ns);
 static inline int keel_get_log_is_spent(const keel_get_log_t *log)
 {
     return log->spent_request != 0;
 }
-/* it will not be: the target died */
+/* marks a record as incomplete for good, since the target died */
 void keel_get_log_unfetch(keel_get_record_t *record);
-/* what was read before is recorded at the target before what is put there, or asked for, from now on */
+/* Records earlier gets at the target, before anything is put or requested there from now on. */
 void keel_get_log_write_run(keel_get_log_t *log, uint32_t target);
 
 #endif

@@ -31,7 +31,8 @@ static keel_getlog_chunk_t *chunk_claim(void *arena, size_t size, uint32_t chunk
     const uint32_t count = (uint32_t)(size / chunk_size);
 
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = (source * 7 + writer->chunk + i) % count; /* sources begin apart */
+        /* sources start at different chunks */
+        uint32_t index = (source * 7 + writer->chunk + i) % count;
         keel_getlog_chunk_t *chunk = chunk_at(arena, chunk_size, index);
         uint32_t free = 0;
 
@@ -49,7 +50,8 @@ int keel_getlog_open(void *arena, size_t size, uint32_t chunk_size, keel_getlog_
 {
     const uint32_t room = chunk_size - (uint32_t)sizeof(keel_getlog_chunk_t);
     keel_getlog_chunk_t *chunk = (writer->chunk > 0) ? chunk_at(arena, chunk_size, writer->chunk - 1) : NULL;
-    uint32_t used = (chunk != NULL) ? chunk->used : 0; /* others can write there: looked at once */
+    /* read once, since other processes can write there */
+    uint32_t used = (chunk != NULL) ? chunk->used : 0;
 
     if (need > room) {
         return 0;
@@ -63,7 +65,7 @@ int keel_getlog_open(void *arena, size_t size, uint32_t chunk_size, keel_getlog_
             writer->chunk = 0;
             return 0;
         }
-        used = 0; /* as it was freed */
+        used = 0; /* chunks are freed with used = 0 */
     }
     *place = (keel_getlog_place_t){.chunk = chunk, .at = (char *)(chunk + 1) + used, .used = used, .room = room - used};
     return 1;
@@ -118,13 +120,14 @@ const keel_getlog_chunk_t *keel_getlog_next(const void *arena, size_t size, uint
                                             keel_getlog_walk_t *walk)
 {
     const keel_getlog_chunk_t *best = NULL;
-    uint32_t number = 0; /* others can write there: looked at once */
+    uint32_t number = 0; /* read once, since other processes can write there */
 
     for (uint32_t i = 0; walk->count < size / chunk_size && i < size / chunk_size; i++) {
         const keel_getlog_chunk_t *chunk = chunk_at(arena, chunk_size, i);
         const uint32_t its = chunk->number;
 
-        /* one claimed by a source that died before it set the number has an old one: it is empty */
+        /* an old number is possible if the source died between claim and number: the chunk is
+         * empty then */
         if (chunk->owner == source + 1 && chunk->used > 0 && (walk->count == 0 || !chunk_is_before(its, walk->next)) &&
             (best == NULL || chunk_is_before(its, number))) {
             best = chunk;
@@ -190,7 +193,7 @@ uint32_t keel_getlog_largest(const void *arena, size_t size, uint32_t chunk_size
 
     memset(counts, 0, sources * sizeof(*counts));
     for (uint32_t i = 0; i < size / chunk_size; i++) {
-        /* written by others meanwhile: it may be anything */
+        /* written concurrently by other processes: any value is possible */
         const uint32_t owner = __atomic_load_n(&chunk_at(arena, chunk_size, i)->owner, __ATOMIC_RELAXED);
 
         if (owner == 0 || owner > sources) {

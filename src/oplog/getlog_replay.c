@@ -1,4 +1,5 @@
-/* The get log after a death: a replacement gets its predecessor's records back, and its own LG is filled again. */
+/* Get log after a death: a replacement receives the predecessor's records, and its LG is
+ * refilled. */
 #include "oplog/getlog_replay.h"
 #include "oplog/get_log.h"
 
@@ -14,8 +15,7 @@
 
 #define REPLAY_GROWTH ((size_t)16 << 20) /* bytes */
 
-/* one control message's worth of records */
-/* before records; it lies anyhow, like these */
+/* Head of a control message with records. The message may be unaligned, like the records. */
 typedef struct replay_head {
     uint32_t is_last;
     uint32_t next_number; /* of the writer's next chunk */
@@ -41,7 +41,8 @@ static keel_status_t records_send(keel_get_log_t *log, uint32_t rank, keel_contr
     return status;
 }
 
-/* bytes of complete records at @a records that fit one message, 0 when what lies there is none: others wrote it */
+/* bytes of complete records at @a records that fit in one message; 0: the bytes are no record,
+ * since other processes wrote here */
 static size_t replay_run(const char *records, size_t length, size_t max)
 {
     keel_records_t left = keel_records_of(records, length);
@@ -88,14 +89,15 @@ keel_status_t keel_get_log_send_replay(keel_get_log_t *log, uint32_t source)
     return records_send(log, source, KEEL_CONTROL_GETLOG, 1, walk.next, NULL, 0);
 }
 
-/* somebody waits for these records, or will need them */
+/* fails the job: another process waits for the records, or will need them */
 static void records_refused(keel_get_log_t *log, uint32_t source)
 {
     keel_error(log->lane->message, "malformed get records from rank %u refused", source);
     keel_lane_fail(log->lane, KEEL_ERR_CORRUPT);
 }
 
-/* logs that had grown may have done so for windows that this process has yet to make */
+/* Appends a record to the local copy. The predecessor's logs may have grown with windows that
+ * the replacement has yet to create, so a full pool grows here, too. */
 static keel_get_record_t *replay_append(keel_get_log_t *log, keel_get_target_t *t, const keel_get_record_t *record)
 {
     keel_get_record_t *own = keel_get_log_append(log, t, record->phase, record->length);
@@ -128,7 +130,8 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
         }
         own = replay_append(log, t, &record);
         if (own == NULL || KEEL_PLANT(records_no_room)) {
-            log->has_overflowed = 1; /* without them a re-execution would be another computation */
+            /* a re-execution without all records would be a different computation */
+            log->has_overflowed = 1;
             records.at = records.end;
             break;
         }
@@ -140,7 +143,7 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
         records_refused(log, in->source);
         return;
     }
-    keel_cursor_to_end(&t->list, &t->pushed); /* they lie at the target already */
+    keel_cursor_to_end(&t->list, &t->pushed); /* the target has the records already */
     if (head.is_last) {
         t->is_replay_complete = 1;
         t->replay = (keel_cursor_t){0};
@@ -161,7 +164,8 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
     keel_status_t status;
 
     if (log->lane->slot.lost_gets != 0 && !KEEL_PLANT(loss_after)) {
-        status = keel_lane_board_send(log->lane, target, 0); /* before the puts that overwrite what was read */
+        /* announce the loss before puts overwrite the bytes that were read */
+        status = keel_lane_board_send(log->lane, target, 0);
         if (status != KEEL_OK) {
             return status;
         }
@@ -170,7 +174,8 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
         return KEEL_OK;
     }
     if (keel_access_records_gets(log->lane, target)) {
-        keel_get_log_push_early(log, target); /* target_down() set it back to the start */
+        /* keel_get_log_target_down() has reset pushed to the start */
+        keel_get_log_push_early(log, target);
         return KEEL_OK;
     }
     while ((record = keel_get_log_peek(t, &cursor)) != NULL && record->reserved == KEEL_GET_COMPLETE) {
@@ -189,7 +194,8 @@ keel_status_t keel_get_log_give(keel_get_log_t *log, uint32_t target, const keel
         keel_get_log_push(log, target);
         return KEEL_OK;
     }
-    /* its service side goes on where this process has written, and this process asks for room again */
+    /* The target's service side continues behind the records written by this process, and this
+     * process requests new room. */
     keel_get_log_write_run(log, target);
     keel_lane_leave_room(log->lane, target);
     return records_send(log, target, KEEL_CONTROL_REFILL, 0, 0, record, keel_get_record_size(record));

@@ -1,4 +1,4 @@
-/* The put log. */
+/* Put log. */
 #include "oplog/put_log.h"
 
 #include "base/crc.h"
@@ -26,14 +26,14 @@ keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_seg
     keel_remote_put_from(lane, (lane->incarnation > 0) ? KEEL_PHASE_NONE : 0);
     log->is_enabled = lane->config->protect >= KEEL_PROTECT_PUTS;
     log->record_max = pool->segment_size;
-    /* a record also has to fit in a message that sends it on */
+    /* a record must also fit in a message that forwards it to a replacement */
     if (log->record_max > ((lane->ops->max_data - head) & ~(size_t)7)) {
         log->record_max = (lane->ops->max_data - head) & ~(size_t)7;
     }
     log->record_max -= sizeof(keel_record_t);
     log->short_max = (log->record_max < SUM_AT - 1) ? log->record_max : SUM_AT - 1;
     log->send_at = lane->ops->max_data / 4 * 3;
-    /* a target is a cache line or two: keep them from sharing */
+    /* a target takes a cache line or two: the arena's alignment avoids sharing */
     log->targets = keel_arena_alloc(lane->size * sizeof(*log->targets), SIZE_MAX, "put log");
     if (log->targets == NULL) {
         return KEEL_ERR_NO_MEMORY;
@@ -69,7 +69,7 @@ static void put_target_drop(keel_put_log_t *log, keel_put_target_t *t)
     t->atomic_kinds = 0;
 }
 
-/* the record cannot be kept: what there is of the log is useless without it */
+/* the record is lost, and the rest of the log is useless without it */
 static void put_target_lose(keel_put_log_t *log, uint32_t target, const char *why)
 {
     keel_put_target_t *t = &log->targets[target];
@@ -94,8 +94,9 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
 {
     keel_put_target_t *t = &log->targets[target];
     const size_t need = sizeof(keel_record_t) + keel_pad8(length);
-    /* the only copy of a put that its target has yet to be given must not be lost: the caller waits; and it is handed over by its
-     * phase, so that is known even of a log that is off and else the send queue alone */
+    /* A put to a target that is behind exists only in the log and must not be lost, so the
+     * caller waits. Hand-over goes by phases, so the phase is entered even if the log is off and
+     * serves as send queue only. */
     const int is_behind = log->lane->peers[target].mode == KEEL_PEER_BEHIND;
     const int is_awaited = is_behind && !t->is_off, has_phase = !t->is_off || (is_behind && !KEEL_PLANT(off_unphased));
     keel_record_t *record;
@@ -108,7 +109,7 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
     if (t->is_off) {
         t->lost = log->phase + 1;
         if (!keel_access_is_served(log->lane, target)) {
-            return NULL; /* on the served lane the log is still the send queue */
+            return NULL; /* the log remains the send queue on the served lane */
         }
     }
     keel_put_target_sync(t);
@@ -131,10 +132,10 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
     if (t->is_off && !keel_access_is_served(log->lane, target)) {
         return NULL;
     }
-    if (!t->is_off) { /* else each comes here */
+    if (!t->is_off) { /* a log that is off takes the slow path for each record */
         t->limit = t->list.last->data + log->pool->segment_size;
     }
-    log->is_epoch_used |= has_phase; /* of what is only sent no epoch has to be known */
+    log->is_epoch_used |= has_phase; /* records that are only sent need no epochs */
     t->list.last->last_phase = log->phase;
     record = (keel_record_t *)t->tail;
     t->tail += need;
@@ -208,12 +209,13 @@ void keel_put_log_recycle(keel_put_log_t *log, uint32_t target)
 }
 
 typedef struct record_walk {
-    uint32_t first, end; /* epochs wanted: first to before end */
-    uint32_t before;     /* epoch of the record before */
-    size_t limit;        /* bytes of a run, 0: any */
+    uint32_t first, end; /* epochs of the walk: from first to before end */
+    uint32_t before;     /* epoch of the previous record */
+    size_t limit;        /* maximum bytes of a run, 0: no limit */
 } record_walk_t;
 
-/* next run of records that are wanted, from *at_p on, which is moved to its start; its bytes, 0: no more here */
+/* Finds the next run of matching records from *at_p on and moves *at_p to its start. Returns its
+ * bytes, 0: no further run here. */
 static size_t records_next_run(record_walk_t *walk, const uint8_t *data, size_t length, size_t *at_p, uint64_t *count_p)
 {
     keel_records_t left = keel_records_of(data + *at_p, length - *at_p);
@@ -254,7 +256,7 @@ keel_status_t keel_put_log_for_phase(keel_put_log_t *log, uint32_t target, uint3
     keel_put_target_sync(t);
     while ((data = keel_cursor_peek(&t->list, &cursor, &length)) != NULL &&
            keel_epoch_is_before(((const keel_record_t *)data)->epoch, walk.end)) {
-        if (cursor.segment->last_phase >= phase) { /* runs end with their segment */
+        if (cursor.segment->last_phase >= phase) { /* a run ends with its segment */
             for (size_t at = 0; (run = records_next_run(&walk, data, length, &at, count_p)) > 0; at += run) {
                 status = apply(arg, (const keel_record_t *)(data + at), run);
                 if (status != KEEL_OK) {
@@ -307,12 +309,14 @@ void keel_put_log_tell_done(keel_put_log_t *log, uint32_t target)
 
 static void put_target_trim(keel_put_log_t *log, keel_put_target_t *t, uint32_t phase)
 {
-    const uint32_t first = keel_epochs_find(&log->epochs, phase + KEEL_PLANT(trim_too_far)); /* that is kept */
+    /* first epoch to keep */
+    const uint32_t first = keel_epochs_find(&log->epochs, phase + KEEL_PLANT(trim_too_far));
 
     keel_put_target_sync(t);
     while (t->list.first != t->list.last && t->list.first->last_phase < phase) {
         if (t->sent.segment == t->list.first) {
-            t->sent = (keel_cursor_t){0}; /* it stood at the end: on to the new first */
+            /* the cursor was at the end of the segment: continue at the new first segment */
+            t->sent = (keel_cursor_t){0};
         }
         keel_segment_list_drop_first(&t->list, log->pool);
     }
@@ -370,7 +374,7 @@ uint32_t keel_put_log_oldest(keel_put_log_t *log, uint32_t target)
                : log->epochs.open;
 }
 
-/* the table of phases need not go back further than the oldest record */
+/* drops phases from the table that are older than every record */
 static void put_log_trim_epochs(keel_put_log_t *log)
 {
     uint32_t oldest = log->epochs.open;

@@ -1,4 +1,4 @@
-/* What is sent from the put log. */
+/* Sends records of the put log. */
 #include "oplog/put_send.h"
 
 #include "base/crc.h"
@@ -7,9 +7,9 @@
 #include "peer/issue.h"
 #include "peer/remote_put.h"
 
-enum { PUTS = 32 }; /* that are issued together, at most */
+enum { PUTS = 32 }; /* maximum number of puts issued together */
 
-/* bytes of the complete records that fit in @a limit bytes, and how many they are */
+/* bytes and number of complete records within @a limit bytes */
 static size_t records_run(const uint8_t *data, size_t length, size_t limit, uint32_t *count_p)
 {
     keel_records_t left = keel_records_of(data, length);
@@ -32,7 +32,7 @@ void keel_put_log_lend(keel_put_log_t *log)
     log->lent = log->pool->arenas;
 }
 
-/* puts of one epoch to one region, from the first record on; how many they are */
+/* collects puts of one epoch to one region, from the first record on; returns the count */
 static unsigned puts_of(const keel_put_log_t *log, const keel_put_target_t *t, const uint8_t *data, size_t length,
                         keel_transport_put_t *puts)
 {
@@ -40,7 +40,8 @@ static unsigned puts_of(const keel_put_log_t *log, const keel_put_target_t *t, c
     const uint64_t numbers = log->number_end - t->sent_count;
     const uint64_t kind = record->where & ~KEEL_OFFSET_MAX;
     const uint32_t epoch = record->epoch;
-    /* of what is only sent nobody knows the epochs: each is behind the one before */
+    /* records that are only sent have no known epochs: each is ordered behind the previous
+     * record */
     const unsigned most = t->is_off ? 1 : (numbers < PUTS) ? (unsigned)numbers : PUTS;
     unsigned count = 0;
 
@@ -56,12 +57,13 @@ static unsigned puts_of(const keel_put_log_t *log, const keel_put_target_t *t, c
     return count;
 }
 
-/* the next records, by operations of this process alone; how many were */
+/* puts the next records by one-sided operations; returns the count */
 static unsigned put_log_put(keel_put_log_t *log, uint32_t target, const uint8_t *data, size_t length)
 {
     keel_put_target_t *t = &log->targets[target];
     const keel_record_t *first = (const keel_record_t *)data;
-    const int is_behind = first->epoch != t->put_epoch || t->is_off; /* a fence or flush came between */
+    /* a fence or flush lies between */
+    const int is_behind = first->epoch != t->put_epoch || t->is_off;
     keel_transport_put_t puts[PUTS];
     unsigned count;
 
@@ -83,7 +85,7 @@ static unsigned put_log_put(keel_put_log_t *log, uint32_t target, const uint8_t 
     return count;
 }
 
-/* what was read there before */
+/* records earlier gets at the target */
 static void write_run(keel_put_log_t *log, uint32_t target)
 {
     if (log->gets != NULL) {
@@ -141,6 +143,6 @@ keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t l
     keel_put_target_t *t = &log->targets[target];
 
     t->unsent += (uint32_t)(sizeof(keel_record_t) + keel_pad8(length));
-    /* what is left fills a message, whatever else */
+    /* if the remaining bytes fill another message, more follows */
     return (is_due || t->unsent >= log->send_at) ? put_log_send(log, target, left >= log->send_at) : KEEL_OK;
 }

@@ -3,13 +3,15 @@
 
 #include "base/memory.h"
 
-#define SEGMENT_SIZE_MIN  4096u
-#define SEGMENT_SIZE_MAX  (256u * 1024)
-#define SEGMENT_HEADS     1024u /* beside: else four puts of 64 KiB, or one of 256, and their heads take more than one */
+#define SEGMENT_SIZE_MIN 4096u
+#define SEGMENT_SIZE_MAX (256u * 1024)
+/* Room for record heads. Without the room, four puts of 64 KiB or one of 256 KiB would take two
+ * segments. */
+#define SEGMENT_HEADS     1024u
 #define SEGMENTS_AT_LEAST 3
 #define SEGMENTS_WANTED   1024
 
-/* segments that one arena more may have */
+/* number of segments that fit in another arena within the budget */
 static size_t pool_room(const keel_segment_pool_t *pool, size_t budget)
 {
     const size_t taken = pool->bytes + sizeof(keel_segment_arena_t);
@@ -17,7 +19,7 @@ static size_t pool_room(const keel_segment_pool_t *pool, size_t budget)
     return (budget > taken) ? (budget - taken) / (pool->segment_size + sizeof(keel_segment_t)) : 0;
 }
 
-/* after those that are free, so that memory that was touched is used first */
+/* Appends the new segments behind the free ones: memory touched before is used first. */
 static keel_status_t pool_add(keel_segment_pool_t *pool, size_t count, size_t ready)
 {
     const size_t table = sizeof(keel_segment_arena_t) + count * sizeof(keel_segment_t),
