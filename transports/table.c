@@ -1,4 +1,4 @@
-/* The transports and runtimes compiled in; the build says which. */
+/* Transports and runtimes compiled in, by the build's configuration. */
 #include "transports/table.h"
 
 #include "base/message.h"

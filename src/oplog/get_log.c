@@ -1,5 +1,4 @@
-/* Get log: local copies, and LG at the targets (getlog_chunk.c). getlog_replay.c refills both
- * after a death. */
+/* Get log: local copies, and LG at the targets (getlog_chunk.c, getlog_replay.c). */
 #include "oplog/get_log.h"
 
 #include "base/memory.h"
@@ -42,7 +41,7 @@ keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_seg
     if (room > lane->ops->max_data) {
         room = lane->ops->max_data;
     }
-    /* a record must also fit in a message that forwards it */
+    /* a record must also fit in a forwarding message */
     log->piece_max = (uint32_t)((room - sizeof(keel_get_record_t) - KEEL_GET_MESSAGE_HEAD) & ~(size_t)7);
     log->targets = keel_alloc(lane->size * sizeof(*log->targets), "get log");
     log->served = keel_alloc(lane->size * sizeof(*log->served), "get log");
@@ -116,8 +115,7 @@ keel_get_record_t *keel_get_log_append(keel_get_log_t *log, keel_get_target_t *t
     return record;
 }
 
-/* Announces the loss to the target at once: a put in this phase may overwrite bytes that were
- * read without a record. */
+/* announces the loss: a put in this phase may overwrite bytes read without a record */
 static void get_target_mark_lost(keel_get_log_t *log, uint32_t target)
 {
     keel_board_slot_t *slot = keel_access_slot(log->lane, target);
@@ -129,8 +127,7 @@ static void get_target_mark_lost(keel_get_log_t *log, uint32_t target)
 
 keel_get_record_t *keel_get_log_reserve_slow(keel_get_log_t *log, uint32_t target, uint32_t length)
 {
-    /* Records are named by their index in the phase. The index must not wrap within one more
-     * segment. */
+    /* records are named by index and phase: the index must not wrap within one more segment */
     const int has_index = log->targets[target].index < UINT32_MAX - log->pool->segment_size;
     keel_get_record_t *record =
         (log->is_off || !has_index) ? NULL : keel_get_log_append(log, &log->targets[target], log->phase, length);
@@ -323,8 +320,7 @@ void keel_get_log_push(keel_get_log_t *log, uint32_t target)
     if (!log->is_off) {
         get_target_push(log, target);
     } else if (!KEEL_PLANT(loss_untold)) {
-        /* the records exist only here, and the ranks that know of the loss may die with this
-         * process */
+        /* these records exist only here, and ranks that know of the loss may die, too */
         get_target_mark_lost(log, target);
     }
 }
@@ -341,8 +337,7 @@ void *keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *re
                                  log->chunk_size, &log->served[source], source, record, &log->place);
 
     if (at == NULL) {
-        /* The source cannot know of the loss, and no other process announces it: note it in the
-         * source's own board slot. */
+        /* the source cannot know of the loss: note it in the source's own board slot */
         keel_board_lose_get(&log->lane->board[source], record->phase);
         log->overflows++;
     }
@@ -426,8 +421,8 @@ void keel_get_log_trim_own(keel_get_log_t *log, uint32_t phase, uint32_t now)
     if (log->is_off && log->is_enabled && log->resume_at == KEEL_PHASE_NONE) {
         log->resume_at = now + 1;
     }
-    /* lost_gets stays: if this process dies before other ranks know of the image, it must not
-     * have announced that nothing is lost */
+    /* lost_gets stays: if this process dies before other ranks know of the image, the loss must
+     * still be known */
 }
 
 void keel_get_log_trim_source(keel_get_log_t *log, uint32_t source, uint32_t phase)

@@ -1,16 +1,19 @@
 /*
- * Records of several parts: what one call puts at several places is one record, so it is numbered, applied and replayed as one. Parts are
- * applied in their order, and so are the blocks of a part. A record's own `where` has its op, and the place of its first part.
+ * Records of several parts: a call that puts at several places makes one record, which is numbered,
+ * applied and replayed as a unit. Parts are applied in order, and so are the blocks of a part. The
+ * record's own `where` has its op and the place of its first part.
  *
- * KEEL_RECORD_BLOCKS: each part is a head, where it has several blocks the distance of their begins, and the blocks one behind the
- * other, padded to 8. KEEL_RECORD_SIGNAL: a word, and data, which is put before it.
+ * KEEL_RECORD_BLOCKS: each part is a head, the distance of its blocks if there are several, and the
+ * contiguous blocks, padded to 8. KEEL_RECORD_SIGNAL: a word and data; the data is put before the
+ * word.
  */
 #ifndef KEEL_WIRE_BLOCKS_H_
 #define KEEL_WIRE_BLOCKS_H_
 
 #include "wire/record.h"
 
-/* bytes from the begin of the first of blocks at regular distances to the end of the last one; 0: none, or more than there can be */
+/* bytes from the begin of the first to the end of the last of blocks at regular distances; 0:
+ * none, or an overflow */
 static inline uint64_t keel_blocks_span(uint64_t length, uint64_t count, uint64_t stride)
 {
     uint64_t span;
@@ -23,35 +26,35 @@ static inline uint64_t keel_blocks_span(uint64_t length, uint64_t count, uint64_
 }
 
 typedef struct keel_record_part {
-    uint64_t where;  /* of the first block; op PUT */
+    uint64_t where;  /* place of the first block; op PUT */
     uint32_t length; /* of each block, bytes, not 0 */
-    uint32_t count;  /* not 0; if more than one the distance follows, 8 bytes */
+    uint32_t count;  /* not 0; if above 1, the distance of the blocks follows, 8 bytes */
 } keel_record_part_t;
 _Static_assert(sizeof(keel_record_part_t) == 16, "log format");
 
 typedef struct keel_record_signal {
-    uint64_t where; /* of the word; op PUT */
+    uint64_t where; /* place of the word; op PUT */
     uint64_t value;
 } keel_record_signal_t;
 _Static_assert(sizeof(keel_record_signal_t) == 16, "log format");
 
-/* of a part, which is not more than 2^32 blocks of 2^32 bytes */
+/* bytes of a part, which has at most 2^32 blocks of 2^32 bytes */
 static inline size_t keel_part_size(uint32_t length, uint32_t count)
 {
     return sizeof(keel_record_part_t) + (count > 1 ? sizeof(uint64_t) : 0) + keel_pad8((size_t)length * count);
 }
 
 typedef struct keel_blocks_part {
-    const uint8_t *data; /* lies anyhow */
+    const uint8_t *data; /* unaligned */
     uint64_t where, stride;
     uint32_t length, count;
-    int is_behind; /* nobody is to see it without the part before it */
+    int is_behind; /* must not become visible before the previous part */
 } keel_blocks_part_t;
 
-/* the parts of a record: what is left of them */
+/* iterator: the remaining parts of a record */
 typedef struct keel_parts {
     const uint8_t *at, *end;
-    uint64_t where; /* of the data that a signal tells of; 0: there is none, or it was had */
+    uint64_t where; /* place of a signal's data; 0: no signal, or the data was returned already */
     int is_signal;
 } keel_parts_t;
 
@@ -64,7 +67,7 @@ static inline keel_parts_t keel_parts_of(const keel_record_t *record, const void
                           .where = place | ((uint64_t)KEEL_RECORD_PUT << 48),
                           .is_signal = keel_where_op(record->where) == KEEL_RECORD_SIGNAL};
 }
-/* all were there; else what is left is no part */
+/* all parts were returned; otherwise the remaining bytes are malformed */
 static inline int keel_parts_are_over(const keel_parts_t *parts)
 {
     return parts->at == parts->end;
@@ -96,7 +99,8 @@ static inline int keel_parts_next_of_signal(keel_parts_t *parts, keel_blocks_par
     return keel_where_op(part->where) == KEEL_RECORD_PUT;
 }
 
-/* the next one, of a record that may come from elsewhere; 0: none, or malformed. Where its blocks are has yet to be checked. */
+/* Returns the next part of a record that may come from another process; 0: none, or malformed.
+ * The caller has yet to check the places of the blocks. */
 static inline int keel_parts_next(keel_parts_t *parts, keel_blocks_part_t *part)
 {
     size_t left = (size_t)(parts->end - parts->at), head = sizeof(keel_record_part_t);

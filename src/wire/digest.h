@@ -1,8 +1,10 @@
 /*
- * What a process holds of another's records of a phase: how many, from the first on, a sum over them, and whether there are more. A
- * re-execution makes the same records, so its first ones have that sum; their epochs, clocks and the numbers of locks are not the
- * program's, and are not in it, nor is by how much an atomic changed a word. Of what is longer than 64 bytes, a record's
- * data or that of a part, nine words are: the sum is made where each record is applied.
+ * Digest of the records of a phase that a process holds of another process: the number of records
+ * from the first on, a sum over them, and whether the phase has more. A re-execution makes equal
+ * records, so its first records have an equal sum. The sum excludes values that the program does
+ * not determine: epochs, clocks, numbers of locks, and the changes made by atomics. Data of a
+ * record or part longer than 64 bytes contributes nine words, since the sum is computed where each
+ * record is applied.
  */
 #ifndef KEEL_WIRE_DIGEST_H_
 #define KEEL_WIRE_DIGEST_H_
@@ -11,12 +13,12 @@
 
 #include <string.h>
 
-#define KEEL_DIGEST_WORDS 8u /* of a record's data, and the last one */
+#define KEEL_DIGEST_WORDS 8u /* words of a record's data, besides the last one */
 
 typedef struct keel_digest {
-    uint64_t records; /* phase << 32 | how many; 0 of them: nothing is held */
+    uint64_t records; /* phase << 32 | number of records; number 0: no records are held */
     uint64_t sum;
-    uint64_t is_all; /* the phase has no more */
+    uint64_t is_all; /* the phase has no more records */
 } keel_digest_t;
 
 static inline uint32_t keel_digest_phase(const keel_digest_t *digest)
@@ -28,7 +30,7 @@ static inline uint32_t keel_digest_count(const keel_digest_t *digest)
     return (uint32_t)digest->records;
 }
 
-/* a word that differs shows for certain, unless others do too */
+/* a single differing word always changes the sum */
 static inline uint64_t keel_digest_mix(uint64_t sum, uint64_t word)
 {
     sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
@@ -55,7 +57,8 @@ static inline uint64_t keel_digest_data(uint64_t sum, const uint8_t *data, uint3
     return keel_digest_mix(sum, word);
 }
 
-/* what a source made of an atomic is the same whether it knows what that changed: of many where it may their values have a sum in their head */
+/* The digest of an atomic does not depend on whether the source knows the change. ATOMICS that
+ * may change have a sum of their values in the head, which stands for the values. */
 static inline uint64_t keel_digest_atomic(uint64_t sum, const keel_record_t *record, const void *data)
 {
     keel_record_accumulate_t head;
@@ -78,7 +81,7 @@ static inline uint64_t keel_digest_atomic(uint64_t sum, const keel_record_t *rec
     return keel_digest_data(sum, (const uint8_t *)data, record->length);
 }
 
-/* each part as a record of its own */
+/* adds each part like a record */
 static inline uint64_t keel_digest_parts(uint64_t sum, const keel_record_t *record, const void *data)
 {
     keel_parts_t parts = keel_parts_of(record, data);
@@ -92,7 +95,8 @@ static inline uint64_t keel_digest_parts(uint64_t sum, const keel_record_t *reco
     return sum;
 }
 
-/* record @a number of @a phase, with its data, which need not be aligned; counted when all before it are */
+/* Adds record @a number of @a phase with its data, which may be unaligned, if all earlier
+ * records were added. */
 static inline void keel_digest_add(keel_digest_t *digest, uint32_t phase, uint32_t number, const keel_record_t *record,
                                    const void *data)
 {
@@ -121,7 +125,8 @@ static inline void keel_digest_add(keel_digest_t *digest, uint32_t phase, uint32
     digest->records++;
 }
 
-/* what is held is all that is done here, and the source arrives at gsync @a number */
+/* The digest covers all records applied here, and the source arrives at gsync @a number: the
+ * phase is complete. */
 static inline void keel_digest_end(keel_digest_t *digest, uint32_t number)
 {
     digest->is_all |= keel_digest_count(digest) > 0 && keel_digest_phase(digest) + 1 == number;

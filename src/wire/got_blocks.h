@@ -1,6 +1,7 @@
 /*
- * Accesses of several blocks that are one record: how many parts there are, then where each of them lies, then the bytes of all blocks,
- * packed. A part is blocks of one length at regular distances; a single block is one, too.
+ * Accesses of several blocks in one record: the number of parts, the place of each part, then the
+ * bytes of all blocks, packed. A part is a set of blocks of equal length at regular distances; a
+ * single block is a part, too.
  */
 #ifndef KEEL_WIRE_GOT_BLOCKS_H_
 #define KEEL_WIRE_GOT_BLOCKS_H_
@@ -8,9 +9,9 @@
 #include "wire/blocks.h"
 
 typedef struct keel_got_part {
-    uint64_t where;  /* of the first block, as of a put */
-    uint64_t stride; /* bytes, from one to the next */
-    uint32_t length; /* of each, bytes */
+    uint64_t where;  /* place of the first block, as for a put */
+    uint64_t stride; /* bytes from the begin of a block to the next */
+    uint32_t length; /* bytes of each block */
     uint32_t count;
 } keel_got_part_t;
 _Static_assert(sizeof(keel_got_part_t) == 24, "log format");
@@ -21,7 +22,7 @@ typedef struct keel_got_parts {
 } keel_got_parts_t;
 _Static_assert(sizeof(keel_got_parts_t) == 8, "log format");
 
-/* bytes before those of the blocks */
+/* bytes in front of the blocks' bytes */
 static inline size_t keel_got_parts_size(uint32_t count)
 {
     return sizeof(keel_got_parts_t) + (size_t)count * sizeof(keel_got_part_t);
@@ -37,7 +38,7 @@ static inline uint64_t keel_got_part_span(const keel_got_part_t *part)
     return keel_blocks_span(part->length, part->count, part->stride);
 }
 
-/* part @a i of a description, which lies anyhow */
+/* part @a i of a description, which may be unaligned */
 static inline keel_got_part_t keel_got_part_at(const void *parts, uint32_t i)
 {
     keel_got_part_t part;
@@ -47,8 +48,9 @@ static inline keel_got_part_t keel_got_part_at(const void *parts, uint32_t i)
 }
 
 /*
- * Of what came from elsewhere, @a length bytes with or without those of the blocks: how many parts there are. 0: it is no description. Each part is one of
- * the same region as the others and spans something; where that is, the caller looks. *bytes_p: of all blocks, less than 2^48.
+ * Checks a description from another process, @a length bytes with or without the blocks' bytes, and
+ * returns its number of parts. 0: malformed. All parts belong to one region and have a valid span;
+ * the caller checks the span against the region. *bytes_p: bytes of all blocks, less than 2^48.
  */
 static inline uint32_t keel_got_parts_read(const void *parts, size_t length, uint64_t *bytes_p)
 {
@@ -75,7 +77,7 @@ static inline uint32_t keel_got_parts_read(const void *parts, size_t length, uin
     return head.count;
 }
 
-/* what the record of such an access, and the first of its parts, say of where it is */
+/* place in the record of such an access, made from the place of its first part */
 static inline uint64_t keel_where_blocks(uint64_t where)
 {
     return keel_where(keel_where_offset(where), KEEL_RECORD_BLOCKS, keel_where_region(where));

@@ -1,6 +1,6 @@
 /*
- * Determinants: a record is the header of an action and, behind it, its data [F 3.2]. Records lie back to back in log
- * segments, each padded to 8 bytes, and leave the process as they lie.
+ * Determinants: a record is the header of an action, followed by its data [F 3.2]. Records lie back
+ * to back in log segments, each padded to 8 bytes, and leave the process unchanged.
  */
 #ifndef KEEL_WIRE_RECORD_H_
 #define KEEL_WIRE_RECORD_H_
@@ -13,22 +13,30 @@
 typedef enum {
     KEEL_RECORD_PUT = 1,    /* payload: the bytes */
     KEEL_RECORD_ATOMIC = 2, /* payload: keel_record_atomic_t */
-    KEEL_RECORD_LOCK = 3,   /* payload: SC, 8 bytes; what follows up to the next one is in that critical section */
-    KEEL_RECORD_CLOCK =
-        4, /* payload: the source's clock in this phase, 8 bytes; it was that for what follows, 0 before */
-    KEEL_RECORD_ACCUMULATE = 5, /* payload: keel_record_accumulate_t, and the values but for a NO_OP */
-    KEEL_RECORD_ATOMICS = 7,    /* the same payload: each element is a posted atomic of one class, and it is replayed */
-    KEEL_RECORD_ANSWER =
-        6, /* in the get log; payload: keel_record_answer_t, and what the words held; its number is where the offset is */
-    KEEL_RECORD_BLOCKS =
-        8, /* payload: what is put at several places, as one (wire/blocks.h); in the get log: wire/got_blocks.h */
-    KEEL_RECORD_SIGNAL = 9 /* the same: keel_record_signal_t, and the data that it tells of */
+    /* payload: SC, 8 bytes; the records up to the next such record belong to the critical
+     * section */
+    KEEL_RECORD_LOCK = 3,
+    /* payload: the source's clock in this phase, 8 bytes, for the records that follow; the clock
+     * is 0 before */
+    KEEL_RECORD_CLOCK = 4,
+    /* payload: keel_record_accumulate_t, and the values except for a NO_OP */
+    KEEL_RECORD_ACCUMULATE = 5,
+    /* payload as ACCUMULATE; each element is a posted atomic of one class, and the record is
+     * replayed */
+    KEEL_RECORD_ATOMICS = 7,
+    /* get log: result of a test of own words; payload: keel_record_answer_t and the contents of
+     * the words; the offset holds the number of the record */
+    KEEL_RECORD_ANSWER = 6,
+    /* payload: put at several places (wire/blocks.h); in the get log: wire/got_blocks.h */
+    KEEL_RECORD_BLOCKS = 8,
+    /* payload: keel_record_signal_t, and the data announced by the signal */
+    KEEL_RECORD_SIGNAL = 9
 } keel_record_op_t;
 
-/* put log: what p did to q. The counters of its epoch are found by the number (oplog/epochs.h). */
+/* Put log: action of p at q. The epoch's number leads to its counters (oplog/epochs.h). */
 typedef struct keel_record {
-    uint64_t where;  /* offset 48, op 4, region 12, from the low end */
-    uint32_t length; /* of the payload, bytes, without padding */
+    uint64_t where;  /* offset 48 bits, op 4, region 12, from the low end */
+    uint32_t length; /* bytes of the payload, without padding */
     uint32_t epoch;
 } keel_record_t;
 _Static_assert(sizeof(keel_record_t) == 16, "log format");
@@ -37,8 +45,8 @@ typedef struct keel_record_atomic {
     uint8_t op;   /* keel_atomic_op_t */
     uint8_t size; /* 4 or 8 */
     uint8_t fetches;
-    uint8_t is_changed;  /* who applied it knows by how much that changed the word: it is replayed by adding that */
-    uint8_t is_answered; /* what it fetched is known */
+    uint8_t is_changed;  /* the change of the word is known: replay adds @a change */
+    uint8_t is_answered; /* the fetched value is known */
     uint8_t reserved[3];
     uint64_t operand;
     uint64_t compare;
@@ -46,43 +54,49 @@ typedef struct keel_record_atomic {
 } keel_record_atomic_t;
 _Static_assert(sizeof(keel_record_atomic_t) == 32, "log format");
 
-/* what is fetched in a program that waits, in records and answers: what comes next is beyond all of that clock there */
+/* Fetched value in records and replies of a program that waits. The access that follows is
+ * ordered after everything of that clock at the target. */
 typedef struct keel_fetched {
     uint64_t old;
     uint64_t clock;
 } keel_fetched_t;
 _Static_assert(sizeof(keel_fetched_t) == 16, "log format");
 
-/* what is polled: behind the bytes, which are padded to 8 */
+/* trailer of a polled value, behind the bytes, which are padded to 8 */
 typedef struct keel_polled {
-    uint64_t clock; /* what comes next is beyond all of that clock there */
-    uint64_t times; /* one after another that the same was found */
+    uint64_t clock; /* the next access is ordered after everything of that clock at the target */
+    uint64_t times; /* number of successive polls with equal result */
 } keel_polled_t;
 _Static_assert(sizeof(keel_polled_t) == 16, "log format");
 
-/* as KEEL_RECORD_ACCUMULATE never replayed: who accumulates so is in a program whose deaths are rollbacks */
+/* Payload of ACCUMULATE and ATOMICS. ACCUMULATE is never replayed: a death in such a program
+ * leads to a rollback. */
 typedef struct keel_record_accumulate {
     uint8_t op;   /* keel_op_t, KEEL_COMBINE_CSWAP */
     uint8_t type; /* keel_type_t */
-    uint8_t
-        may_change; /* of ATOMICS: not of a class that commutes, so where it is known by how much these changed the words, */
-    uint8_t is_changed; /* the values are what is to be added to them */
-    uint32_t count;     /* elements */
-    uint64_t compare;   /* of CSWAP; of ATOMICS that may change: a sum of their values as they were */
+    /* ATOMICS of a class that does not commute: the record has the changes of the words if they
+     * are known */
+    uint8_t may_change;
+    uint8_t is_changed; /* the values are the changes to add to the words */
+    uint32_t count;     /* number of elements */
+    /* CSWAP: the comparand; ATOMICS that may change: sum of the original values */
+    uint64_t compare;
 } keel_record_accumulate_t;
 _Static_assert(sizeof(keel_record_accumulate_t) == 16, "log format");
 
-/* what p was answered about words of its own, in the get log of any other rank: behind it what each held, and bits: which were as asked.
- * Without words: its requests were in progress when it looked, so many times; .clock is the number of the first of these looks. */
+/* Result of a test of own words by p, in the get log of any other rank. The contents of the
+ * words follow, and a bit for each word that met its condition. Without words: p tested requests
+ * and found them in progress, .times times; .clock is the number of the first such test. */
 typedef struct keel_record_answer {
-    uint64_t times; /* one after another that it was answered so */
-    uint64_t clock; /* what comes next is beyond all of that clock at p */
+    uint64_t times; /* number of successive tests with equal result */
+    uint64_t clock; /* the next access is ordered after everything of that clock at p */
     uint32_t words;
-    uint32_t is_over; /* what was asked of all of them together is so */
+    uint32_t is_over; /* the condition on all words together was met */
 } keel_record_answer_t;
 _Static_assert(sizeof(keel_record_answer_t) == 24, "log format");
 
-/* get log: what p read at q. (phase, index) names the access: the index counts p's gets at q within the phase. */
+/* Get log: value that p read at q. (phase, index) names the access: the index counts p's gets at
+ * q within the phase. */
 typedef struct keel_get_record {
     uint32_t phase;
     uint32_t index;
@@ -98,7 +112,7 @@ static inline uint64_t keel_where(uint64_t offset, keel_record_op_t op, unsigned
 {
     return offset | ((uint64_t)op << 48) | ((uint64_t)region << 52);
 }
-/* of a lock's record in the get log: the answer is its payload */
+/* name of a lock's record in the get log; the payload is the reply */
 static inline uint64_t keel_where_lock(int is_read)
 {
     return keel_where((uint64_t)(is_read != 0), KEEL_RECORD_LOCK, 0);
@@ -119,7 +133,7 @@ static inline int keel_where_has_parts(uint64_t where)
 {
     return keel_where_op(where) == KEEL_RECORD_BLOCKS || keel_where_op(where) == KEEL_RECORD_SIGNAL;
 }
-/* bytes of which a record, with its payload, says by how much they were changed; 0: it does not */
+/* bytes of the words with a known change in this record; 0: no change is known */
 static inline size_t keel_record_changed(const keel_record_t *record, const void *payload)
 {
     keel_record_accumulate_t head;
@@ -135,7 +149,7 @@ static inline size_t keel_record_changed(const keel_record_t *record, const void
     }
     return 0;
 }
-/* bytes that it writes; of one of several parts: wire/blocks.h */
+/* bytes that the record writes; 0 for records of several parts, see wire/blocks.h */
 static inline size_t keel_record_written(const keel_record_t *record, const void *payload)
 {
     keel_record_atomic_t atomic;
@@ -162,13 +176,13 @@ static inline size_t keel_pad8(size_t length)
     return (length + 7) & ~(size_t)7;
 }
 
-/* of the payload of what is polled */
+/* bytes of the payload of a polled value */
 static inline size_t keel_polled_length(size_t length)
 {
     return keel_pad8(length) + sizeof(keel_polled_t);
 }
 
-/* and what of it comes behind so many bytes */
+/* writes the padding and trailer behind @a length bytes of a polled value */
 static inline void keel_polled_fill(void *payload, size_t length, uint64_t clock)
 {
     const keel_polled_t polled = {.clock = clock, .times = 1};
@@ -187,7 +201,7 @@ static inline size_t keel_get_record_size(const keel_get_record_t *record)
     return sizeof(*record) + keel_pad8(record->length);
 }
 
-/* records that lie back to back: what is left of them */
+/* iterator: the remaining records of a contiguous run */
 typedef struct keel_records {
     const uint8_t *at, *end;
 } keel_records_t;
@@ -196,7 +210,7 @@ static inline keel_records_t keel_records_of(const void *first, size_t length)
 {
     return (keel_records_t){(const uint8_t *)first, (const uint8_t *)first + length};
 }
-/* all were there; else what is left is no record */
+/* all records were returned; otherwise the remaining bytes are malformed */
 static inline int keel_records_are_over(const keel_records_t *records)
 {
     return records->at == records->end;
@@ -205,7 +219,8 @@ static inline size_t keel_records_left(const keel_records_t *records)
 {
     return (size_t)(records->end - records->at);
 }
-/* the next one of records that this process wrote or has checked, aligned as in a log; NULL after the last */
+/* Returns the next record that this process wrote or has checked, aligned as in a log. NULL at
+ * the end. */
 static inline const keel_record_t *keel_records_next(keel_records_t *records)
 {
     const keel_record_t *record = (const keel_record_t *)(const void *)records->at;
@@ -216,7 +231,7 @@ static inline const keel_record_t *keel_records_next(keel_records_t *records)
     records->at += keel_record_size(record);
     return record;
 }
-/* the next one of what came from elsewhere, and lies anyhow; 0: none, or incomplete */
+/* Reads the next record from another process, possibly unaligned. 0: none, or incomplete. */
 static inline int keel_records_read(keel_records_t *records, keel_record_t *record, const void **payload_p)
 {
     if (keel_records_left(records) < sizeof(*record)) {
@@ -230,7 +245,7 @@ static inline int keel_records_read(keel_records_t *records, keel_record_t *reco
     records->at += keel_record_size(record);
     return 1;
 }
-/* the same of get records */
+/* the same for get records */
 static inline int keel_get_records_read(keel_records_t *records, keel_get_record_t *record, const void **payload_p)
 {
     if (keel_records_left(records) < sizeof(*record)) {

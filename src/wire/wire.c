@@ -1,11 +1,11 @@
-/* Sealing and checking of messages. */
+/* Sealing and verification of messages. */
 #include "wire/wire.h"
 
 #include "base/crc.h"
 
 #include <string.h>
 
-/* @a sum: that of the data */
+/* @param sum  of the data */
 static uint32_t wire_crc(const keel_wire_t *wire, uint32_t sum)
 {
     keel_wire_t copy = *wire;

@@ -1,10 +1,12 @@
-/* Whether anybody answers. */
+/* Detection of a process without any answer from peers. */
 #include "service_alone.h"
 
 #include "shm/shm_sleeper.h"
 
-#define SECOND_NS    1000000000ull
-#define LOOK_MOST_NS SECOND_NS /* between two looks; what is beyond it this process slept, and answers may be waiting */
+#define SECOND_NS 1000000000ull
+/* maximum time between two checks; in a longer interval this process did not run, and replies
+ * may be waiting */
+#define LOOK_MOST_NS SECOND_NS
 
 void keel_service_alone_begin(keel_service_alone_t *alone)
 {

@@ -1,14 +1,15 @@
-/* The limit on open files. */
+/* Limit on open files. */
 #include "service_files.h"
 
 #include "base/file_limit.h"
 #include "base/message.h"
 
 enum {
-    FILES_A_RANK = 2,     /* a connection each way */
-    FILES_OF_MEMORY = 20, /* memory that is shared: Keel's own, and some windows */
-    FILES_FOR_A_MOMENT =
-        12 /* connections to a dead rank and to its replacement at once; memory of others that is being mapped */
+    FILES_A_RANK = 2,     /* a connection in each direction */
+    FILES_OF_MEMORY = 20, /* shared memory: Keel's own, and some windows */
+    /* connections to a dead rank and its replacement at once; files of peers' memory during
+     * mapping */
+    FILES_FOR_A_MOMENT = 12
 };
 
 keel_status_t keel_service_demand_files(const keel_transport_params_t *params, size_t own)

@@ -1,10 +1,10 @@
-/* The limit on locked memory, which a transport that registers memory with a device may meet. */
+/* Limit on locked memory, which a transport that registers memory with a device may reach. */
 #ifndef KEEL_SERVICE_LOCKED_H_
 #define KEEL_SERVICE_LOCKED_H_
 
 #include <stddef.h>
 
-/* how many bytes this process may lock; SIZE_MAX: any */
+/* bytes that this process may lock; SIZE_MAX: no limit */
 size_t keel_service_lockable(void);
 
 #endif

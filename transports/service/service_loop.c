@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 enum {
-    REQUESTS_TILL_IDLE = 256, /* on_idle() is called at the latest after so many requests */
-    POLLS_A_YIELD = 8,        /* while it spins */
-    HELD_NS = 1000000         /* on_idle() keeps nothing back for longer, whatever else comes or does not come */
+    REQUESTS_TILL_IDLE = 256, /* maximum number of requests between two calls of on_idle() */
+    POLLS_A_YIELD = 8,        /* polls between two yields while spinning */
+    /* maximum time that on_idle() may hold back work */
+    HELD_NS = 1000000
 };
 
 void keel_service_loop_request(keel_service_loop_t *loop, const void *header, size_t header_len, const void *data,
@@ -33,14 +34,14 @@ static void tell_other_thread(keel_service_loop_t *loop)
     keel_shm_wait_end(loop->other);
 }
 
-/* ---- time for the other thread ---- */
+/* ---- ticks for the other thread ---- */
 
 static int has_ticks(const keel_service_loop_t *loop)
 {
     return (loop->params->on_news != NULL) && (loop->params->tick_us > 0);
 }
 
-/* for poll() */
+/* timeout for poll() */
 static int ms_to_tick(const keel_service_loop_t *loop)
 {
     const uint64_t tick_ns = loop->params->tick_us * 1000ull, passed_ns = keel_shm_now_ns() - loop->tick_ns;
@@ -110,11 +111,13 @@ static void *loop_main(void *arg)
         if (now - idle_since >= spin) {
             if (loop->held_since_ns != 0) {
                 report(loop, 1);
-                continue; /* what was sent may want progress */
+                continue; /* messages just sent may need progress */
             }
             loop->ops->sleep(loop->arg, loop->bell, ms_to_tick(loop));
         } else if (++polls % POLLS_A_YIELD == 0) {
-            sched_yield(); /* who gets the core may keep it for a time slice, however short these polls were */
+            /* the scheduler may give the core to another thread for a whole time slice, however
+             * short the polls were */
+            sched_yield();
         }
     }
     if (loop->unreported > 0 || loop->held_since_ns != 0) {
@@ -146,7 +149,8 @@ keel_status_t keel_service_loop_open(keel_service_loop_t *loop, const keel_servi
     return KEEL_ERR_IO;
 }
 
-/* signals are the program's: none is handled on this thread, but one by which a runtime may hold it */
+/* Signals belong to the program: the service thread handles none, except the signal by which a
+ * runtime may hold it. */
 keel_status_t keel_service_loop_start(keel_service_loop_t *loop)
 {
     sigset_t all, before;

@@ -1,7 +1,8 @@
 /*
- * The thread that serves others while the program computes, as every transport with a network has it: it spins for a while after
- * each message, then sleeps until one comes; it tells the thread inside Keel of news and that time passes, and has what is
- * owed acknowledged when it runs dry.
+ * Thread that serves other ranks while the program computes, for every transport with a network.
+ * After each message the thread spins for a while, then sleeps until the next. It notifies the
+ * thread inside Keel of news and of the passage of time, and calls for pending acknowledgements
+ * when no request is left.
  */
 #ifndef KEEL_SERVICE_LOOP_H_
 #define KEEL_SERVICE_LOOP_H_
@@ -12,11 +13,11 @@
 #include <stdatomic.h>
 
 typedef struct keel_service_loop_ops {
-    /* takes what has come and sends what is queued; how many events there were */
+    /* receives incoming messages and sends queued ones; returns the number of events */
     unsigned (*progress)(void *arg);
-    /* until a message comes or the bell is rung; -1: for as long as that takes */
+    /* sleeps until a message arrives or the bell rings; timeout -1: no limit */
     void (*sleep)(void *arg, int bell, int timeout_ms);
-    /* at the end: sends what is queued still */
+    /* at the end: sends all queued messages */
     void (*drain)(void *arg);
 } keel_service_loop_ops_t;
 
@@ -26,22 +27,24 @@ typedef struct keel_service_loop {
     const keel_transport_params_t *params;
     keel_shm_wait_t *other; /* the thread inside Keel */
     pthread_t thread;
-    int bell; /* ends its sleep */
+    int bell; /* ends the sleep of the thread */
     int is_running;
     atomic_int must_stop;
-    int concerns;           /* keel_served: of the requests of this progress, for the other thread */
-    uint64_t tick_ns;       /* when it was told last that time passes */
+    /* keel_served flags of the requests in this progress, for the other thread */
+    int concerns;
+    uint64_t tick_ns;       /* time of the last tick */
     unsigned unreported;    /* requests handled since on_idle() */
-    uint64_t held_since_ns; /* on_idle() keeps something back; 0: not */
+    uint64_t held_since_ns; /* time since on_idle() holds back work; 0: nothing is held back */
 } keel_service_loop_t;
 
 /* @a params are kept */
 keel_status_t keel_service_loop_open(keel_service_loop_t *loop, const keel_service_loop_ops_t *ops, void *arg,
                                      const keel_transport_params_t *params, keel_shm_wait_t *other);
 keel_status_t keel_service_loop_start(keel_service_loop_t *loop);
-void keel_service_loop_stop(keel_service_loop_t *loop); /* drains, and waits for its end; nothing if it does not run */
+/* drains and joins the thread; no effect if it does not run */
+void keel_service_loop_stop(keel_service_loop_t *loop);
 void keel_service_loop_close(keel_service_loop_t *loop);
-/* from progress(): a request has come */
+/* from progress(): passes on a request */
 void keel_service_loop_request(keel_service_loop_t *loop, const void *header, size_t header_len, const void *data,
                                size_t data_len);
 

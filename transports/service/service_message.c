@@ -12,7 +12,7 @@ enum {
     CACHE_LINE = 64
 };
 
-/* in front of the messages of one allocation */
+/* head of the messages of one allocation */
 typedef struct keel_service_chunk {
     struct keel_service_chunk *next;
 } keel_service_chunk_t;
@@ -22,7 +22,7 @@ static size_t round_up(size_t bytes)
     return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
-/* Each message begins at a cache line, so that no two of them share one. */
+/* Each message begins at a cache line, so no line is shared. */
 static keel_status_t pool_grow(keel_service_pool_t *pool)
 {
     const size_t stride = round_up(sizeof(keel_service_message_t) + pool->copy);
@@ -103,7 +103,7 @@ keel_service_message_t *keel_service_message_get(keel_service_pools_t *pools, si
     return (copy <= pools->large.copy) ? pool_get(&pools->large) : NULL;
 }
 
-/* The message used last is the first to be used again: it is in the cache. */
+/* The most recently used message is reused first, since the cache has it. */
 void keel_service_message_put(keel_service_message_t *message)
 {
     ucs_list_add_head(&message->pool->free, &message->link);

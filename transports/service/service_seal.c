@@ -26,7 +26,7 @@ uint64_t keel_service_seal_sum(const keel_service_seal_t *seal, const void *byte
     return (seal->state == KEEL_AUTH_ON) ? keel_auth_sum(seal->key.data, bytes, length) : 0;
 }
 
-/* @a wire: in front of its header */
+/* @param wire  in front of its header */
 static uint64_t sum_of(const keel_service_seal_t *seal, keel_service_wire_t *wire, const void *data, size_t data_len)
 {
     wire->sum = (wire->kind == KEEL_SERVICE_WIRE_HELLO) ? keel_auth_sum(seal->key.data, data, data_len) : 0;

@@ -1,4 +1,4 @@
-/* Memory shared within a node: own, and that of others. */
+/* Memory shared within a node, own and mapped. */
 #include "shm_memory.h"
 
 #include "base/file_limit.h"
@@ -9,7 +9,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { RESERVE_WASTE = 8 }; /* memory made ahead may be larger than what is asked for by this part */
+/* memory made in advance may exceed the requested size by this fraction */
+enum { RESERVE_WASTE = 8 };
 
 static keel_status_t draw_instance(uint64_t *instance_p)
 {
@@ -114,7 +115,7 @@ static keel_status_t make(const keel_shm_t *shm, size_t bytes, void *address, ke
     return KEEL_OK;
 }
 
-/* the smallest of a list that has as many bytes, at least and not many more, or NULL */
+/* smallest entry of a list with @a bytes, at least and not many more, or NULL */
 static keel_transport_mem_t *find(ucs_list_link_t *list, size_t bytes)
 {
     keel_transport_mem_t *mem, *best = NULL;
@@ -162,7 +163,8 @@ keel_status_t keel_shm_reserve(keel_shm_t *shm, const uint64_t *bytes, unsigned 
     return (status == KEEL_OK && misses > 1) ? KEEL_INPROGRESS : status;
 }
 
-/* of the reserve, at @a address when that is not NULL; NULL: there is none that fits, or it cannot be moved there */
+/* Takes memory from the reserve, at @a address if not NULL. Returns NULL if no memory fits or
+ * the move to @a address fails. */
 static keel_transport_mem_t *take_reserved(keel_shm_t *shm, size_t bytes, void *address)
 {
     keel_transport_mem_t *mem = (bytes > 0) ? find(&shm->reserve, bytes) : NULL;

@@ -1,4 +1,4 @@
-/* Shared memory segments: made, identified, attached. */
+/* Shared memory segments: creation, identification, attachment. */
 #define _GNU_SOURCE /* memfd_create, fallocate */
 #include "shm_segment.h"
 
@@ -41,7 +41,7 @@ static void fault_in(void *base, size_t bytes)
     }
 }
 
-/* an empty file: its pages come once it is mapped */
+/* an empty file; its pages are allocated after mapping */
 static keel_status_t memory_file(size_t bytes, int *fd_p)
 {
     int fd;
@@ -50,7 +50,7 @@ static keel_status_t memory_file(size_t bytes, int *fd_p)
     if (fd < 0) {
         return (errno == ENOMEM) ? KEEL_ERR_NO_MEMORY : KEEL_ERR_IO;
     }
-    if (fchmod(fd, S_IRUSR | S_IWUSR) != 0) { /* a memory file is made for everybody to write */
+    if (fchmod(fd, S_IRUSR | S_IWUSR) != 0) { /* memory files are created writable for everybody */
         close(fd);
         return KEEL_ERR_IO;
     }
@@ -63,9 +63,10 @@ static keel_status_t memory_file(size_t bytes, int *fd_p)
 }
 
 /*
- * Where a huge page is possible the kernel is asked to make one, whatever its setting for shared memory: clearing and
- * mapping 4 KiB pages takes three times as long, and so does their end. One page of each has to be there for it; write()
- * tells of a lack of memory. A wish: what is refused, or not known before Linux 6.1, comes as small pages.
+ * Requests huge pages where possible, whatever the kernel's setting for shared memory: clearing and
+ * mapping 4 KiB pages takes three times as long, and so does unmapping. One page of each huge page
+ * must exist first; pwrite() reports a lack of memory. Optional: without huge pages, or before
+ * Linux 6.1, small pages follow.
  */
 static void make_huge(int fd, char *base, size_t from, size_t length)
 {
@@ -81,7 +82,8 @@ static void make_huge(int fd, char *base, size_t from, size_t length)
     }
 }
 
-/* fallocate takes the pages from the kernel now: a lack of memory is an error here, not a SIGBUS at the first access */
+/* fallocate() takes the pages from the kernel now: a lack of memory is an error here, not a
+ * SIGBUS at the first access */
 static keel_status_t take_pages(int fd, char *base, size_t from, size_t length)
 {
     int ret;
@@ -116,7 +118,7 @@ static keel_status_t take_memory(keel_shm_segment_t *segment, size_t *available_
     return status;
 }
 
-/* Maps a file, or private memory without one: at an address, or at one where huge pages fit. */
+/* Maps a file, or private memory without one, at @a address or where huge pages fit. */
 static void *map_at(size_t length, void *address, int fd, int flags)
 {
     const size_t slack = (length >= HUGE_PAGE) ? HUGE_PAGE : 0;
@@ -147,7 +149,8 @@ static void *map_at(size_t length, void *address, int fd, int flags)
     return base;
 }
 
-/* a child of fork() does not have what is shared: it would write the memory of its parent, and that of other ranks */
+/* A child of fork() does not inherit shared memory: it would write the memory of its parent and
+ * of other ranks. */
 static void *map(size_t length, void *address, int fd, int flags)
 {
     void *base = map_at(length, address, fd, flags);
@@ -180,7 +183,8 @@ keel_status_t keel_shm_segment_make(size_t bytes, void *address, int is_shared, 
         status = KEEL_ERR_NO_MEMORY;
         goto err_close;
     }
-    if ((address != NULL) && (made.base != address)) { /* a kernel before 4.17 takes the address for a hint */
+    /* kernels before 4.17 take the address as a hint */
+    if ((address != NULL) && (made.base != address)) {
         status = KEEL_ERR_NO_MEMORY;
         goto err_unmap;
     }
@@ -213,7 +217,8 @@ void keel_shm_segment_drop(keel_shm_segment_t *segment)
     segment->fd = -1;
 }
 
-/* Mapped a second time. Not by mremap(): UCX puts its own in place of the C library's, which forgets the address. */
+/* Maps the file a second time. mremap() is not used: UCX replaces the C library's function by
+ * one that ignores the address. */
 static keel_status_t move(keel_shm_segment_t *segment, void *address)
 {
     void *base = map(segment->bytes, address, segment->fd, MAP_POPULATE);
@@ -277,7 +282,8 @@ keel_status_t keel_shm_segment_attach(const keel_shm_segment_id_t *id, void **ba
         return KEEL_ERR_UNREACHABLE;
     }
     snprintf(path, sizeof(path), "/proc/%u/fd/%u", id->pid, id->fd);
-    /* stat first: a number that now means something else, a tape say, must not be opened */
+    /* stat first: the number may now name another file, a tape for example, that must not be
+     * opened */
     if ((stat(path, &file) != 0) || !S_ISREG(file.st_mode) || (file.st_dev != id->dev) || (file.st_ino != id->ino)) {
         return KEEL_ERR_UNREACHABLE;
     }
@@ -304,7 +310,8 @@ void keel_shm_segment_detach(void *base, size_t bytes)
     munmap(base, bytes);
 }
 
-/* Here by mremap(), which leaves no moment without a mapping; the system call itself, since UCX's refuses such moves. */
+/* Uses mremap(), which leaves no moment without a mapping, by the system call, since UCX's
+ * function refuses such moves. */
 keel_status_t keel_shm_segment_move_over(void *base, size_t bytes, void *place)
 {
     const long moved = syscall(SYS_mremap, base, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place);

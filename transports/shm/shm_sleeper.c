@@ -1,4 +1,4 @@
-/* The system calls of a sleeper. */
+/* System calls of a sleeper. */
 #define _GNU_SOURCE /* syscall */
 #include "shm_sleeper.h"
 

@@ -1,11 +1,13 @@
 /*
- * What a thread sleeps on, and others end its sleep by: a word in memory that all of them have mapped, other processes too.
+ * Sleeper: a word in memory that a thread sleeps on. All threads that wake it have the word mapped,
+ * in other processes, too.
  *
- * Who is about to sleep announces it, looks once more whether what it waits for is there, and sleeps. Who has stored something
- * looks at the word after a full fence, and takes the announcement back and calls the kernel when it finds one. So either the
- * sleeper sees what was stored, or the other one sees the announcement; between the announcement and the sleep the kernel
- * compares the word. A wake is lost when the process that took the announcement back is killed before its call, or
- * stored without a fence: sleeps are bounded, and nothing but time depends on a wake.
+ * Safety. A thread about to sleep announces the sleep, checks again for the awaited event, and
+ * sleeps. A thread that has stored something reads the word after a full fence; if the word
+ * announces a sleep, the thread withdraws the announcement and calls the kernel. So either the
+ * sleeper sees the store, or the other thread sees the announcement. Between announcement and sleep
+ * the kernel compares the word. A wake is lost if the waking process is killed between withdrawal
+ * and call, or stored without a fence: sleeps are bounded, and only time depends on a wake.
  */
 #ifndef KEEL_SHM_SLEEPER_H_
 #define KEEL_SHM_SLEEPER_H_
@@ -17,22 +19,24 @@ typedef _Atomic(uint32_t) keel_shm_sleeper_t;
 
 enum {
     KEEL_SHM_AWAKE,
-    KEEL_SHM_ASLEEP,         /* on the word, or about to be */
-    KEEL_SHM_ASLEEP_ON_FILES /* only its own process can wake it */
+    KEEL_SHM_ASLEEP,         /* asleep on the word, or about to be */
+    KEEL_SHM_ASLEEP_ON_FILES /* only the own process can wake the thread */
 };
 
 static inline void keel_shm_sleeper_announce(keel_shm_sleeper_t *sleeper, uint32_t how)
 {
-    atomic_store(sleeper, how); /* sequentially consistent: what is looked at afterwards is loaded afterwards */
+    /* sequentially consistent: the check after the announcement loads later values */
+    atomic_store(sleeper, how);
 }
 
-/* for @a timeout_us at most, when KEEL_SHM_ASLEEP is announced; awake after it. Returns whether it was woken */
+/* Sleeps for at most @a timeout_us if KEEL_SHM_ASLEEP is announced; awake afterwards. Returns 1
+ * if woken. */
 int keel_shm_sleeper_sleep(keel_shm_sleeper_t *sleeper, unsigned timeout_us);
 
-/* out of line: somebody is asleep */
+/* out of line: a thread is asleep */
 void keel_shm_sleeper_wake_up(keel_shm_sleeper_t *sleeper);
 
-/* who sleeps on the word sees what this thread stored before a fence */
+/* wakes a thread asleep on the word; it sees the stores of this thread before a fence */
 static inline void keel_shm_sleeper_wake(keel_shm_sleeper_t *sleeper)
 {
     if (atomic_load_explicit(sleeper, memory_order_relaxed) == KEEL_SHM_ASLEEP) {
@@ -40,7 +44,7 @@ static inline void keel_shm_sleeper_wake(keel_shm_sleeper_t *sleeper)
     }
 }
 
-/* an eventfd used as a bell: for who sleeps on files */
+/* an eventfd used as a bell, for threads asleep on files */
 void keel_shm_bell_ring(int fd);
 void keel_shm_bell_clear(int fd);
 

@@ -1,4 +1,4 @@
-/* How the thread inside Keel waits. */
+/* Waiting of the thread inside Keel. */
 #include "shm_wait.h"
 
 #include <sched.h>
@@ -6,14 +6,15 @@
 #include <unistd.h>
 
 enum {
-    POLLS_SHARED = 3,     /* while others want the core: who is about to arrive is met without losing it */
-    POLLS = 50,           /* of a wait, before the first yield */
-    YIELDS = 16,          /* at least, */
-    YIELD_NS = 50 * 1000, /* and so long */
-    SHARED_NS = 2000,     /* a yield that takes longer let others run */
-    SHARED_YIELDS = 20,   /* until the core counts as its own again */
-    BUSY_SLEEP_US = 1000, /* the longest sleep while links need attention that no event announces, */
-    REPLY_SLEEP_US = 400  /* and while no ring is heard */
+    /* while the core is shared: meets an imminent arrival without losing the core */
+    POLLS_SHARED = 3,
+    POLLS = 50,           /* polls of a wait before the first yield */
+    YIELDS = 16,          /* minimum number of yields */
+    YIELD_NS = 50 * 1000, /* minimum duration of the yields */
+    SHARED_NS = 2000,     /* a yield that takes longer has let other threads run */
+    SHARED_YIELDS = 20,   /* fast yields until the core counts as unshared again */
+    BUSY_SLEEP_US = 1000, /* maximum sleep while links need attention that no event announces */
+    REPLY_SLEEP_US = 400  /* maximum sleep while rings are not heard */
 };
 
 static unsigned shorter(unsigned a, unsigned b)
@@ -33,8 +34,8 @@ static void yield(keel_shm_wait_t *wait, uint64_t now)
 
 static void begin(keel_shm_wait_t *wait, uint64_t now)
 {
-    const unsigned shared =
-        wait->shared - (wait->shared > 0 && wait->yields == 0); /* the last one met somebody at once */
+    /* the last wait ended without a yield */
+    const unsigned shared = wait->shared - (wait->shared > 0 && wait->yields == 0);
 
     wait->is_begun = 1;
     wait->is_announced = 0;
@@ -43,13 +44,13 @@ static void begin(keel_shm_wait_t *wait, uint64_t now)
     wait->begin_ns = now;
 }
 
-/* by two calls: between them the caller looks for what it waits for */
+/* takes two calls: between them the caller checks for the awaited event */
 static void fall_asleep(keel_shm_wait_t *wait, unsigned timeout_us, int is_reply_due)
 {
     const uint32_t how = is_reply_due ? KEEL_SHM_ASLEEP_ON_FILES : KEEL_SHM_ASLEEP;
     uint32_t announced = atomic_load(&wait->card->sleeper);
 
-    if (wait->is_announced && (announced == KEEL_SHM_AWAKE)) { /* it was woken */
+    if (wait->is_announced && (announced == KEEL_SHM_AWAKE)) { /* woken before the sleep */
         wait->is_begun = 0;
         return;
     }
@@ -91,7 +92,8 @@ void keel_shm_wait(keel_shm_wait_t *wait, unsigned round, unsigned timeout_us, i
 
 unsigned keel_shm_wait_progressed(keel_shm_wait_t *wait, unsigned events)
 {
-    const unsigned served = atomic_load(&wait->served); /* after an announcement of sleep: shm_sleeper.h */
+    /* loaded after an announcement of sleep, see shm_sleeper.h */
+    const unsigned served = atomic_load(&wait->served);
     const unsigned news = (served != wait->served_seen);
 
     wait->served_seen = served;
