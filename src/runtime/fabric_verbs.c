@@ -118,7 +118,8 @@ static int verbs_poll(void *arg, keel_fabric_event_t *event_p)
 
 static const char *verbs_link(int layer)
 {
-    return layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : "InfiniBand"; /* old drivers leave it unspecified */
+    /* unspecified by old drivers */
+    return layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : "InfiniBand";
 }
 
 static unsigned verbs_ports(void *arg, keel_fabric_port_t *ports, unsigned max)

@@ -1,7 +1,7 @@
 /*
  * A job of one: the process was not started through PMIx. Launchers with another protocol start
- * many such processes, and each would take itself for rank 0 of 1; the environment of these
- * launchers gives them away.
+ * many such processes, and each would take itself for rank 0 of 1; the environment of such
+ * launchers reveals the mistake.
  */
 #include "pmix_runtime.h"
 

@@ -1,4 +1,4 @@
-/* OpenSHMEM on Keel: the names for profiling, pshmem_ for each shmem_, which are declared beside these. */
+/* OpenSHMEM on Keel: profiling names. shmem.h declares a pshmem_ name for each shmem_ function. */
 #ifndef KEEL_PSHMEM_H_
 #define KEEL_PSHMEM_H_
 

@@ -1,15 +1,18 @@
 /*
- * OpenSHMEM 1.5 on Keel: programs that survive the death of PEs. Names and meaning are the specification's. Symmetric are the symmetric heap and
- * the program's global variables, but for those of shared libraries. Each function shmem_x() is known as pshmem_x() too. In C11 names
- * without a type in them are generic; in C++ there are the typed names.
+ * OpenSHMEM 1.5 on Keel: programs that survive the death of PEs. Names and semantics follow the
+ * specification. Symmetric objects are the symmetric heap and the program's global variables,
+ * except variables of shared libraries. Each function shmem_x() also has the name pshmem_x(). In
+ * C11, names without a type are generic; C++ has the typed names.
  *
- * A death is a rollback of all PEs to the newest shmemx_checkpoint(); without one, or in a program that has no
- * SHMEMX_RESTART_POINT(), the job ends with status 75, and oshrun starts it anew, once. With the promise of shmemx_init_attr() the
- * dead PE alone is run again, where that is possible. A call that cannot be carried out ends the job with a message.
+ * A death rolls all PEs back to the newest shmemx_checkpoint(). Without a checkpoint, or in a
+ * program without SHMEMX_RESTART_POINT(), the job ends with status 75, and oshrun restarts it once.
+ * With the promise of shmemx_init_attr(), only the dead PE is executed again, where possible. A
+ * call that cannot be carried out ends the job with a message.
  *
- * Threads. One at a time may call, or with SHMEM_THREAD_MULTIPLE any: then the promise does not hold, and a death is a rollback where the thread
- * that set the restart point is the first of its PE to learn of it and no other calls from then on that has called before; else the job
- * is started anew.
+ * Threads: one at a time may call; with SHMEM_THREAD_MULTIPLE any thread may. Then the promise does
+ * not hold. A death is a rollback only if, in each PE, the thread that set the restart point is the
+ * first to learn of the death, and no other thread with earlier calls calls again; else the job is
+ * restarted.
  */
 #ifndef KEEL_SHMEM_H_
 #define KEEL_SHMEM_H_
@@ -32,7 +35,7 @@ extern "C" {
 /* ---- set-up ---- */
 
 SHMEM_FUNCTION(void, init, (void))
-/** @a provided is SHMEM_THREAD_SERIALIZED, or SHMEM_THREAD_MULTIPLE where that is asked for. */
+/** @a provided is SHMEM_THREAD_SERIALIZED, or SHMEM_THREAD_MULTIPLE if requested. */
 SHMEM_FUNCTION(int, init_thread, (int requested, int *provided))
 SHMEM_FUNCTION(void, query_thread, (int *provided))
 SHMEM_FUNCTION(void, finalize, (void))
@@ -42,14 +45,16 @@ SHMEM_FUNCTION(int, n_pes, (void))
 SHMEM_FUNCTION(int, pe_accessible, (int pe))
 SHMEM_FUNCTION(int, addr_accessible, (const void *addr, int pe))
 /**
- * Another PE's memory where it is mapped here: of a PE on the same node, without KEEL_LANES=served. NULL otherwise, with the promise of
- * shmemx_init_attr(), since what is stored there is not logged, and in a replacement before its restart point. Behind a rollback the address
- * leads to the memory of the PE's new process if that is on this node; if not, to none, and this gives NULL.
+ * Address of another PE's memory if mapped here: the PE runs on the same node, and KEEL_LANES is
+ * not served. Otherwise NULL; also NULL with the promise of shmemx_init_attr(), since no log
+ * records direct stores, and in a replacement before its restart point. After a rollback the
+ * address refers to the memory of the PE's new process if that process runs on this node; if not,
+ * the address is invalid, and the call returns NULL.
  */
 SHMEM_FUNCTION(void *, ptr, (const void *dest, int pe))
 SHMEM_FUNCTION(void, info_get_version, (int *major, int *minor))
 SHMEM_FUNCTION(void, info_get_name, (char *name))
-/** Does nothing: for tools that put themselves before it. */
+/** Does nothing; tools may intercept the call. */
 SHMEM_FUNCTION(void, pcontrol, (int level, ...))
 
 /* ---- memory: SHMEM_SYMMETRIC_SIZE bytes, 64 MiB; collective ---- */
@@ -61,16 +66,22 @@ SHMEM_FUNCTION(void *, realloc, (void *ptr, size_t size))
 SHMEM_FUNCTION(void *, malloc_with_hints, (size_t size, long hints))
 SHMEM_FUNCTION(void, free, (void *ptr))
 
-/* ---- surviving ---- */
+/* ---- survival ---- */
 
-/** Adds private memory to what a checkpoint has; each @a id once, at the same place in all PEs, before the first checkpoint. */
+/**
+ * Adds private memory to checkpoints. Each @a id once, at the same place in all PEs, before the
+ * first checkpoint.
+ */
 SHMEM_API void shmemx_protect(unsigned id, void *address, size_t bytes);
-/** Collective, a barrier: memory in use of the symmetric heap, and what is protected, are kept in other PEs' memory. */
+/**
+ * Collective, with a barrier: copies the used symmetric heap and the protected memory to other PEs'
+ * memory.
+ */
 SHMEM_API void shmemx_checkpoint(void);
 /**
- * Where the program goes on after a death, in all PEs; a replacement comes here from main(). The rules of setjmp() hold. What a
- * replacement puts before this, and its barriers there, are left out, for they have been done: before this a program must neither
- * read what others have nor depend on what they put.
+ * Point at which all PEs continue after a death; a replacement arrives from main(). The rules of
+ * setjmp() apply. Before this point a replacement skips puts and barriers, which its predecessor
+ * has done: so a program must neither read other PEs' data there nor depend on data that they put.
  *
  *     SHMEMX_RESTART_POINT();
  *     if (shmemx_restarted()) {
@@ -80,9 +91,9 @@ SHMEM_API void shmemx_checkpoint(void);
 #define SHMEMX_RESTART_POINT() (void)setjmp(*shmemx_restart_buffer())
 SHMEM_API jmp_buf *shmemx_restart_buffer(void);
 SHMEM_API int shmemx_restarted(void);
-/** How many processes this PE had before. */
+/** Count of earlier processes of this PE. */
 SHMEM_API unsigned shmemx_incarnation(void);
-/** Puts the newest checkpoint back. Where there is none yet the job ends with status 75. */
+/** Restores the newest checkpoint. Without a checkpoint the job ends with status 75. */
 SHMEM_API void shmemx_restore(void);
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 /*
- * Collectives of active sets. Flags lie in pSync, and are 0 again when all have left. The set of all PEs has those of SHMEM_TEAM_WORLD where
- * a PE puts to others only what it has to wait for itself: these need not be taken back, so it may leave at once. Not where several
- * threads call: one may be in a collective of that team.
+ * Collectives of active sets. Flags lie in pSync and are 0 again once all PEs have left. The set of
+ * all PEs uses the flags of SHMEM_TEAM_WORLD if each PE puts only to PEs that it also waits for:
+ * such flags need no reset, so the PE may leave at once. With several calling threads pSync is
+ * used: another thread may be in a collective of that team.
  */
 #include "shmem_active.h"
 #include "shmem_collect.h"
@@ -144,7 +145,7 @@ static void exchange(const keel_shmem_active_t *active, void *dest, const void *
 DEFINE_ACTIVE(32)
 DEFINE_ACTIVE(64)
 
-/* pWrk has half of the numbers at least, or more, and is parted among the rounds */
+/* pWrk has at least half as many elements as the data; the rounds divide it among themselves. */
 void keel_shmem_active_reduce(const keel_shmem_active_t *active, void *dest, const void *source,
                               const keel_shmem_numbers_t *numbers, void *work)
 {

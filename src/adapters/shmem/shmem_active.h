@@ -1,4 +1,4 @@
-/* Active sets: PEs at a distance of a power of two, with work arrays that the program gives. */
+/* Active sets: PEs at a stride of a power of two, with work arrays given by the program. */
 #ifndef KEEL_SHMEM_ACTIVE_H_
 #define KEEL_SHMEM_ACTIVE_H_
 

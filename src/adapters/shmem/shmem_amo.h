@@ -1,4 +1,4 @@
-/* OpenSHMEM on Keel: atomics, of words of 4 and 8 bytes. A header of shmem.h. */
+/* OpenSHMEM on Keel: atomics on words of 4 and 8 bytes. Part of shmem.h. */
 #ifndef KEEL_SHMEM_AMO_H_
 #define KEEL_SHMEM_AMO_H_
 
@@ -14,7 +14,7 @@ extern "C" {
     SHMEM_FUNCTION_CTX(_type, _name##_atomic_swap, _type *dest, _type value, int pe)              \
     SHMEM_FUNCTION_CTX(void, _name##_atomic_fetch_nbi, _type *fetch, const _type *source, int pe) \
     SHMEM_FUNCTION_CTX(void, _name##_atomic_swap_nbi, _type *fetch, _type *dest, _type value, int pe)
-/* an operation with an operand */
+/* operations with an operand */
 #define SHMEM_DECLARE_OPERATION(_name, _type, _what)                                          \
     SHMEM_FUNCTION_CTX(void, _name##_atomic_##_what, _type *dest, _type value, int pe)        \
     SHMEM_FUNCTION_CTX(_type, _name##_atomic_fetch_##_what, _type *dest, _type value, int pe) \

@@ -26,7 +26,10 @@ void keel_shmem_atomic(const keel_shmem_atomic_t *atomic, const void *dest, int 
     keel_shmem_end(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
 }
 
-/* In a program that waits it may be polled, and is no operation of any kind. Else adding nothing is what takes the fast path. */
+/*
+ * The operation of a fetch. In a program that waits, a fetch may be a poll, and KEEL_ATOMIC_FETCH
+ * belongs to no class of atomics. Otherwise an addition of 0 takes the fast path.
+ */
 keel_atomic_op_t keel_shmem_fetch_op(void)
 {
     return keel_shmem_job_polls() ? KEEL_ATOMIC_FETCH : KEEL_ATOMIC_ADD;
@@ -39,7 +42,7 @@ keel_atomic_op_t keel_shmem_fetch_op(void)
     keel_shmem_atomic(&(const keel_shmem_atomic_t){_op, sizeof(*(_dest)), _operand, _compare, _result, _is_nbi}, \
                       _dest, keel_shmem_pe(ctx, pe, KEEL_SHMEM_CALL), KEEL_SHMEM_CALL);
 
-/* three functions: one that is posted, one that fetches, one that does so later */
+/* three functions: posted, fetching, and fetching without blocking */
 #define DEFINE_OP(_name, _type, _what, _op)                                                                    \
     KEEL_SHMEM_DEFINE_CTX(void, _name##_atomic_##_what, (_type * dest, _type value, int pe),                   \
                           RUN(_op, dest, BITS(value), 0, NULL, 0))                                             \

@@ -1,17 +1,19 @@
 /*
- * A treap of the blocks in use, by address, of which each node knows the most room behind a block below it: so the lowest room that is large
- * enough is found on one way down, and what is freed joins the room beside it, as there is nothing that keeps free memory. Priorities
- * are hashes of addresses, so all PEs have the same tree.
+ * A treap of the used blocks by address. Each node knows the largest room behind a block of its
+ * subtree: so one descent finds the lowest sufficient room, and freed memory joins the adjacent
+ * room, since no structure tracks free memory. Priorities are hashes of addresses, so all PEs have
+ * the same tree.
  *
- * The nodes are an array in pieces. Who is freed leaves its place to the last one, so the last piece is given back as soon as it is empty.
+ * The nodes form an array in chunks. A freed node's place is filled with the last node, so the last
+ * chunk is released as soon as it is empty.
  */
 #include "shmem_blocks.h"
 
 #include <assert.h>
 
 enum {
-    PIECE_BYTES = 4096,      /* of the table, where there is room for so many at once */
-    LEAST_PIECE_BYTES = 128, /* otherwise: with a block of the program's */
+    PIECE_BYTES = 4096,      /* of a chunk, if there is room for so many bytes */
+    LEAST_PIECE_BYTES = 128, /* otherwise: room for one block of the program */
     MOST_ALIGNMENT = 1 << 30
 };
 
@@ -97,7 +99,7 @@ static keel_shmem_block_t *without(keel_shmem_block_t *root, const keel_shmem_bl
     return root;
 }
 
-/* of a block of which the room has changed, and those above it */
+/* Updates the nodes from the changed block up to the root. */
 static void update_to(keel_shmem_block_t *root, const keel_shmem_block_t *changed)
 {
     if (root != changed) {
@@ -134,7 +136,10 @@ static int fits(const keel_shmem_block_t *block, size_t alignment, size_t bytes)
     return skipped <= block->room && bytes <= block->room - skipped;
 }
 
-/* one way down with KEEL_SHMEM_ALIGN: there is one where there is most; otherwise all that may be it */
+/*
+ * Finds the lowest fitting block. With KEEL_SHMEM_ALIGN in one descent: there is one if most is
+ * large enough. Otherwise tries all candidates.
+ */
 static keel_shmem_block_t *first_fit(keel_shmem_block_t *root, size_t alignment, size_t bytes)
 {
     keel_shmem_block_t *found;
@@ -165,7 +170,7 @@ static keel_shmem_block_t *last_fit(keel_shmem_block_t *root, size_t bytes)
 
 /* ---- the table ---- */
 
-/* into that node, behind a block that has room for it there */
+/* Enters a new node behind a block with room for it. */
 static void enter(keel_shmem_blocks_t *blocks, keel_shmem_block_t *node, keel_shmem_block_t *before, char *begin,
                   size_t bytes, int is_table)
 {
@@ -179,7 +184,7 @@ static void enter(keel_shmem_blocks_t *blocks, keel_shmem_block_t *node, keel_sh
     blocks->count++;
 }
 
-/* out of the tree; its node is unused then */
+/* Removes a block from the tree; its node is then unused. */
 static void leave(keel_shmem_blocks_t *blocks, const keel_shmem_block_t *block)
 {
     keel_shmem_block_t *before = last_below(blocks, block->begin, 0);
@@ -190,7 +195,7 @@ static void leave(keel_shmem_blocks_t *blocks, const keel_shmem_block_t *block)
     blocks->count--;
 }
 
-/* a piece behind all that there is, with a block of its own; false: there is no room */
+/* Adds a chunk with a block of its own behind all others. Returns false if there is no room. */
 static int piece_add(keel_shmem_blocks_t *blocks, size_t bytes)
 {
     keel_shmem_block_t *before = last_fit(blocks->root, bytes);
@@ -215,13 +220,13 @@ static void piece_give_back(keel_shmem_blocks_t *blocks)
 {
     keel_shmem_piece_t *piece = blocks->last;
 
-    if (piece->used == 1 && piece->before != NULL) { /* itself alone */
+    if (piece->used == 1 && piece->before != NULL) { /* only the chunk's own block */
         blocks->last = piece->before;
         leave(blocks, &piece->blocks[0]);
     }
 }
 
-/* the last one takes its place */
+/* Frees a node and moves the last node into its place. */
 static void node_free(keel_shmem_blocks_t *blocks, keel_shmem_block_t *node)
 {
     keel_shmem_piece_t *piece = blocks->last;
@@ -239,7 +244,7 @@ static void node_free(keel_shmem_blocks_t *blocks, keel_shmem_block_t *node)
 
 static void *block_make(keel_shmem_blocks_t *blocks, size_t alignment, size_t bytes)
 {
-    /* room for any place of it is found at once */
+    /* found at once: room for every possible alignment */
     keel_shmem_block_t *before = first_fit(blocks->root, KEEL_SHMEM_ALIGN, bytes + alignment - KEEL_SHMEM_ALIGN);
     keel_shmem_piece_t *piece = blocks->last;
     char *begin;

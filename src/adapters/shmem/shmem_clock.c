@@ -1,4 +1,4 @@
-/* Time as programs measure it. */
+/* The clock of programs. */
 #include "shmem_state.h"
 #include "shmemx.h"
 

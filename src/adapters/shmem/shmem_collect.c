@@ -1,11 +1,12 @@
 /*
- * Data goes straight to where it belongs, which the program says is ready at all PEs when the first of them begins. Broadcasts go down a
- * binomial tree around the root; blocks are collected as Bruck has it: after round k a PE has its own and the 2^(k + 1) - 1 before it, and
- * puts them to the PE as far after it.
+ * Data goes directly to its destination, which the program guarantees to be ready at all PEs when
+ * the first PE begins. Broadcasts go down a binomial tree around the root; blocks are collected by
+ * Bruck's algorithm: after round k a PE has its own block and the 2^(k + 1) - 1 blocks before, and
+ * puts them to the PE at the same distance behind.
  */
 #include "shmem_collect.h"
 
-/* to the PEs 2^k after, from round @a k on */
+/* Puts to the PEs at distance 2^k, from round @a k on. */
 static void broadcast_down(const keel_shmem_set_t *set, void *dest, const void *source, size_t bytes,
                            uint32_t from_root, uint32_t k)
 {
@@ -17,7 +18,10 @@ static void broadcast_down(const keel_shmem_set_t *set, void *dest, const void *
     }
 }
 
-/* Of an active set: programs alternate two work arrays, or use one at once again. So nobody leaves before who has its flag from it. */
+/*
+ * Acknowledges a broadcast in an active set. Programs alternate two work arrays, or reuse one at
+ * once; so no PE leaves before the PEs below have received their flags.
+ */
 static void broadcast_ack(const keel_shmem_set_t *set, uint32_t from_root, uint32_t k)
 {
     for (uint32_t i = k; from_root + ((uint64_t)1 << i) < set->size; i++) {
@@ -32,7 +36,7 @@ static void broadcast_ack(const keel_shmem_set_t *set, uint32_t from_root, uint3
 
 void keel_shmem_broadcast(keel_shmem_set_t *set, void *dest, const void *source, size_t bytes, int root)
 {
-    uint32_t from_root, k = 0; /* k: its first round of putting */
+    uint32_t from_root, k = 0; /* k: the first round of puts */
 
     keel_shmem_begin_reading(set->call);
     if (root < 0 || (uint32_t)root >= set->size) {
@@ -57,7 +61,7 @@ void keel_shmem_broadcast(keel_shmem_set_t *set, void *dest, const void *source,
     }
 }
 
-/* Of an active set: as with broadcasts, its work array may be used again at once. */
+/* Leaves an active set together: as with broadcasts, the work array may be reused at once. */
 static void leave_together(keel_shmem_set_t *set)
 {
     if (set->turns == NULL) {
@@ -83,7 +87,8 @@ void keel_shmem_fcollect(keel_shmem_set_t *set, void *dest, const void *source, 
         const uint32_t some = (count < set->size - begin) ? count : set->size - begin;
 
         keel_shmem_set_put(set, to, blocks + begin * bytes, blocks + begin * bytes, some * bytes);
-        keel_shmem_set_put(set, to, blocks, blocks, (count - some) * bytes); /* from the set's begin */
+        /* wraps around the set's beginning */
+        keel_shmem_set_put(set, to, blocks, blocks, (count - some) * bytes);
         keel_shmem_set_signal(set, to, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
         keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
     }
@@ -94,7 +99,7 @@ void keel_shmem_fcollect(keel_shmem_set_t *set, void *dest, const void *source, 
 
 enum { HEAD_SUM, HEAD_BYTES, HEAD_TOTAL };
 
-/* bytes of the blocks before the caller's */
+/* Bytes of the blocks before the caller's block. */
 static uint64_t sizes_ahead(keel_shmem_set_t *set, uint64_t bytes)
 {
     uint64_t sum = bytes;
@@ -116,7 +121,10 @@ static uint64_t sizes_ahead(keel_shmem_set_t *set, uint64_t bytes)
     return sum - bytes;
 }
 
-/* the bytes before @a end, and those of them that are the last ones of all, around the set's begin; to the same place at @a to */
+/*
+ * Puts the bytes before @a end to the same place at @a to. Bytes beyond the set's beginning wrap to
+ * the end of all blocks.
+ */
 static void window_put(const keel_shmem_set_t *set, uint32_t to, char *dest, uint64_t end, const uint64_t *said)
 {
     const uint64_t bytes = said[HEAD_BYTES - 1], total = said[HEAD_TOTAL - 1];
@@ -130,7 +138,7 @@ static void window_put(const keel_shmem_set_t *set, uint32_t to, char *dest, uin
 
 void keel_shmem_collect(keel_shmem_set_t *set, void *dest, const void *source, size_t bytes)
 {
-    uint64_t ahead, said[2]; /* what this PE has: bytes, and of all blocks, 0 as long as it does not know */
+    uint64_t ahead, said[2]; /* bytes that this PE has, and bytes of all blocks, 0 if unknown */
 
     keel_shmem_begin_reading(set->call);
     keel_shmem_set_check(set, dest, bytes);
@@ -150,13 +158,13 @@ void keel_shmem_collect(keel_shmem_set_t *set, void *dest, const void *source, s
         keel_shmem_set_signal(set, to, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
         keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
         said[0] += head[HEAD_BYTES];
-        said[1] |= head[HEAD_TOTAL]; /* who says it says the same */
+        said[1] |= head[HEAD_TOTAL]; /* all PEs that know the total agree */
         head[HEAD_BYTES] = head[HEAD_TOTAL] = 0;
     }
     leave_together(set);
 }
 
-/* ---- a block to each ---- */
+/* ---- one block to each PE ---- */
 
 void keel_shmem_alltoall(keel_shmem_set_t *set, void *dest, const void *source, const keel_shmem_elements_t *elements)
 {

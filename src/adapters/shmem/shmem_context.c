@@ -1,7 +1,7 @@
-/* Contexts: a name for a team's numbering of PEs. What completes one completes all. */
+/* Contexts: a name for a team's numbering of PEs. Completing one context completes all. */
 #include "shmem_team_state.h"
 
-/* NULL: SHMEM_CTX_INVALID; refuses what is no context */
+/* Returns the context; NULL: SHMEM_CTX_INVALID. Refuses invalid handles. */
 static keel_shmem_context_t *context(shmem_ctx_t ctx, const char *call)
 {
     const uint64_t handle = (uintptr_t)ctx;

@@ -1,4 +1,4 @@
-/* OpenSHMEM on Keel: constants, handles and lists of types. A header of shmem.h. */
+/* OpenSHMEM on Keel: constants, handles and lists of types. Part of shmem.h. */
 #ifndef KEEL_SHMEM_DEF_H_
 #define KEEL_SHMEM_DEF_H_
 
@@ -11,16 +11,22 @@
 #define SHMEM_VENDOR_STRING "Keel"
 
 #define SHMEM_API __attribute__((visibility("default")))
-/* a function and its name for profiling; shmem_ is weak: a tool may define it, and call pshmem_ */
+/*
+ * Declares a function and its profiling name. shmem_ is weak: a tool may define it and call
+ * pshmem_.
+ */
 #define SHMEM_FUNCTION(_result, _name, _arguments) \
     SHMEM_API _result shmem_##_name _arguments;    \
     SHMEM_API _result pshmem_##_name _arguments;
-/* one on the default context, and its form that takes a context; arguments without parentheses */
+/*
+ * Declares a function on the default context and its form with a context. The arguments have no
+ * parentheses.
+ */
 #define SHMEM_FUNCTION_CTX(_result, _name, ...)   \
     SHMEM_FUNCTION(_result, _name, (__VA_ARGS__)) \
     SHMEM_FUNCTION(_result, ctx_##_name, (shmem_ctx_t ctx, __VA_ARGS__))
 
-/* ---- handles: numbers, so that they stay what they are in another process ---- */
+/* ---- handles: numbers, valid in every process of a PE ---- */
 
 typedef struct shmem_team *shmem_team_t;
 typedef struct shmem_ctx *shmem_ctx_t;
@@ -111,7 +117,7 @@ enum { SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT, SHM
     _(int16, int16_t)       \
     _(uint16, uint16_t)
 #define SHMEM_TYPES(_) SHMEM_INTEGERS(_) SHMEM_FLOATS(_) SHMEM_BYTES(_)
-/* those with and, or, xor in reductions over teams */
+/* types with and, or, xor in team reductions */
 #define SHMEM_BIT_TYPES(_)        \
     SHMEM_ATOMIC_TYPES_BITWISE(_) \
     _(uchar, unsigned char)       \
@@ -121,10 +127,10 @@ enum { SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT, SHM
     _(uint8, uint8_t)             \
     _(uint16, uint16_t)           \
     _(size, size_t)
-/* reductions over active sets; those with wait; sized forms: bits */
+/* types of reductions over active sets and of old waits; sizes in bits of sized forms */
 #define SHMEM_ACTIVE_INTEGERS(_) _(short, short) _(int, int) _(long, long) _(longlong, long long)
 #define SHMEM_SIZES(_)           _(8) _(16) _(32) _(64) _(128)
-/* C's complex numbers; C++ compilers know them as an extension, and std::complex<> has the same bytes */
+/* C's complex numbers, an extension in C++; std::complex<> has the same representation */
 __extension__ typedef double _Complex shmemx_complexd_t;
 __extension__ typedef float _Complex shmemx_complexf_t;
 #define SHMEM_COMPLEX(_)           \

@@ -1,4 +1,4 @@
-/* Variables: their names, old and new, and their values. */
+/* Environment variables: names, old and new, and values. */
 #include "shmem_environment.h"
 #include "shmem.h"
 
@@ -12,7 +12,7 @@
 #define HEAP_DEFAULT ((size_t)64 << 20)
 #define HEAP_MAX     0x1p46
 
-/* SHMEM_..., or SMA_... as it was called before */
+/* The value of SHMEM_..., or of the older name SMA_.... */
 static const char *value_of(const char *name, const char *old)
 {
     const char *value = getenv(name);
@@ -25,7 +25,7 @@ static int is_on(const char *value)
     return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0 && strcmp(value, "n") != 0;
 }
 
-/* bytes, with K, M, G or T after the number; 0: it is none */
+/* Bytes, with an optional K, M, G or T behind the number; 0: invalid. */
 static size_t bytes_of(const char *text)
 {
     static const char units[] = "kmgt";

@@ -1,4 +1,4 @@
-/* The variables that a program for OpenSHMEM is started with, read once. */
+/* Environment variables of OpenSHMEM programs, read once. */
 #ifndef KEEL_SHMEM_ENVIRONMENT_H_
 #define KEEL_SHMEM_ENVIRONMENT_H_
 
@@ -6,16 +6,16 @@
 
 typedef struct keel_shmem_environment {
     size_t heap_bytes;
-    int is_promised; /* the promise was given */
-    int waits;       /* the program said that it waits */
-    int has_globals; /* they are to be symmetric */
+    int is_promised; /* the promise of determinism was given */
+    int waits;       /* the program announced its waits */
+    int has_globals; /* global variables are to be symmetric */
     int is_debug;
     int asks_info, asks_version;
 } keel_shmem_environment_t;
 
-/* NULL, or the variable whose value is none */
+/* Returns NULL, or the name of a variable with an invalid value. */
 const char *keel_shmem_environment_read(keel_shmem_environment_t *environment);
-/* what SHMEM_INFO and SHMEM_VERSION ask for, on standard output */
+/* Prints the output of SHMEM_INFO and SHMEM_VERSION to standard output. */
 void keel_shmem_environment_print(const keel_shmem_environment_t *environment);
 
 #endif

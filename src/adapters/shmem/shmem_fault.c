@@ -1,6 +1,7 @@
 /*
- * The interface of "Fault Tolerance for OpenSHMEM" (OUG 2014), section 3. A checkpoint is Keel's; a death takes all PEs back to the
- * call of shmem_checkpoint_all() that they were at last, which tells of it; launchers have started the dead anew by then.
+ * The interface of "Fault Tolerance for OpenSHMEM" (OUG 2014), section 3. Checkpoints are Keel's. A
+ * death returns all PEs to their last call of shmem_checkpoint_all(), which reports the death; by
+ * then the launcher has restarted the dead PEs.
  */
 #include "shmem_globals.h"
 #include "shmem_job.h"
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* the function, not the restart point ahead of it */
+/* the function without its restart point */
 #undef shmem_checkpoint_all
 
 KEEL_SHMEM_DEFINE(int, checkpoint_all, (void))
@@ -19,7 +20,7 @@ KEEL_SHMEM_DEFINE(int, checkpoint_all, (void))
     const char *call = "shmem_checkpoint_all";
 
     (void)keel_shmem_begin(call);
-    if (keel_shmem_globals.are_restored < 0) { /* the program has not said otherwise */
+    if (keel_shmem_globals.are_restored < 0) { /* the program has made no choice */
         keel_shmem_globals_restore(1, call);
     }
     if (keel_restarted(keel_shmem.ctx)) {
@@ -31,7 +32,7 @@ KEEL_SHMEM_DEFINE(int, checkpoint_all, (void))
 
 KEEL_SHMEM_DEFINE(int, query_fault, (int **pes, int **pes_status, size_t *numpes))
 {
-    static uint32_t *known; /* lives of each PE, when it was asked last */
+    static uint32_t *known; /* incarnations of each PE at the last query */
     static int *dead, *states;
     const uint32_t count = keel_shmem.pes;
 
@@ -67,7 +68,7 @@ KEEL_SHMEM_DEFINE(int, restart_pes, (int *pes, size_t numpes))
             return -1;
         }
     }
-    return 0; /* by the launcher, or a spare; who is not there is waited for when it is restored */
+    return 0; /* done by the launcher or a spare; a restore waits for absent PEs */
 }
 
 /* ---- restoring ---- */
@@ -77,7 +78,7 @@ KEEL_SHMEM_DEFINE(int, restore_all, (void))
     return shmemx_restore_all(SHMEMX_RESTORE_CHECKPOINT);
 }
 
-/* Who cannot keep what it has says so to all: then nobody does. */
+/* A PE that cannot keep its memory notifies all PEs: then none keeps memory. */
 static int is_kept_by_all(int is_kept, const char *call)
 {
     keel_shmem_hidden_t *hidden = keel_shmem.hidden;
@@ -103,7 +104,7 @@ int shmemx_restore_all(int option)
         keel_shmem_refuse(call, "no way to restore", (uint64_t)(int64_t)option);
     }
     if (!keel_restarted(keel_shmem.ctx)) {
-        return 0; /* the dead was recovered alone */
+        return 0; /* the dead PE was recovered alone */
     }
     if (option == SHMEMX_RESTORE_DEAD && !is_new) {
         is_kept = keel_shmem_keep_take();
@@ -112,13 +113,13 @@ int shmemx_restore_all(int option)
     keel_shmem_restore(call);
     keel_shmem_end(KEEL_SHMEM_ALONE(keel_stats(keel_shmem.ctx, &behind, sizeof(behind))), call);
     if (option == SHMEMX_RESTORE_CHECKPOINT || behind.rollbacks == before.rollbacks) {
-        return 0; /* the others have not been told of anything where this PE was recovered alone */
+        return 0; /* if this PE was recovered alone, the other PEs received no notification */
     }
     is_kept = is_kept_by_all(is_kept && (is_new || keel_shmem_keep_fits()), call);
     if (is_kept && !is_new) {
         keel_shmem_keep_put_back();
     }
     keel_shmem_keep_drop();
-    keel_shmem_checkpoint(call); /* the next death goes back to this */
+    keel_shmem_checkpoint(call); /* the next death returns to this checkpoint */
     return is_kept ? 0 : SHMEMX_RESTORED_CHECKPOINT;
 }

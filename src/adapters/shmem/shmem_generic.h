@@ -1,6 +1,7 @@
 /*
- * OpenSHMEM on Keel: generic names, where the compiler has _Generic. A header of shmem.h. Each of C's types stands once in a list. What takes
- * a context first is told by the number of arguments, so that the pointer's type can be asked for.
+ * OpenSHMEM on Keel: generic names for compilers with _Generic. Part of shmem.h. Each C type
+ * appears once in a list. The number of arguments tells whether a context comes first, so that
+ * _Generic can select by the pointer's type.
  */
 #ifndef KEEL_SHMEM_GENERIC_H_
 #define KEEL_SHMEM_GENERIC_H_
@@ -13,9 +14,9 @@
 
 #if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 
-/* ---- lists: what stands before the type's name, and after it ---- */
+/* ---- lists: the text before a type's name, and the text after ---- */
 
-/* which the formatter takes for labels */
+/* the formatter takes associations for labels */
 /* clang-format off */
 #define SHMEM_GENERIC_SIGNED(_ctx, _what) \
     int: shmem_##_ctx##int##_what, \
@@ -60,21 +61,21 @@
     unsigned short: shmem_##_ctx##ushort##_what
 /* clang-format on */
 
-/* ---- how many arguments ---- */
+/* ---- number of arguments ---- */
 
 #define SHMEM_NINTH(_1, _2, _3, _4, _5, _6, _7, _8, _9, ...) _9
 #define SHMEM_COUNT(...)                                     SHMEM_NINTH(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define SHMEM_PASTE(_a, _b)                                  _a##_b
 #define SHMEM_NAME(_a, _b)                                   SHMEM_PASTE(_a, _b)
 
-/* by the type that the first argument points to, or the second */
+/* select by the type of the first or second pointer argument */
 #define SHMEM_BY_FIRST(_list, _what, _first, ...) _Generic(*(_first), _list(, _what))(_first, __VA_ARGS__)
 #define SHMEM_BY_SECOND(_list, _what, _first, _second, ...) \
     _Generic(*(_second), _list(, _what))(_first, _second, __VA_ARGS__)
 #define SHMEM_BY_CTX(_list, _what, _ctx, _second, ...) \
     _Generic(*(_second), _list(ctx_, _what))(_ctx, _second, __VA_ARGS__)
 
-/* a function of so many arguments, one more with a context */
+/* a function with so many arguments, or one more with a context */
 #define SHMEM_FORM_2_2 SHMEM_BY_FIRST
 #define SHMEM_FORM_2_3 SHMEM_BY_CTX
 #define SHMEM_FORM_3_3 SHMEM_BY_FIRST
@@ -127,7 +128,7 @@
 #define shmem_atomic_xor(...)              SHMEM_WITH_CTX(SHMEM_GENERIC_BITS, _atomic_xor, 3, __VA_ARGS__)
 #define shmem_atomic_fetch_xor(...)        SHMEM_WITH_CTX(SHMEM_GENERIC_BITS, _atomic_fetch_xor, 3, __VA_ARGS__)
 #define shmem_atomic_fetch_xor_nbi(...)    SHMEM_WITH_CTX(SHMEM_GENERIC_BITS, _atomic_fetch_xor_nbi, 4, __VA_ARGS__)
-/* by their old names, of more types than these had */
+/* deprecated names, for more types than the old functions had */
 #define shmem_fetch(...) SHMEM_BY_FIRST(SHMEM_GENERIC_WORDS_FLOATS, _atomic_fetch, __VA_ARGS__)
 #define shmem_set(...)   SHMEM_BY_FIRST(SHMEM_GENERIC_WORDS_FLOATS, _atomic_set, __VA_ARGS__)
 #define shmem_swap(...)  SHMEM_BY_FIRST(SHMEM_GENERIC_WORDS_FLOATS, _atomic_swap, __VA_ARGS__)
@@ -154,7 +155,7 @@
 #define shmem_test_any_vector(...)        SHMEM_BY_FIRST(SHMEM_GENERIC_INTEGERS, _test_any_vector, __VA_ARGS__)
 #define shmem_test_some_vector(...)       SHMEM_BY_FIRST(SHMEM_GENERIC_INTEGERS, _test_some_vector, __VA_ARGS__)
 
-/* ---- collectives: a team's, or, of shmem_sync, an active set's ---- */
+/* ---- collectives of a team; shmem_sync also of an active set ---- */
 
 #define shmem_broadcast(...)                           SHMEM_BY_SECOND(SHMEM_GENERIC_TYPES, _broadcast, __VA_ARGS__)
 #define shmem_collect(...)                             SHMEM_BY_SECOND(SHMEM_GENERIC_TYPES, _collect, __VA_ARGS__)

@@ -1,4 +1,4 @@
-/* Global variables: where they are, mapped a second time, and what of them a checkpoint has. */
+/* Global variables: their location, their second mapping, and their part in checkpoints. */
 #define _GNU_SOURCE /* mremap's flags */
 #include "shmem_globals.h"
 #include "shmem_job.h"
@@ -19,7 +19,7 @@ size_t keel_shmem_globals_find(void)
     keel_shmem_globals_t *globals = &keel_shmem_globals;
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 
-    if (globals->begin != 0) { /* of a job before this one: they are there */
+    if (globals->begin != 0) { /* mapped for an earlier job: still valid */
         return globals->bytes;
     }
     globals->why = keel_shmem_program_open(&globals->program);
@@ -35,13 +35,13 @@ size_t keel_shmem_globals_find(void)
 
 /* ---- mapping ---- */
 
-/* Not by mremap(): UCX puts its own in place of the C library's. */
+/* Maps pages a second time. Not by mremap(), since UCX replaces the C library's function. */
 static int map_again(void *from, void *to, size_t bytes)
 {
     return syscall(SYS_mremap, from, (size_t)0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == (long)to;
 }
 
-/* others may have it, too: it cannot be replaced */
+/* True if other processes may also map the page, which then cannot be replaced. */
 static int is_shared(const void *address)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
@@ -62,7 +62,10 @@ static int is_shared(const void *address)
     return shared;
 }
 
-/* A window that nobody else maps is private memory, which cannot be mapped twice: other memory takes its place, in both. */
+/*
+ * Maps both ranges to new memory. A window that no other process maps is private memory, which
+ * cannot be mapped twice.
+ */
 static int map_both(void *window, void *to, size_t bytes)
 {
     const int flags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
@@ -80,7 +83,7 @@ static int map_both(void *window, void *to, size_t bytes)
     return is_mapped;
 }
 
-/* A child of fork() has memory of its own there: a copy from when it began. */
+/* Gives a child of fork() memory of its own: a copy as of the fork. */
 static _Thread_local void *child_copy;
 
 static void fork_begins(void)
@@ -126,7 +129,8 @@ int keel_shmem_globals_map(void *base, uint64_t offset)
         globals->why = "their memory cannot be mapped a second time";
         return 0;
     }
-    (void)madvise(begin, globals->bytes, MADV_DOFORK); /* the window's own are not there in a child */
+    /* the window's own pages are absent in a child */
+    (void)madvise(begin, globals->bytes, MADV_DOFORK);
     if (!has_handlers) {
         has_handlers = pthread_atfork(fork_begins, fork_in_parent, fork_in_child) == 0;
     }
@@ -147,7 +151,8 @@ void keel_shmem_globals_serve(keel_context_h ctx, const char *call)
     if (keel_restarted(ctx)) {
         keel_shmem_job_start_anew(call, KEEL_SHMEM_GLOBALS_ARE_LOST);
     }
-    if ((globals->served_begin | globals->served_bytes) % page == 0) { /* whole pages would be replaced */
+    /* a window of whole pages would be remapped */
+    if ((globals->served_begin | globals->served_bytes) % page == 0) {
         globals->served_begin--;
         globals->served_bytes++;
     }
@@ -165,7 +170,7 @@ int keel_shmem_globals_serves(const void *address, size_t bytes)
            begin - globals->served_begin <= globals->served_bytes - bytes;
 }
 
-/* ---- what is theirs ---- */
+/* ---- the program's variables ---- */
 
 void keel_shmem_globals_restore(int are_restored, const char *call)
 {
@@ -187,7 +192,7 @@ int keel_shmem_globals_have(const void *address, size_t bytes)
     if (globals->why != NULL || begin < globals->begin || begin - globals->begin >= globals->bytes) {
         return 0;
     }
-    while (low < high) { /* the first that ends after it */
+    while (low < high) { /* finds the first range that ends behind the address */
         const unsigned middle = (low + high) / 2;
 
         if (globals->program.ranges[middle].end <= begin) {

@@ -1,10 +1,12 @@
 /*
- * Global variables as symmetric objects. The end of the adapter's window is mapped a second time, over the pages of the program that
- * hold them, so loads and stores of the program and accesses of others meet there. It is filled with what the program had there, which all
- * PEs do before a gsync, and a replacement does again after keel_restore() has emptied it.
+ * Global variables as symmetric objects. The end of the adapter's window is mapped a second time,
+ * over the program's pages of global variables, so the program's loads and stores and other PEs'
+ * accesses reach the same memory. The window is filled with the program's contents: by all PEs
+ * before a gsync, and by a replacement again after keel_restore() has cleared the window.
  *
- * Where nobody can tell which of those pages are the program's, or of a processor that is not known, they stay where they are, and others'
- * accesses are messages: a window of its own. Nothing there may be put back as it was, so a death starts the job anew.
+ * If the program's pages cannot be identified, or the processor is unknown, the pages stay in
+ * place, and other PEs access them by messages, through a window of their own. Such memory cannot
+ * be restored, so a death restarts the job.
  */
 #ifndef KEEL_SHMEM_GLOBALS_H_
 #define KEEL_SHMEM_GLOBALS_H_
@@ -13,37 +15,43 @@
 
 #include <keel/keel.h>
 
-/* why a death starts the job anew where they are served */
+/* reason of a restart if global variables are served */
 #define KEEL_SHMEM_GLOBALS_ARE_LOST "global variables are served here, which nobody can bring back"
 
 typedef struct keel_shmem_globals {
-    const char *why;  /* they are not symmetric; NULL: they are */
-    uintptr_t begin;  /* of their pages; 0: not looked for */
-    size_t bytes;     /* of them */
-    uint64_t offset;  /* in the window */
-    int are_restored; /* they are part of checkpoints; below 0: the program has not said it */
-    int are_used;     /* as symmetric objects */
+    const char *why;  /* why global variables are not symmetric; NULL: they are */
+    uintptr_t begin;  /* start of the pages; 0: not looked for yet */
+    size_t bytes;     /* length of the pages */
+    uint64_t offset;  /* offset in the window */
+    int are_restored; /* part of checkpoints; below 0: not set by the program */
+    int are_used;     /* accessed as symmetric objects */
     keel_shmem_program_t program;
-    keel_win_h served; /* of those that are not mapped; NULL: there is none */
+    keel_win_h served; /* window of unmapped global variables; NULL: none */
     uintptr_t served_begin;
     size_t served_bytes;
 } keel_shmem_globals_t;
 
 extern keel_shmem_globals_t keel_shmem_globals;
 
-/* how many bytes of a window they take, 0 where they cannot be symmetric */
+/* Returns the bytes that global variables need in a window, 0 if they cannot be symmetric. */
 size_t keel_shmem_globals_find(void);
-/* moves them into the window, of which they are the part at @a offset; 0: that failed, and @a why is set */
+/* Moves the global variables to @a offset of the window. Returns 0 on failure and sets why. */
 int keel_shmem_globals_map(void *base, uint64_t offset);
-/* where they cannot be found: a window of them for messages, collective. A replacement, which has none, starts the job anew. */
+/*
+ * Collective: creates a window of global variables for messages if their pages cannot be
+ * identified. In a replacement, which has no such variables, restarts the job.
+ */
 void keel_shmem_globals_serve(keel_context_h ctx, const char *call);
-/* all of it is in that window */
+/* True if the whole range lies in that window. */
 int keel_shmem_globals_serves(const void *address, size_t bytes);
-/* says whether they are part of checkpoints; refuses where a replacement has them at other addresses */
+/*
+ * Sets whether global variables are part of checkpoints. Refuses if a replacement has them at other
+ * addresses.
+ */
 void keel_shmem_globals_restore(int are_restored, const char *call);
-/* all of it is global variables of the program */
+/* True if the whole range consists of the program's global variables. */
 int keel_shmem_globals_have(const void *address, size_t bytes);
-/* what of them a checkpoint has: so many; @a extents NULL: counted only */
+/* Returns the count of extents in a checkpoint. @a extents NULL: counts only. */
 unsigned keel_shmem_globals_extents(keel_extent_t *extents);
 
 #endif

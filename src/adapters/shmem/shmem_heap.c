@@ -1,6 +1,6 @@
 /*
- * The symmetric heap: blocks of the window, of which the hidden part is the first. All PEs do the same to them, so addresses are the same
- * everywhere; and those in use are what belongs into an image.
+ * The symmetric heap: blocks of the window, behind the hidden part as the first block. All PEs make
+ * the same changes, so addresses are equal everywhere; the used blocks belong into an image.
  */
 #include "shmem_globals.h"
 #include "shmem_state.h"
@@ -9,12 +9,12 @@
 #include <string.h>
 
 static struct {
-    int is_told;             /* which blocks there are, for images */
-    keel_extent_t *extents;  /* that are being listed */
-    unsigned count, globals; /* of them; of those of global variables */
+    int is_told;             /* the blocks were announced for images */
+    keel_extent_t *extents;  /* the list under construction */
+    unsigned count, globals; /* of the list; of its global variables */
 } heap;
 
-/* of a pointer that the program says is one */
+/* Finds the block of a pointer from the program, which may be invalid. */
 static keel_shmem_block_t *block_of(const void *ptr, const char *call)
 {
     keel_shmem_block_t *block = NULL;
@@ -54,7 +54,7 @@ static void *allocate(size_t alignment, size_t bytes, int is_zeroed, const char 
         return NULL;
     }
     made = block_make(alignment, bytes);
-    if (made != NULL && is_zeroed) { /* before what others put there */
+    if (made != NULL && is_zeroed) { /* before other PEs put there */
         memset(made, 0, bytes);
     }
     keel_shmem_meet(call);
@@ -91,11 +91,11 @@ KEEL_SHMEM_DEFINE(void, free, (void *ptr))
         return;
     }
     (void)block_of(ptr, "shmem_free");
-    keel_shmem_meet("shmem_free"); /* nobody accesses it any more */
+    keel_shmem_meet("shmem_free"); /* no PE accesses the block any more */
     block_free(ptr, "shmem_free");
 }
 
-/* where it lies, or elsewhere, which others have to know before they put there */
+/* Resizes in place, or moves the block; other PEs must know its new place before they put there. */
 static void *resize(void *ptr, size_t bytes, const char *call)
 {
     keel_shmem_block_t *block = block_of(ptr, call);
@@ -144,7 +144,8 @@ static void extent_add(const keel_shmem_block_t *block, void *arg)
     keel_extent_t *next = &heap.extents[heap.count];
 
     (void)arg;
-    if (heap.count > 0 && next[-1].offset + next[-1].length == offset) { /* one after the other */
+    /* adjacent blocks form one extent */
+    if (heap.count > 0 && next[-1].offset + next[-1].length == offset) {
         next[-1].length += bytes;
     } else {
         *next = (keel_extent_t){offset, bytes};
@@ -152,7 +153,7 @@ static void extent_add(const keel_shmem_block_t *block, void *arg)
     }
 }
 
-/* what is said of a heap holds until it changes */
+/* Announces the extents of an image. An announcement holds until the heap changes. */
 keel_status_t keel_shmem_extents(void)
 {
     const keel_shmem_blocks_t *blocks = &keel_shmem.hidden->blocks;

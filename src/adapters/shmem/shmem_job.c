@@ -1,7 +1,8 @@
 /*
- * The job: one window of the hidden part, the heap and global variables; then a gsync, since what is filled here is put to by others after
- * it. A replacement to which a checkpoint will be restored leaves the gsync out, as it does all up to its restart point; one that is recovered
- * from the program's start does all again.
+ * The job: one window of the hidden part, the heap and global variables; then a gsync, since other
+ * PEs later put to memory that is initialised here. A replacement with a checkpoint to restore
+ * skips the gsync, like all calls up to its restart point; a replacement recovered from the
+ * program's start repeats all calls.
  */
 #define _DEFAULT_SOURCE /* on_exit */
 #include "shmem_job.h"
@@ -16,7 +17,7 @@
 
 static keel_shmem_environment_t environment;
 static int was_left;
-static pid_t process; /* that joined: a child of it has no part in the job */
+static pid_t process; /* process that joined: its children have no part in the job */
 
 void keel_shmem_job_start_anew(const char *call, const char *why)
 {
@@ -52,7 +53,10 @@ static void join(const char *call)
     process = getpid();
 }
 
-/* A replacement. What has no checkpoint has no restart point either, as far as can be known: nothing is to be left out then. */
+/*
+ * Continues in a replacement. Without a checkpoint there is no known restart point: then no call is
+ * skipped.
+ */
 static void go_on(const char *call)
 {
     keel_stats_t stats;
@@ -136,7 +140,7 @@ void keel_shmem_job_join(const keel_shmem_joining_t *joining, const char *call)
     environment.waits |= joining->waits;
     if (joining->are_many) {
         is_given_up = environment.is_promised;
-        environment.is_promised = 0; /* the order of several threads is in no log */
+        environment.is_promised = 0; /* no log has the order of several threads */
     }
     join(call);
     if (keel_shmem.pe == 0 && keel_incarnation(keel_shmem.ctx) == 0) {
@@ -174,7 +178,7 @@ int keel_shmem_job_was_left(void)
 void keel_shmem_job_leave(const char *call)
 {
     keel_shmem_begin_reading(call);
-    (void)fflush(NULL); /* a launcher may end PEs that are left in it */
+    (void)fflush(NULL); /* a launcher may kill PEs during finalize */
     keel_shmem_end(keel_finalize(keel_shmem.ctx), call);
     keel_shmem = (keel_shmem_t){0};
     keel_shmem_globals.served = NULL;
@@ -184,13 +188,16 @@ void keel_shmem_job_leave(const char *call)
 
 void keel_shmem_job_end(int status)
 {
-    if (keel_shmem.ctx == NULL) { /* not in it */
+    if (keel_shmem.ctx == NULL) { /* outside of the job */
         exit(status);
     }
     keel_abort(keel_shmem.ctx, status & 0xff);
 }
 
-/* A program may leave shmem_finalize() out. One that ends otherwise than it should would leave others waiting for it. */
+/*
+ * Leaves for a program that omits shmem_finalize(). If the exit status is an error, aborts: other
+ * PEs would wait forever.
+ */
 static void leave_at_exit(int status, void *arg)
 {
     (void)arg;
@@ -200,6 +207,6 @@ static void leave_at_exit(int status, void *arg)
     if ((status & 0xff) != 0) {
         keel_abort(keel_shmem.ctx, status & 0xff);
     }
-    keel_restart_clear(keel_shmem.ctx); /* main() has been left */
+    keel_restart_clear(keel_shmem.ctx); /* main() has returned */
     keel_shmem_job_leave("exit");
 }

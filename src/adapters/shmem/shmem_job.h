@@ -1,24 +1,24 @@
-/* Joining the job and leaving it, in each of the ways there are. */
+/* Joins and leaves the job, in each possible way. */
 #ifndef KEEL_SHMEM_JOB_H_
 #define KEEL_SHMEM_JOB_H_
 
-/* what a program says of itself when it joins */
+/* Properties of the program, given at the join. */
 typedef struct keel_shmem_joining {
-    int is_promised; /* the promise, which the environment may give as well */
-    int waits;       /* it waits for words of its memory; likewise */
+    int is_promised; /* promise of determinism, also settable by the environment */
+    int waits;       /* waits for words of memory, also settable by the environment */
     int are_many;    /* several threads will call */
 } keel_shmem_joining_t;
 
-/* does nothing when it has been joined */
+/* Joins the job; does nothing if already joined. */
 void keel_shmem_job_join(const keel_shmem_joining_t *joining, const char *call);
 void keel_shmem_job_leave(const char *call);
-/* the job that this process joined last; not: it has joined none */
+/* True if this process joined a job before and left it. */
 int keel_shmem_job_was_left(void);
-/* the program may go on by what it gets */
+/* True if values read by the program may steer it. */
 int keel_shmem_job_polls(void);
-/* all of it, from one PE */
+/* Ends the whole job from one PE. */
 void keel_shmem_job_end(int status) __attribute__((noreturn));
-/* from the program's start, by whoever started it */
+/* Has the launcher restart the job from the program's start. */
 void keel_shmem_job_start_anew(const char *call, const char *why) __attribute__((noreturn));
 
 #endif

@@ -1,4 +1,4 @@
-/* Copies: a list of memory, and one piece that has what was there. */
+/* Copies: a list of memory regions, and a buffer with the contents. */
 #include "shmem_keep.h"
 #include "shmem_globals.h"
 #include "shmem_state.h"
@@ -14,11 +14,12 @@ typedef struct piece {
 static struct {
     piece_t *regions; /* protected by the program */
     unsigned region_count;
-    piece_t *pieces; /* of what was taken */
+    piece_t *pieces; /* the copied regions */
     unsigned piece_count;
-    unsigned block_count; /* of them: the first ones, of the heap then */
-    char *copy;           /* of all of them, one after the other */
-    unsigned looked_at;   /* of the heap now, while it is compared */
+    /* count of the first regions, blocks of the heap at the time of the copy */
+    unsigned block_count;
+    char *copy;         /* contents of all regions, one after the other */
+    unsigned looked_at; /* blocks of the present heap seen in a comparison */
 } keep;
 
 void keel_shmem_keep_region(void *address, size_t bytes)
@@ -67,7 +68,7 @@ static void pieces_list(void)
     }
 }
 
-/* either way */
+/* Copies in either direction. */
 static void pieces_copy(int is_back)
 {
     char *at = keep.copy;

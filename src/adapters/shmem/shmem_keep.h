@@ -1,17 +1,20 @@
-/* What a PE has now, for one that keeps it through a restore: its heap, its global variables, what it protects. */
+/*
+ * Copies of a PE's present memory for a PE that keeps it through a restore: heap, global variables,
+ * protected memory.
+ */
 #ifndef KEEL_SHMEM_KEEP_H_
 #define KEEL_SHMEM_KEEP_H_
 
 #include <stddef.h>
 
-/* belongs to what is kept from here on */
+/* Adds a region to the kept memory. */
 void keel_shmem_keep_region(void *address, size_t bytes);
-/* copies it all; 0: no memory for that */
+/* Copies the kept memory. Returns 0 if memory is short. */
 int keel_shmem_keep_take(void);
-/* the heap has the same blocks as when it was taken: what was taken has its places */
+/* True if the heap has the same blocks as at the copy, so the copy fits. */
 int keel_shmem_keep_fits(void);
 void keel_shmem_keep_put_back(void);
-/* of no use any more */
+/* Frees the copy. */
 void keel_shmem_keep_drop(void);
 
 #endif

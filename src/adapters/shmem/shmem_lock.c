@@ -1,7 +1,8 @@
 /*
- * Locks: tickets, so that who comes first is served first. The word at PE 0 is how many have come, and how many have been served, in its
- * upper and lower half: who adds to one never carries into the other. A ticket is fetched, and its turn is polled: atomics of one
- * class, whose order a replacement finds in the logs. Tests, which leave nothing behind where the lock is not free, swap.
+ * Locks are ticket locks, so the first PE to come is served first. The word at PE 0 counts arrivals
+ * in the upper half and served tickets in the lower half; an addition to one half never carries
+ * into the other. A PE fetches a ticket and polls for its turn: atomics of one class, in an order
+ * that a replacement finds in the logs. Tests swap, and leave no trace if the lock is not free.
  */
 #include "shmem_state.h"
 
@@ -9,7 +10,7 @@
 
 #define ONE_MORE ((uint64_t)1 << 32)
 
-enum { PATIENCE = 64 }; /* looks, until another process may have the processor that the holder of the lock needs */
+enum { PATIENCE = 64 }; /* looks before yielding the core, which the lock's holder may need */
 
 static uint64_t look(long *lock, const char *call)
 {
@@ -30,7 +31,10 @@ static uint32_t served(uint64_t word)
     return (uint32_t)word;
 }
 
-/* its place in the table of those that this PE has; NULL for none: it is full */
+/*
+ * The lock's entry in the table of locks held by this PE; with NULL, a free entry. NULL: no such
+ * entry.
+ */
 static const long **place_of(const long *lock)
 {
     for (unsigned i = 0; i < KEEL_SHMEM_HELD; i++) {
@@ -50,7 +54,10 @@ static void note(const long *lock, const long *instead)
     }
 }
 
-/* a restore may have brought back the table and not the lock: it says nothing of a lock that is free */
+/*
+ * Refuses a lock that this PE already holds. A restore may have brought back the table without the
+ * lock: an entry of a free lock has no meaning.
+ */
 static void check_free(long *lock, const char *call)
 {
     uint64_t word;
@@ -85,7 +92,8 @@ KEEL_SHMEM_DEFINE(void, set_lock, (long *lock))
     keel_shmem_begin_reading(KEEL_SHMEM_CALL);
     check_free(lock, KEEL_SHMEM_CALL);
     keel_shmem_atomic(&ticket, lock, 0, KEEL_SHMEM_CALL);
-    if ((int32_t)(come(word) - served(word)) < 0) { /* it was cleared more often than set: memory of other times */
+    /* cleared more often than set: memory of another time */
+    if ((int32_t)(come(word) - served(word)) < 0) {
         keel_shmem_refuse(KEEL_SHMEM_CALL, "cleared by who did not have it, or not restored with the rest",
                           (uintptr_t)lock);
     }

@@ -1,4 +1,4 @@
-/* OpenSHMEM on Keel: what the specification deprecates. A header of shmem.h. */
+/* OpenSHMEM on Keel: deprecated functions of the specification. Part of shmem.h. */
 #ifndef KEEL_SHMEM_OLD_H_
 #define KEEL_SHMEM_OLD_H_
 
@@ -18,7 +18,7 @@ SHMEM_API void shfree(void *ptr);
 SHMEM_API void *shrealloc(void *ptr, size_t size);
 SHMEM_API void *shmemalign(size_t alignment, size_t size);
 
-/* ---- caches, which are coherent: nothing is done ---- */
+/* ---- caches: no-ops, since caches are coherent ---- */
 
 SHMEM_FUNCTION(void, clear_cache_inv, (void))
 SHMEM_FUNCTION(void, set_cache_inv, (void))
@@ -27,7 +27,7 @@ SHMEM_FUNCTION(void, set_cache_line_inv, (void *dest))
 SHMEM_FUNCTION(void, udcflush, (void))
 SHMEM_FUNCTION(void, udcflush_line, (void *dest))
 
-/* ---- atomics by their old names, of all types that they have now, as programs expect that were written elsewhere; waits ---- */
+/* ---- atomics with old names, for all present types since programs expect them; waits ---- */
 
 #define SHMEM_DECLARE_OLD_WORD(_name, _type)                               \
     SHMEM_FUNCTION(_type, _name##_fetch, (const _type *source, int pe))    \
@@ -39,7 +39,7 @@ SHMEM_FUNCTION(void, udcflush_line, (void *dest))
     SHMEM_FUNCTION(void, _name##_inc, (_type * dest, int pe))                \
     SHMEM_FUNCTION(_type, _name##_finc, (_type * dest, int pe))              \
     SHMEM_FUNCTION(_type, _name##_cswap, (_type * dest, _type cond, _type value, int pe))
-/* until it is another value */
+/* Waits until the value differs. */
 #define SHMEM_DECLARE_OLD_WAIT(_name, _type) SHMEM_FUNCTION(void, _name##_wait, (_type * ivar, _type cmp_value))
 
 SHMEM_ATOMIC_TYPES_EXTENDED(SHMEM_DECLARE_OLD_WORD)
@@ -48,7 +48,10 @@ SHMEM_ACTIVE_INTEGERS(SHMEM_DECLARE_OLD_WAIT)
 SHMEM_FUNCTION(void, wait, (long *ivar, long cmp_value))
 SHMEM_FUNCTION(void, wait_until, (long *ivar, int cmp, long cmp_value))
 
-/* ---- collectives of active sets: pSync has SHMEM_SYNC_SIZE words and is SHMEM_SYNC_VALUE, before and after ---- */
+/*
+ * ---- collectives of active sets: pSync has SHMEM_SYNC_SIZE words of SHMEM_SYNC_VALUE, before and
+ * after ----
+ */
 
 SHMEM_FUNCTION(void, barrier, (int PE_start, int logPE_stride, int PE_size, long *pSync))
 SHMEM_FUNCTION(void, sync, (int PE_start, int logPE_stride, int PE_size, long *pSync))

@@ -1,4 +1,4 @@
-/* Atomics by the names that they had before atomic_ was in them, and caches. */
+/* Atomics under names without atomic_, and cache functions. */
 #include "shmem_state.h"
 
 #define DEFINE_OLD_WORD(_name, _type)                                           \

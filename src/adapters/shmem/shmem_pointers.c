@@ -1,4 +1,4 @@
-/* Words that are addresses of memory which this process has to itself: its heap, its stack, its libraries. */
+/* Searches for words that are addresses of private memory: heap, stack, libraries. */
 #include "shmem_pointers.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef struct areas {
-    keel_shmem_range_t *all; /* ascending: as the kernel lists them */
+    keel_shmem_range_t *all; /* ascending, as listed by the kernel */
     unsigned count;
 } areas_t;
 
@@ -22,7 +22,7 @@ static int areas_add(areas_t *areas, uintptr_t begin, uintptr_t end)
     return 1;
 }
 
-/* all that is mapped, less the program and the window */
+/* Reads all mappings except the program and the window. */
 static int areas_read(areas_t *areas, const keel_shmem_program_t *program, uintptr_t window, uintptr_t window_end)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
@@ -60,7 +60,7 @@ static int areas_have(const areas_t *areas, uintptr_t value)
 
 typedef struct found {
     unsigned count;
-    const char *last; /* a variable has one turn */
+    const char *last; /* each variable is counted once */
     char *text;
     size_t used, room;
 } found_t;
@@ -85,7 +85,7 @@ static void found_add(found_t *found, const keel_shmem_program_t *program, uintp
     if (length > 0 && (size_t)length < found->room - found->used) {
         found->used += (size_t)length;
     } else {
-        found->text[found->used] = '\0'; /* no room for the whole of it */
+        found->text[found->used] = '\0'; /* no room for the whole name */
     }
     found->count++;
 }

@@ -1,4 +1,7 @@
-/* What a program's file says of its global variables: ELF, 64 bits, as the linkers of binutils and LLVM write it. */
+/*
+ * Global variables in a program's file: ELF, 64 bits, as written by the linkers of binutils and
+ * LLVM.
+ */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "shmem_program.h"
 
@@ -17,7 +20,7 @@
 #elif defined(__aarch64__)
 #define RELOCATION_COPY R_AARCH64_COPY
 #else
-#define RELOCATION_COPY 0 /* not known: nothing can be told apart */
+#define RELOCATION_COPY 0 /* unknown processor: variables cannot be told apart */
 #endif
 
 /* ---- the file ---- */
@@ -37,7 +40,7 @@ static const char *name_of(const keel_shmem_program_t *program, const Elf64_Shdr
     return program->file + section_of(program, header_of(program)->e_shstrndx)->sh_offset + section->sh_name;
 }
 
-/* the parts that are read lie within the file */
+/* True if all parts of the file to be read lie within the file. */
 static int is_complete(const keel_shmem_program_t *program)
 {
     const Elf64_Ehdr *header = header_of(program);
@@ -84,8 +87,9 @@ static int file_map(keel_shmem_program_t *program)
 
 typedef struct loaded {
     keel_shmem_program_t *program;
-    uintptr_t relro_end; /* after what the loader has written and then made read-only */
-    int is_this;         /* the file is that of the program that runs, not of a loader that was called to run it */
+    uintptr_t relro_end; /* end of the part that the loader has written and then made read-only */
+    /* the file is the running program, not a loader that runs the program */
+    int is_this;
 } loaded_t;
 
 static int loaded_look(struct dl_phdr_info *info, size_t size, void *arg)
@@ -140,7 +144,7 @@ static int range_compare(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* of what is in the range, what begins after the hole remains, and what ends before it */
+/* Cuts a hole out of its range: the parts before and behind the hole remain. */
 static void ranges_cut(keel_shmem_program_t *program, uintptr_t begin, uintptr_t end)
 {
     for (unsigned i = 0; i < program->count; i++) {
@@ -150,12 +154,14 @@ static void ranges_cut(keel_shmem_program_t *program, uintptr_t begin, uintptr_t
             program->ranges[program->count++] =
                 (keel_shmem_range_t){end < range->end ? end : range->end, range->end, range->is_volatile};
             range->end = begin > range->begin ? begin : range->begin;
-            return; /* a variable is in one section */
+            return; /* a variable lies in one section */
         }
     }
 }
 
-/* how many variables of shared libraries are kept here; with @a cuts they leave the ranges */
+/*
+ * Counts the variables of shared libraries stored here; with @a cuts removes them from the ranges.
+ */
 static unsigned copies_walk(keel_shmem_program_t *program, int cuts)
 {
     unsigned count = 0;
@@ -310,7 +316,7 @@ int keel_shmem_program_is_constant(const keel_shmem_program_t *program, uintptr_
 
 int keel_shmem_program_moves(const keel_shmem_program_t *program)
 {
-    const int is_fixed = personality(0xffffffff) & ADDR_NO_RANDOMIZE; /* asked only */
+    const int is_fixed = personality(0xffffffff) & ADDR_NO_RANDOMIZE; /* a query without a change */
 
     return program->bias != 0 && !is_fixed;
 }

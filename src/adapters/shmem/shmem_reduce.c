@@ -1,14 +1,17 @@
 /*
- * A little of few PEs is put by each to all, and reduced by each in the order of PEs. Else little is reduced by recursive doubling, a chunk
- * at a time: in round k a PE and the one 2^k away give each other what they have; who is
- * beyond the largest power of two gives its own to a PE below it first, and is given the result. The lower PE's part stands to the left, so
- * all come to the same bits. Much is cut into a block for each PE, which gets its block of all others and puts the sum to them.
+ * In a team of few PEs, each puts small data to all others and reduces in the order of PEs.
+ * Otherwise small data is reduced by recursive doubling, a chunk at a time: in round k, PEs at
+ * distance 2^k exchange their partial results; a PE beyond the largest power of two first gives its
+ * data to a lower PE and finally receives the result. The lower PE's operand stands on the left, so
+ * all results have the same bits. Large data is cut into one block per PE; each PE gets its block
+ * from all others and puts the result to them.
  */
 #include "shmem_reduce.h"
 
 _Static_assert(KEEL_SHMEM_FEW *KEEL_SHMEM_LITTLE <= KEEL_SHMEM_CHUNK, "a place has room for what few PEs put");
 
-enum { BLOCK_LEAST = 512 }; /* bytes of a PE's block, for which getting it from all is worth it */
+/* bytes of a PE's block from which on getting it from all PEs pays off */
+enum { BLOCK_LEAST = 512 };
 
 static uint32_t power_below(uint32_t size)
 {
@@ -25,14 +28,20 @@ static void give(const keel_shmem_set_t *set, uint32_t to, uint32_t place, const
     keel_shmem_set_put(set, to, keel_shmem_set_place(set, place), sum, bytes);
 }
 
-/* @a place is what a lower PE gave, and left as anything */
+/*
+ * Combines with the lower PE's data in @a place as the left operand. The contents of @a place are
+ * undefined afterwards.
+ */
 static void combine_left(void *sum, void *place, const keel_shmem_numbers_t *numbers)
 {
     numbers->combine(place, sum, numbers->count);
     memcpy(sum, place, numbers->count * numbers->size);
 }
 
-/* Of an active set: programs use pWrk, and often pSync, again at once. So nobody leaves before who has looked at what it put. */
+/*
+ * Acknowledges a reduction in an active set. Programs reuse pWrk, and often pSync, at once; so no
+ * PE leaves before the readers of its data.
+ */
 static void reduce_ack(const keel_shmem_set_t *set, uint32_t power, uint32_t extra)
 {
     for (uint32_t k = 0; (uint32_t)1 << k < power; k++) {
@@ -63,7 +72,7 @@ static void reduce_few(const keel_shmem_set_t *set, void *sum, const keel_shmem_
     memcpy(sum, place, bytes);
 }
 
-/* a chunk, which fits the places; @a sum: own memory */
+/* Reduces a chunk that fits into the places; @a sum: the PE's own memory. */
 static void reduce_chunk(keel_shmem_set_t *set, void *sum, const keel_shmem_numbers_t *numbers)
 {
     const uint32_t power = power_below(set->size), extra = set->size - power, fold = set->rounds;
@@ -125,7 +134,7 @@ static void reduce_chunks(keel_shmem_set_t *set, char *dest, const char *source,
     }
 }
 
-/* the caller's block, of what all have */
+/* Reduces the caller's block over the data of all PEs. */
 static void block_reduce(const keel_shmem_set_t *set, char *block, const char *source,
                          const keel_shmem_numbers_t *numbers)
 {
@@ -154,11 +163,11 @@ static void reduce_blocks(keel_shmem_set_t *set, char *dest, const char *source,
     const keel_shmem_numbers_t block = {end > begin ? end - begin : 0, numbers->size, numbers->combine};
     char *own = dest + begin * numbers->size;
 
-    keel_shmem_set_sync(set); /* all have their source */
+    keel_shmem_set_sync(set); /* the sources of all PEs are complete */
     if (block.count > 0) {
         block_reduce(set, own, source + begin * numbers->size, &block);
     }
-    keel_shmem_set_sync(set); /* all have read, where dest is source */
+    keel_shmem_set_sync(set); /* all PEs have read, in case dest is source */
     for (uint32_t i = 1; i < set->size; i++) {
         keel_shmem_set_put(set, (set->me + i) % set->size, own, own, block.count * block.size);
     }
@@ -195,13 +204,16 @@ void keel_shmem_reduce_and(keel_shmem_set_t *set, uint64_t *word)
 
 /* ---- scans: in round k from the PE 2^k below ---- */
 
-/* @a sum: own numbers, then those up to the caller; @a ahead: those below it, 0 when there are none */
+/*
+ * @a sum: the PE's numbers, then those up to the caller; @a ahead: those below the caller, 0 if
+ * none
+ */
 static void scan_chunk(keel_shmem_set_t *set, void *sum, void *ahead, const keel_shmem_numbers_t *numbers)
 {
     const size_t bytes = numbers->count * numbers->size;
     int has_ahead = 0;
 
-    keel_shmem_set_sync(set); /* so it ends only when all have begun it */
+    keel_shmem_set_sync(set); /* ends only after all PEs have begun */
     keel_shmem_set_begin_whole(set);
     memset(ahead, 0, bytes);
     for (uint32_t k = 0; (uint32_t)1 << k < set->size; k++) {

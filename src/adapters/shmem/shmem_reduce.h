@@ -1,4 +1,4 @@
-/* Reductions and scans, of a set of PEs. */
+/* Reductions and scans of a set of PEs. */
 #ifndef KEEL_SHMEM_REDUCE_H_
 #define KEEL_SHMEM_REDUCE_H_
 
@@ -8,15 +8,18 @@
 typedef void (*keel_shmem_combine_t)(void *sum, const void *other, size_t count);
 
 typedef struct keel_shmem_numbers {
-    size_t count, size; /* size: bytes of each */
+    size_t count, size; /* size: bytes of an element */
     keel_shmem_combine_t combine;
 } keel_shmem_numbers_t;
 
-/* the same bits at all PEs of the set */
+/* The result has the same bits at all PEs of the set. */
 void keel_shmem_reduce(keel_shmem_set_t *set, void *dest, const void *source, const keel_shmem_numbers_t *numbers);
-/* of one word that need not be symmetric */
+/* Reduces one word, which need not be symmetric. */
 void keel_shmem_reduce_and(keel_shmem_set_t *set, uint64_t *word);
-/* what the PEs up to the caller have, it included or not; @a dest is all 0 where that is none. Teams only */
+/*
+ * Combines the numbers of the PEs up to the caller, inclusively or exclusively; @a dest is all 0 if
+ * there are none. Teams only.
+ */
 void keel_shmem_scan(keel_shmem_set_t *set, void *dest, const void *source, const keel_shmem_numbers_t *numbers,
                      int is_inclusive);
 

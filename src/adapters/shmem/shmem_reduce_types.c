@@ -1,4 +1,4 @@
-/* Reductions by type and operation, of teams and active sets, and scans. */
+/* Reductions by type and operation, for teams and active sets, and scans. */
 #include "shmem_active.h"
 #include "shmemx.h"
 
@@ -52,7 +52,7 @@ SHMEM_TYPES(DEFINE_SUMS)
 SHMEM_COMPLEX(DEFINE_SUMS)
 SHMEM_TYPES(DEFINE_EXTREMES)
 SHMEM_BIT_TYPES(DEFINE_BITS)
-/* active sets have bits of types with a sign, too */
+/* active sets also reduce bits of signed types */
 SHMEM_ACTIVE_INTEGERS(DEFINE_BITS)
 
 /* ---- teams ---- */

@@ -55,7 +55,10 @@ void keel_shmem_get(void *dest, const void *source, size_t bytes, int pe, const 
     get(dest, source, bytes, 0, pe, call);
 }
 
-/* elements at regular distances, in bytes, of the heap: one access. 0: element by element */
+/*
+ * Describes elements at regular byte distances in the heap as a single access. Returns 0 if each
+ * element needs an access.
+ */
 static int blocks_are_one(const void *remote, ptrdiff_t stride, ptrdiff_t buffer_stride, size_t nelems, size_t size,
                           keel_blocks_t *blocks_p)
 {
@@ -144,7 +147,7 @@ typedef struct {
     int op;
 } signal_t;
 
-/* on its way when it returns: who put it may look for an answer */
+/* Puts data and a signal. Sends both before returning, since the caller may look for an answer. */
 static void put_signal(void *dest, const void *source, size_t bytes, const signal_t *signal, int pe, const char *call)
 {
     keel_shmem_place_t at, place;
@@ -166,7 +169,7 @@ static void put_signal(void *dest, const void *source, size_t bytes, const signa
                    call);
 }
 
-/* ---- the functions; size: of an element ---- */
+/* ---- functions of the interface; size: bytes of an element ---- */
 
 #define PE        keel_shmem_pe(ctx, pe, KEEL_SHMEM_CALL)
 #define CALL      KEEL_SHMEM_CALL

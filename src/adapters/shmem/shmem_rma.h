@@ -1,4 +1,4 @@
-/* OpenSHMEM on Keel: puts, gets and signals. A header of shmem.h. */
+/* OpenSHMEM on Keel: puts, gets and signals. Part of shmem.h. */
 #ifndef KEEL_SHMEM_RMA_H_
 #define KEEL_SHMEM_RMA_H_
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* sources of _nbi forms may be changed, and what they fetch is there, after a quiet */
+/* _nbi forms: after a quiet the source may be changed, and fetched data is there */
 #define SHMEM_DECLARE_BLOCKS(_put, _get, _type)                                                                      \
     SHMEM_FUNCTION_CTX(void, _put, _type *dest, const _type *source, size_t nelems, int pe)                          \
     SHMEM_FUNCTION_CTX(void, _get, _type *dest, const _type *source, size_t nelems, int pe)                          \
@@ -18,7 +18,7 @@ extern "C" {
                        uint64_t signal, int sig_op, int pe)                                                          \
     SHMEM_FUNCTION_CTX(void, _put##_signal_nbi, _type *dest, const _type *source, size_t nelems, uint64_t *sig_addr, \
                        uint64_t signal, int sig_op, int pe)
-/* strides are elements */
+/* strides in elements */
 #define SHMEM_DECLARE_STRIDED(_iput, _iget, _type)                                                                 \
     SHMEM_FUNCTION_CTX(void, _iput, _type *dest, const _type *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, \
                        int pe)                                                                                     \
@@ -42,7 +42,10 @@ SHMEM_FUNCTION(void, quiet, (void))
 SHMEM_FUNCTION(uint64_t, signal_fetch, (const uint64_t *sig_addr))
 SHMEM_FUNCTION(uint64_t, signal_wait_until, (uint64_t * sig_addr, int cmp, uint64_t cmp_value))
 
-/* ---- contexts: their accesses complete apart, as far as the program may rely on; here a quiet completes all ---- */
+/*
+ * ---- contexts: the specification lets accesses of each complete separately; here a quiet
+ * completes all ----
+ */
 
 SHMEM_FUNCTION(int, ctx_create, (long options, shmem_ctx_t *ctx))
 SHMEM_FUNCTION(int, team_create_ctx, (shmem_team_t team, long options, shmem_ctx_t *ctx))

@@ -1,4 +1,4 @@
-/* Safe points: where a checkpoint is taken, or may be. */
+/* Safe points: a checkpoint is taken, or may be. */
 #include "shmem_globals.h"
 #include "shmem_pointers.h"
 #include "shmem_state.h"
@@ -21,7 +21,7 @@ static void warn_of_pointers(void)
     }
 }
 
-/* once, by one PE */
+/* Warns once, at one PE. */
 static void warn_of_globals(void)
 {
     static int is_done;

@@ -20,7 +20,7 @@ void keel_shmem_set_begin_whole(keel_shmem_set_t *set)
     }
 }
 
-/* which of the two sets of heads and places */
+/* Index of the current set of heads and places. */
 static uint32_t side(const keel_shmem_set_t *set)
 {
     return (set->turns != NULL) ? set->turns[1] & 1 : 0;
@@ -74,7 +74,9 @@ void keel_shmem_set_await_all(const keel_shmem_set_t *set)
     }
 }
 
-/* dissemination: after round k a PE knows of 2^(k + 1) others that they are there */
+/*
+ * Dissemination barrier: after round k a PE knows of the arrival of 2^(k + 1) PEs, itself included.
+ */
 static void sync_team(keel_shmem_set_t *set)
 {
     for (uint32_t k = 0; (uint32_t)1 << k < set->size; k++) {
@@ -84,7 +86,10 @@ static void sync_team(keel_shmem_set_t *set)
     }
 }
 
-/* up a binomial tree and down it again: who is let go knows that all its flags were taken back, and may meet again at once */
+/*
+ * Barrier up a binomial tree and down again. A released PE knows that all its flags were reset, and
+ * may begin the next barrier at once.
+ */
 static void sync_active(keel_shmem_set_t *set)
 {
     uint32_t k = 0;

@@ -1,4 +1,4 @@
-/* Beginning and end, who is there, and what becomes of a call that a death was amid. */
+/* Init and finalize, PE numbers, and the outcome of calls interrupted by a death. */
 #include "shmem_globals.h"
 #include "shmem_job.h"
 #include "shmem_state.h"
@@ -49,7 +49,8 @@ void keel_shmem_begin_reading(const char *call)
         __atomic_store_n(&keel_shmem.unsent, unsent - 1, __ATOMIC_RELAXED);
         return;
     }
-    __atomic_store_n(&keel_shmem.unsent, 0, __ATOMIC_SEQ_CST); /* before it: see keel_shmem_note_put() */
+    /* before the progress: see keel_shmem_note_put() */
+    __atomic_store_n(&keel_shmem.unsent, 0, __ATOMIC_SEQ_CST);
     keel_shmem_end(KEEL_SHMEM_ALONE(keel_progress(keel_shmem.ctx)), call);
 }
 
@@ -111,7 +112,7 @@ KEEL_SHMEM_DEFINE(void, global_exit, (int status))
     keel_shmem_job_end(status);
 }
 
-/* ---- who and what is there ---- */
+/* ---- queries ---- */
 
 KEEL_SHMEM_DEFINE(int, my_pe, (void))
 {

@@ -1,4 +1,4 @@
-/* Restart points, and what is put back there. */
+/* Restart points, and restores there. */
 #include "shmem_globals.h"
 #include "shmem_job.h"
 #include "shmem_keep.h"
@@ -23,7 +23,7 @@ int shmemx_init_attr(const shmemx_init_attr_t *attr)
 void shmemx_protect(unsigned id, void *address, size_t bytes)
 {
     (void)keel_shmem_begin("shmemx_protect");
-    if (keel_shmem_globals.served != NULL) { /* there is nothing to come back to */
+    if (keel_shmem_globals.served != NULL) { /* no restore is possible */
         return;
     }
     keel_shmem_end(KEEL_SHMEM_ALONE(keel_protect(keel_shmem.ctx, id, address, bytes)), "shmemx_protect");
@@ -41,7 +41,8 @@ jmp_buf *shmemx_restart_buffer(void)
     static jmp_buf unused;
 
     (void)keel_shmem_begin("SHMEMX_RESTART_POINT");
-    if (keel_shmem_globals.served != NULL) { /* a rollback is told to a call, which has the job started anew */
+    /* a call will report the rollback and restart the job */
+    if (keel_shmem_globals.served != NULL) {
         return &unused;
     }
     return keel_restart_buffer(keel_shmem.ctx);
@@ -66,10 +67,10 @@ void keel_shmem_restore(const char *call)
 
     do {
         status = KEEL_SHMEM_ALONE(keel_restore(keel_shmem.ctx));
-    } while (status == KEEL_ERR_ROLLED_BACK); /* by a death amid it */
+    } while (status == KEEL_ERR_ROLLED_BACK); /* another death interrupted the restore */
     keel_shmem_end(status, call);
     keel_shmem_end(KEEL_SHMEM_ALONE(keel_stats(keel_shmem.ctx, &stats, sizeof(stats))), call);
-    if (stats.generation == 0) { /* where the heap is empty, and the program has pointers into it */
+    if (stats.generation == 0) { /* the heap is empty, but the program has pointers into it */
         keel_shmem_end(KEEL_ERR_ROLLED_BACK, call);
     }
     keel_shmem.is_due = 0;

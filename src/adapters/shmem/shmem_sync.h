@@ -1,4 +1,4 @@
-/* OpenSHMEM on Keel: waiting for own words, testing them, and locks. A header of shmem.h. */
+/* OpenSHMEM on Keel: waits for own words, tests, and locks. Part of shmem.h. */
 #ifndef KEEL_SHMEM_SYNC_H_
 #define KEEL_SHMEM_SYNC_H_
 
@@ -8,7 +8,10 @@
 extern "C" {
 #endif
 
-/* a status that is not 0 leaves its word out; NULL: none is. SIZE_MAX: no word is met, or all are left out */
+/*
+ * A status other than 0 excludes its word; NULL: excludes none. SIZE_MAX: no word meets, or all are
+ * excluded.
+ */
 #define SHMEM_DECLARE_SEVERAL(_name, _type, _form, _value)                                                     \
     SHMEM_FUNCTION(void, _name##_wait_until_all##_form,                                                        \
                    (_type * ivars, size_t nelems, const int *status, int cmp, _type _value))                   \
@@ -33,11 +36,11 @@ SHMEM_INTEGERS(SHMEM_DECLARE_WAIT)
 #undef SHMEM_DECLARE_WAIT
 #undef SHMEM_DECLARE_SEVERAL
 
-/* ---- locks: symmetric, 0 at first ---- */
+/* ---- locks: symmetric, initially 0 ---- */
 
 SHMEM_FUNCTION(void, set_lock, (long *lock))
 SHMEM_FUNCTION(void, clear_lock, (long *lock))
-SHMEM_FUNCTION(int, test_lock, (long *lock)) /**< 0: this PE has it now */
+SHMEM_FUNCTION(int, test_lock, (long *lock)) /**< 0: this PE now holds the lock */
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /*
- * Teams. Whether one can be made, and in which slot, its parent's PEs find out by a reduction over what is free at each: a slot is free at
- * a PE when the PE has left the call that destroyed its last team, so nothing of that one is under way to it any more.
+ * Teams. The PEs of the parent decide by a reduction over free slots whether a team can be made,
+ * and in which slot. A slot is free at a PE once the PE has left the call that destroyed the slot's
+ * last team, so no put of that team is still on its way to the PE.
  */
 #include "shmem_reduce.h"
 #include "shmem_team_state.h"
@@ -13,7 +14,10 @@ typedef struct {
     long mask;
 } part_t;
 
-/* a gsync would wait with Keel to itself, for PEs that wait for another thread of this one */
+/*
+ * Barrier of all PEs by single looks. A gsync would block Keel for other threads of this process,
+ * which remote PEs may wait for.
+ */
 static void meet_by_looks(const char *call)
 {
     keel_shmem_set_t world;
@@ -61,7 +65,7 @@ KEEL_SHMEM_DEFINE(int, team_sync, (shmem_team_t team))
     return 0;
 }
 
-/* ---- who is in a team ---- */
+/* ---- members of a team ---- */
 
 KEEL_SHMEM_DEFINE(int, team_my_pe, (shmem_team_t team))
 {
@@ -77,7 +81,7 @@ KEEL_SHMEM_DEFINE(int, team_n_pes, (shmem_team_t team))
     return (entry != NULL) ? (int)entry->size : -1;
 }
 
-/* -1: it is not in there */
+/* The number of a PE in the set; -1: not a member. */
 static int number_in(int start, int stride, uint32_t size, int pe)
 {
     int i;
@@ -122,7 +126,10 @@ void *shmemx_team_ptr(shmem_team_t team, const void *dest, int pe)
 
 /* ---- making and destroying ---- */
 
-/* a replacement before its restart point asks nobody: its slots are to be restored, and the entry is its predecessor's */
+/*
+ * Slots free at all PEs of the parent. A replacement before its restart point does not ask: its
+ * slots will be restored, and the entry is its predecessor's.
+ */
 static uint64_t slots_free(keel_shmem_set_t *parent)
 {
     uint64_t slots = keel_shmem_teams()->free_slots;
@@ -142,7 +149,7 @@ static shmem_team_t team_make(const keel_shmem_set_t *parent, const part_t *part
     if (me < 0) {
         return SHMEM_TEAM_INVALID;
     }
-    while (teams->teams[i].is_used) { /* there are as many entries as slots */
+    while (teams->teams[i].is_used) { /* as many entries as slots exist */
         i++;
     }
     teams->teams[i] = (keel_shmem_team_t){
@@ -204,7 +211,7 @@ KEEL_SHMEM_DEFINE(int, team_split_2d,
     x = parent.me % range;
     y = parent.me / range;
     slots = slots_free(&parent);
-    if ((slots & (slots - 1)) == 0) { /* not two */
+    if ((slots & (slots - 1)) == 0) { /* fewer than two */
         return -1;
     }
     const uint32_t rest = parent.size - y * range;
@@ -240,7 +247,7 @@ KEEL_SHMEM_DEFINE(void, team_destroy, (shmem_team_t team))
         keel_shmem_refuse(KEEL_SHMEM_CALL, "this team is there for good", (uintptr_t)team);
     }
     keel_shmem_quiet(KEEL_SHMEM_CALL);
-    if (!keel_shmem_begin(KEEL_SHMEM_CALL)) { /* all flags that others put here are seen then */
+    if (!keel_shmem_begin(KEEL_SHMEM_CALL)) { /* afterwards all flags from other PEs have arrived */
         (void)keel_shmem_team_set(team, KEEL_SHMEM_CALL, &set);
         keel_shmem_set_sync(&set);
     }

@@ -60,7 +60,10 @@ void keel_shmem_teams_begin(void)
         (keel_shmem_context_t){.is_used = 1, .stride = 1, .size = keel_shmem.pes, .team = 1};
 }
 
-/* A team's PEs are at regular distances, and all of them have to find the same: those beside each other whose memory is mapped. */
+/*
+ * Makes the team of PEs with shared memory. Members of a team are at regular distances, and all
+ * must find the same team: so it consists of adjacent PEs with mapped memory.
+ */
 void keel_shmem_teams_share(const char *call)
 {
     int first = (int)keel_shmem.pe, last = first;
@@ -86,7 +89,7 @@ int keel_shmem_teams_place(const void *address, size_t bytes, keel_shmem_place_t
     return 1;
 }
 
-/* between collectives places hold nothing */
+/* Announces the extents for images: between collectives, places hold no data. */
 keel_status_t keel_shmem_teams_extents(void)
 {
     const keel_extent_t extent = {.length = places_offset()};

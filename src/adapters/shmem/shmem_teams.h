@@ -1,4 +1,4 @@
-/* OpenSHMEM on Keel: teams, and collectives of teams. A header of shmem.h. */
+/* OpenSHMEM on Keel: teams and their collectives. Part of shmem.h. */
 #ifndef KEEL_SHMEM_TEAMS_H_
 #define KEEL_SHMEM_TEAMS_H_
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* ---- teams: what returns int returns 0 when it is done ---- */
+/* ---- teams: functions with an int result return 0 on success ---- */
 
 typedef struct {
     int num_contexts;

@@ -1,7 +1,8 @@
 /*
- * One thread at a time. The lock is given up between two looks of a thread that waits, and who holds it otherwise is in a call of Keel's that
- * ends by what other processes do: so a thread that wants to enter does. A jump to the restart point leaves a call with the lock held; the
- * thread enters it again then.
+ * Mutual exclusion of threads. A waiting thread releases the lock between two looks; any other
+ * holder is in a call of Keel that ends by actions of other processes: so every thread enters
+ * eventually. A jump to the restart point leaves a call with the lock held; the same thread then
+ * enters again.
  */
 #include "shmem_threads.h"
 #include "shmem_job.h"
@@ -12,7 +13,7 @@
 int keel_shmem_are_many;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned waiting, turns; /* threads that want to enter; how often one did */
+static unsigned waiting, turns; /* threads that want to enter; count of entries */
 static unsigned restores;       /* of this process */
 static _Thread_local int is_inside;
 static _Thread_local unsigned seen; /* 1 + restores at the thread's first call */

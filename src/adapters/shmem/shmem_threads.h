@@ -1,7 +1,9 @@
 /*
- * Programs of several threads (SHMEM_THREAD_MULTIPLE). Keel takes calls of one thread at a time, so calls of Keel's stand between
- * keel_shmem_enter() and keel_shmem_leave(). Who waits for what a program does, another thread of this process maybe, enters for a look at
- * a time; no call in there ends only when another thread has called. Otherwise, with one thread at a time, these two do nothing.
+ * Programs with several threads (SHMEM_THREAD_MULTIPLE). Keel allows one calling thread at a time,
+ * so each call of Keel stands between keel_shmem_enter() and keel_shmem_leave(). A thread that
+ * waits for the program, perhaps for another thread of this process, enters for one look at a time;
+ * no call inside depends on a later call of another thread. In other programs both functions do
+ * nothing.
  */
 #ifndef KEEL_SHMEM_THREADS_H_
 #define KEEL_SHMEM_THREADS_H_
@@ -12,9 +14,12 @@ extern int keel_shmem_are_many; /* several threads may call */
 
 void keel_shmem_threads_enter(void);
 void keel_shmem_threads_leave(void);
-/* between two looks: whoever waits to enter has its turn, and other processes the core */
+/* Between two looks: lets waiting threads enter, and gives the core to other processes. */
 void keel_shmem_threads_yield(void);
-/* the caller has restored: threads that called before may have the memory of before in their hands, and call no more */
+/*
+ * The caller has restored: threads with earlier calls may hold data of the old memory and must not
+ * call again.
+ */
 void keel_shmem_threads_restored(void);
 
 static inline void keel_shmem_enter(void)
@@ -32,7 +37,7 @@ static inline keel_status_t keel_shmem_leave(keel_status_t status)
     return status;
 }
 
-/* the status of a call of Keel's */
+/* status of a call of Keel */
 #define KEEL_SHMEM_ALONE(...) (keel_shmem_enter(), keel_shmem_leave(__VA_ARGS__))
 
 #endif

@@ -1,4 +1,4 @@
-/* Waiting for words of the own memory, and testing them. */
+/* Waits for words of the PE's own memory, and tests. */
 #include "shmem_state.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static keel_compare_t compare_of(const keel_shmem_wait_t *wait, const char *call
     return compares[wait->cmp][wait->is_signed];
 }
 
-/* as Keel's comparisons take it: without a sign, or with it in all of 64 bits */
+/* Converts a value for Keel's comparisons: unsigned, or sign-extended to 64 bits. */
 static uint64_t value_of(const keel_shmem_wait_t *wait, size_t i)
 {
     const unsigned shift = 64 - 8 * (unsigned)wait->size;
@@ -69,7 +69,7 @@ static keel_status_t look(keel_wait_for_t how, keel_word_t *words, size_t count)
     return KEEL_SHMEM_ALONE(keel_test(keel_shmem.ctx, how, words, (unsigned)count, NULL));
 }
 
-/* among several threads by one look after the other: what is waited for may be another one's put */
+/* With several threads, waits by single looks: another thread's put may meet the condition. */
 static keel_status_t wait_for(keel_wait_for_t how, keel_word_t *words, size_t count)
 {
     keel_status_t status;
@@ -83,14 +83,14 @@ static keel_status_t wait_for(keel_wait_for_t how, keel_word_t *words, size_t co
     return status;
 }
 
-/* one word, for which the log of a death can answer */
+/* Waits for one word: the only kind of wait that logs can answer after a death. */
 static keel_status_t wait_for_one(keel_word_t *word)
 {
     return keel_shmem_are_many ? wait_for(KEEL_WAIT_ALL, word, 1)
                                : keel_wait_until(word->win, word->offset, word->size, word->compare, word->value);
 }
 
-/* one after the other, for the same reason */
+/* Waits for one word after the other, for the same reason. */
 static keel_status_t wait_all(keel_word_t *words, size_t count)
 {
     keel_status_t status = KEEL_OK;
@@ -128,13 +128,13 @@ size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int i
         met = words_tell(words, wait->count, indices);
     }
     if (words != few) {
-        free(words); /* a jump to the restart point leaves it */
+        free(words); /* leaked if the wait ends by a jump to the restart point */
     }
     keel_shmem_end(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
     return (status == KEEL_OK && how == KEEL_WAIT_ALL) ? 1 : met;
 }
 
-/* after the one that was told last, around the array: so each that is met has its turn */
+/* Takes the next match behind the last result, around the array: so each match has its turn. */
 static size_t wait_any(const keel_shmem_wait_t *wait, int is_test, const char *call)
 {
     const size_t last = __atomic_load_n(&keel_shmem.last_any, __ATOMIC_RELAXED);
@@ -182,7 +182,7 @@ void keel_shmem_await(const uint64_t *word, keel_compare_t compare, uint64_t val
         .is_signed = IS_SIGNED(_type), .values = (_values), .value_step = (_step)                     \
     }
 
-/* of several words: one value for all, or a vector of them */
+/* several words: one value for all, or a vector of values */
 #define DEFINE_SEVERAL(_name, _type, _form, _value, _values, _step)                                               \
     KEEL_SHMEM_DEFINE(void, _name##_wait_until_all##_form,                                                        \
                       (_type * ivars, size_t nelems, const int *status, int cmp, _type _value))                   \
@@ -269,7 +269,7 @@ KEEL_SHMEM_DEFINE(void, wait_until, (long *ivar, int cmp, long cmp_value))
 KEEL_SHMEM_DEFINE(uint64_t, signal_fetch, (const uint64_t *sig_addr))
 {
     const uint64_t none = 0;
-    const int cmp = SHMEM_CMP_GE; /* a test, whose answer is logged */
+    const int cmp = SHMEM_CMP_GE; /* a test with a logged result */
     const keel_shmem_wait_t wait = WORDS(uint64_t, sig_addr, 1, NULL, &none, 0);
     keel_word_t word;
 

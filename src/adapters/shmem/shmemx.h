@@ -1,6 +1,6 @@
 /*
- * What Keel has beyond OpenSHMEM 1.5: surviving the death of PEs, which shmem.h has, too, and what follows here, which programs that include
- * shmem.h alone may define for themselves.
+ * Extensions of Keel to OpenSHMEM 1.5: survival of PE deaths, also part of shmem.h, and the
+ * functions below, under names that programs with shmem.h alone may define themselves.
  */
 #ifndef KEEL_SHMEMX_H_
 #define KEEL_SHMEMX_H_
@@ -13,12 +13,12 @@ extern "C" {
 
 /** shmem_ptr() for a PE of the team. */
 SHMEM_API void *shmemx_team_ptr(shmem_team_t team, const void *dest, int pe);
-/** Seconds of a clock that goes on, since some time in the past. */
+/** Seconds of a monotonic clock with an arbitrary start. */
 SHMEM_API double shmemx_wtime(void);
 
 /**
- * Element by element, the sum of what the team's PEs up to the caller have, the caller included or not; 0 where there is none. Collective,
- * as a reduction is; dest and source, symmetric, may be the same.
+ * Element-wise sum over the team's PEs up to the caller, inclusive or exclusive; 0 if there are
+ * none. Collective like a reduction; dest and source are symmetric and may be equal.
  */
 #define SHMEM_DECLARE_SCAN(_name, _type)                                                                           \
     SHMEM_API int shmemx_##_name##_sum_inscan(shmem_team_t team, _type *dest, const _type *source, size_t nelems); \
