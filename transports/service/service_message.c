@@ -103,7 +103,7 @@ keel_service_message_t *keel_service_message_get(keel_service_pools_t *pools, si
     return (copy <= pools->large.copy) ? pool_get(&pools->large) : NULL;
 }
 
-/* The most recently used message is reused first, since the cache has it. */
+/* the most recently used message is in the cache: reuse first */
 void keel_service_message_put(keel_service_message_t *message)
 {
     ucs_list_add_head(&message->pool->free, &message->link);

@@ -1,10 +1,11 @@
 /*
- * The transport's ops table, its opening and closing, and connecting.
+ * Ops table of the transport, opening and closing, and connecting.
  *
- * A process has one UCP context, for the network only, with two workers: the main one sends requests and takes replies,
- * the service one takes requests and sends replies on a thread of its own. Within a node memory is shared without UCP
- * (shm_segment.h): UCP would make segments by name first, which a process killed at that moment leaves behind, and crashes
- * when the peer dies while its key is being unpacked.
+ * A process has one UCP context, used only for the network, with two workers: the main worker sends
+ * requests and receives replies; the service worker receives requests and sends replies on its own
+ * thread. Within a node memory is shared without UCP (shm_segment.h): UCP would create segments by
+ * name first, which a process killed at that moment leaves behind, and UCP crashes if a peer dies
+ * while its key is being unpacked.
  */
 #include "ucp.h"
 #include "ucp_demands.h"
@@ -179,7 +180,8 @@ static void say_counts(const keel_ucp_t *ucp)
     }
 }
 
-/* the service thread serves until the last request of this side is on its way, then sends its own replies */
+/* The service thread serves until the last request of this process is on its way, then sends its
+ * own replies. */
 static void transport_close(keel_transport_t *transport)
 {
     keel_ucp_t *ucp = keel_ucp_of(transport);
@@ -233,7 +235,7 @@ static keel_status_t transport_connect(keel_transport_t *transport, uint32_t pee
     if (blob->rank != peer) {
         status = KEEL_ERR_CORRUPT;
     } else if (ucp->peers[peer] != NULL) {
-        status = KEEL_ERR_STATE; /* the incarnation before was not disconnected */
+        status = KEEL_ERR_STATE; /* the previous incarnation was not disconnected */
     } else {
         card = keel_shm_attach(&ucp->shm, peer, blob->head.instance, &blob->card);
         *lanes_p = keel_ucp_lanes(ucp, card);
@@ -246,7 +248,8 @@ static keel_status_t transport_connect(keel_transport_t *transport, uint32_t pee
     return status;
 }
 
-/* ---- KEEL_LANE_RMA is not offered: UCP's own emulation would take its place where a device lacks something ---- */
+/* ---- KEEL_LANE_RMA is not offered: UCP's own emulation would replace missing features of a
+ * device ---- */
 
 static keel_status_t no_put(keel_transport_t *transport, keel_transport_key_t *key, const keel_transport_put_t *puts,
                             unsigned *count_p)

@@ -1,4 +1,4 @@
-/* The production transport: shared memory within a node, UCX between nodes. */
+/* Production transport: shared memory within a node, UCX between nodes. */
 #ifndef KEEL_TRANSPORTS_UCP_H_
 #define KEEL_TRANSPORTS_UCP_H_
 
@@ -6,7 +6,7 @@
 
 extern const keel_transport_ops_t keel_transport_ucp_ops;
 
-/* Version of the UCX that this process runs over; it may be newer or older than the one it was built with. */
+/* Version of the UCX library at run time; may differ from the version at build time. */
 const char *keel_ucp_library_version(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The two blobs that leave a process. */
+/* The two blobs of a process. */
 #include "ucp_blob.h"
 
 #include "base/memory.h"

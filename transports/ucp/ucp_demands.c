@@ -1,4 +1,4 @@
-/* The limit on open files; the transports that UCX has on this host. */
+/* Limit on open files; available UCX transports on this host. */
 #define _GNU_SOURCE /* environ */
 #include "ucp_demands.h"
 
@@ -17,8 +17,9 @@
 
 /* open files, counted with UCX 1.13 */
 enum {
-    FILES_OF_NETWORK = 16, /* a UCP context and its two workers, */
-    FILES_A_DEVICE = 4     /* and that for each device with an address: an event queue and a socket a worker */
+    FILES_OF_NETWORK = 16, /* a UCP context and its two workers */
+    /* for each device with an address: an event queue, and a socket for each worker */
+    FILES_A_DEVICE = 4
 };
 
 int keel_ucp_is_rdma(const char *tls_served)
@@ -69,10 +70,11 @@ keel_status_t keel_ucp_demand_files(const keel_transport_params_t *params, int i
 }
 
 enum {
-    QUEUE_BYTES = 13 << 10, /* of a reliable one and one of datagrams, a buffer each, as UCX 1.13 makes them */
-    QUEUES = 4,             /* of such pairs: two workers receive and send */
+    /* a buffer in a reliable queue and in a datagram queue, sizes of UCX 1.13 */
+    QUEUE_BYTES = 13 << 10,
+    QUEUES = 4, /* pairs of queues: two workers receive and send */
     QUEUE_LEAST = 16,
-    QUEUE_MOST = 4095 /* UCX's own */
+    QUEUE_MOST = 4095 /* UCX's own limit */
 };
 
 unsigned keel_ucp_queue_length(size_t lockable)
@@ -91,7 +93,8 @@ enum { NAMES_MAX = 400 };
 
 typedef struct names {
     char between[NAMES_MAX],
-        inside[NAMES_MAX]; /* nodes, one node: " a b c", the former with their devices: " a/x b/y" */
+        /* transports between nodes, with devices, " a/x b/y"; transports inside a node, " a b c" */
+        inside[NAMES_MAX];
 } names_t;
 
 static void add_name(char *list, const char *name)
@@ -109,7 +112,8 @@ static void add_name(char *list, const char *name)
     }
 }
 
-/* True if name, TRANSPORT/DEVICE, connects processes of one host only: over memory, or to an accelerator of it. */
+/* True if name, TRANSPORT/DEVICE, connects only processes of one host: over memory, or over its
+ * accelerator. */
 static int is_inside(const char *name)
 {
     static const char *const accelerators[] = {"cuda", "rocm", "gdr_copy", "ze_", "gaudi"};
@@ -124,7 +128,8 @@ static int is_inside(const char *name)
     return (device == NULL) || (strncmp(device, "/memory", strlen("/memory")) == 0);
 }
 
-/* Adds the last word of the lines that describe resources: "#  resource 0  :  md 0  dev 0  flags -- tcp/eth0". */
+/* Adds the last word of each line that describes a resource: "# resource 0 : md 0 dev 0 flags --
+ * tcp/eth0". */
 static void add_resources(char *text, names_t *names)
 {
     char *line, *rest = text, *name;
@@ -144,7 +149,8 @@ static void add_resources(char *text, names_t *names)
     }
 }
 
-/* What UCP finds without a choice of transports. The choice of devices in UCX_NET_DEVICES does not count either. */
+/* Lists the transports that UCP finds without restrictions. The choice of devices in
+ * UCX_NET_DEVICES is ignored, too. */
 static void find_transports(names_t *names)
 {
     const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_AM};

@@ -1,12 +1,14 @@
-/* What this transport asks of the machine and of the settings; where it is not there, a message says what is. */
+/* Requirements of this transport on the machine and the settings; a message describes the
+ * machine if a requirement is not met. */
 #ifndef KEEL_UCP_DEMANDS_H_
 #define KEEL_UCP_DEMANDS_H_
 
 #include "transport.h"
 
 /*
- * KEEL_ERR_BUDGET, said: the limit on open files is too low. UCX aborts when it meets that limit, so it is looked at before the
- * network's opening, and after it, when what is open can be counted, for the connections and the memory that are to come.
+ * KEEL_ERR_BUDGET with a message if the limit on open files is too low. UCX aborts when it meets
+ * the limit. So the check runs before the network is opened, and again afterwards, when open files
+ * can be counted, for future connections and memory.
  */
 keel_status_t keel_ucp_demand_files(const keel_transport_params_t *params, int is_network_open);
 
@@ -15,15 +17,18 @@ keel_status_t keel_ucp_demand_files(const keel_transport_params_t *params, int i
 int keel_ucp_is_rdma(const char *tls_served);
 
 /*
- * Whether tcp is restricted to the loopback interface: all processes share this host, and UCX_NET_DEVICES names no interface. A
- * process whose loopback interface is down uses any.
+ * Is tcp restricted to the loopback interface? True if all processes share this host and
+ * UCX_NET_DEVICES names no interface. A process without a loopback interface that is up may use any
+ * interface.
  */
 int keel_ucp_is_local(const keel_transport_params_t *params);
 
-/* how many buffers a queue of UCX over RDMA may have, so that all take half of the bytes that may be locked; 0: any */
+/* Length for queues of UCX over RDMA at which their buffers take half of the lockable bytes; 0:
+ * no limit. */
 unsigned keel_ucp_queue_length(size_t lockable);
 
-/* says that the transports of KEEL_TLS_SERVED do not do: @a why; and which ones there are */
+/* reports that the transports of KEEL_TLS_SERVED do not work because of @a why, and lists the
+ * available ones */
 void keel_ucp_refuse_transports(const keel_transport_params_t *params, const char *why);
 
 #endif

@@ -9,10 +9,11 @@
 #include <time.h>
 
 enum {
-    WINDOW = 16,             /* sends of one link inside UCP at a time */
-    CALLBACK_WAIT_MS = 1000, /* for the error callback of a peer that is said to be dead */
-    CALLBACK_DRAIN_MS = 250, /* the same, while the caller waits */
-    CLOSED_DRAIN_MS = 5000   /* for sends to complete once their endpoint is closed: a bound, never needed */
+    WINDOW = 16,             /* maximum number of sends of a link inside UCP */
+    CALLBACK_WAIT_MS = 1000, /* wait for the error callback of a peer reported dead */
+    CALLBACK_DRAIN_MS = 250, /* the same, while a caller waits */
+    /* wait for sends to complete after their endpoint is closed: a bound, never needed */
+    CLOSED_DRAIN_MS = 5000
 };
 
 static void make_busy(keel_ucp_link_t *link)
@@ -43,7 +44,8 @@ static void on_sent(void *request, ucs_status_t status, void *user_data)
     ucp_request_free(request);
 }
 
-/* a failure here is followed by the endpoint's error callback; until then the link counts as broken already */
+/* A failure here is followed by the endpoint's error callback; the link counts as broken from
+ * now on. */
 static void issue(keel_ucp_link_t *link, keel_service_message_t *message)
 {
     const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
@@ -92,9 +94,11 @@ static ucs_status_ptr_t send_greeting(keel_ucp_link_t *link, enum keel_service_w
 }
 
 /*
- * A greeting leaves at once or stays here: UCP queues nothing and starts no handshake. Two take the other way. PING, which
- * has UCP settle the handshake first. And one that is longer than what the transport sends at once (HELLO over InfiniBand), when a
- * message without data has just left: the connection is up, and with such a transport its handshake is part of it.
+ * A greeting leaves at once or stays here: UCP queues nothing and starts no handshake. Two
+ * greetings are exceptions. PING makes UCP complete the handshake first. A HELLO longer than the
+ * immediate size of the transport (over InfiniBand) is sent normally if a message without data has
+ * just left: the connection is up then, and with such a transport the handshake is part of
+ * connecting.
  */
 static void greet(keel_ucp_link_t *link)
 {
@@ -338,7 +342,8 @@ void keel_ucp_link_retire(keel_ucp_link_t *link, int must_drain)
     link->flags |= KEEL_UCP_LINK_RETIRED;
     link->deadline_ns = keel_shm_now_ns() + CALLBACK_WAIT_MS * 1000000ull;
     make_busy(link);
-    if (!must_drain || !(link->flags & KEEL_UCP_LINK_OPEN)) { /* not open: nothing but the greeting was sent */
+    /* not open: only the greeting was sent */
+    if (!must_drain || !(link->flags & KEEL_UCP_LINK_OPEN)) {
         return;
     }
     progress_until_drained(link, KEEL_UCP_LINK_BROKEN | KEEL_UCP_LINK_CLOSED, CALLBACK_DRAIN_MS);

@@ -1,6 +1,7 @@
 /*
- * Memory of this process, and keys to that of others. What others read is registered with the network as a whole, as long as there is
- * room for it within what may be locked: half of that is UCX's (ucp_demands.h), the other half is for this.
+ * Memory of this process, and keys to peers' memory. Memory that peers read is registered with the
+ * network as a whole while the lockable bytes suffice: half of them belongs to UCX (ucp_demands.h),
+ * the other half to registrations.
  */
 #include "ucp_memory.h"
 #include "ucp_transport.h"
@@ -11,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* what UCP packs of memory that no device knows: which devices do, and of what kind it is */
+/* length of UCP's packed key of memory registered with no device: set of devices, and kind of
+ * memory */
 enum { RKEY_OF_NONE = 9 };
 
 typedef struct registration {
@@ -84,7 +86,7 @@ void keel_ucp_memory_free(keel_transport_t *transport, keel_transport_mem_t *mem
     keel_shm_mem_free(mem);
 }
 
-/* ---- to be read by others ---- */
+/* ---- own memory ---- */
 
 static int pack(const keel_ucp_t *ucp, registration_t *registration)
 {
@@ -102,7 +104,7 @@ static int pack(const keel_ucp_t *ucp, registration_t *registration)
     return (registration->length > 0) && ((length > RKEY_OF_NONE) || ucp->reads.is_emulated);
 }
 
-/* NULL: no device takes it */
+/* NULL: no device registers the memory */
 static registration_t *register_memory(const keel_ucp_t *ucp, void *base, size_t bytes)
 {
     const ucp_mem_map_params_t params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
@@ -153,7 +155,8 @@ void keel_ucp_memory_expose(keel_transport_t *transport, keel_transport_mem_t *m
 {
     keel_ucp_t *ucp = keel_ucp_of(transport);
     const size_t page = (size_t)sysconf(_SC_PAGESIZE),
-                 bytes = (mem->segment.bytes + page - 1) / page * page; /* it begins with one */
+                 /* the memory begins at a page boundary */
+        bytes = (mem->segment.bytes + page - 1) / page * page;
     registration_t *registration = NULL;
 
     if (!ucp->reads.is_offered || (lane != KEEL_LANE_READ) || !ucp->has_others || (mem->registration != NULL)) {
@@ -186,7 +189,7 @@ keel_status_t keel_ucp_memory_pack(keel_transport_t *transport, keel_transport_m
     if (status != KEEL_OK) {
         return status;
     }
-    key.segment.bytes = mem->segment.bytes; /* also of memory that is not shared */
+    key.segment.bytes = mem->segment.bytes; /* also for private memory */
     memcpy(room, &key, sizeof(key));
     if (registration != NULL) {
         memcpy(room + sizeof(key), registration->packed, registration->length);
@@ -197,7 +200,7 @@ keel_status_t keel_ucp_memory_pack(keel_transport_t *transport, keel_transport_m
     return KEEL_OK;
 }
 
-/* ---- of others ---- */
+/* ---- peers' memory ---- */
 
 static keel_status_t open_remote(keel_ucp_t *ucp, uint32_t peer, const keel_ucp_key_blob_t *packed, const void *rkey,
                                  uint64_t remote_base, keel_transport_key_t **key_p)

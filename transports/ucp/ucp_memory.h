@@ -1,4 +1,4 @@
-/* Memory of this process and how others reach it: mapped, or read over the network. */
+/* Memory of the process and access by other ranks: mapped, or read over the network. */
 #ifndef KEEL_UCP_MEMORY_H_
 #define KEEL_UCP_MEMORY_H_
 
@@ -6,10 +6,11 @@
 
 typedef struct keel_ucp keel_ucp_t;
 
-void keel_ucp_memory_look(keel_ucp_t *ucp);  /* whether there are ranks that share no memory with this one */
-void keel_ucp_memory_close(keel_ucp_t *ucp); /* before the worker */
+/* determines whether any rank shares no memory with the own rank */
+void keel_ucp_memory_look(keel_ucp_t *ucp);
+void keel_ucp_memory_close(keel_ucp_t *ucp); /* call before closing the worker */
 
-/* as the operations of transport.h */
+/* like the operations of transport.h */
 keel_status_t keel_ucp_memory_reserve(keel_transport_t *transport, const uint64_t *bytes, unsigned count);
 keel_status_t keel_ucp_memory_alloc(keel_transport_t *transport, size_t bytes, void *address,
                                     keel_transport_mem_t **mem_p, void **base_p);

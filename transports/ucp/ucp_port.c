@@ -1,4 +1,4 @@
-/* Ports: a worker, its links, and what is to be done for them between two calls of UCP's progress. */
+/* Ports: a worker, the links, and the work between two calls of UCP's progress. */
 #include "ucp_demands.h"
 #include "ucp_link.h"
 
@@ -21,8 +21,9 @@ unsigned keel_ucp_port_poll(keel_ucp_port_t *port)
 static keel_status_t worker_open(keel_ucp_port_t *port, const keel_ucp_port_params_t *params)
 {
     /*
-     * SINGLE means the thread that creates the worker, and UCX asserts that since 1.18. The service worker is created by the
-     * caller of keel_init() and belongs to the service thread; threads of the program take turns on the main worker.
+     * SINGLE refers to the creator of the worker, which UCX asserts since 1.18. The caller of
+     * keel_init() creates the service worker, but the service thread uses it. Threads of the
+     * program take turns on the main worker.
      */
     const ucp_worker_params_t worker_params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                                .thread_mode = UCS_THREAD_MODE_SERIALIZED};
@@ -123,13 +124,15 @@ static void progress_while_unsent(keel_ucp_port_t *port, uint64_t deadline_ns)
 }
 
 /*
- * UCP calls a short message sent when it has copied it. One that it sends in place is done only when the kernel has all
- * of it, and with it all before it. UCP's own flush would need the peer's main thread to take part, which may be waiting in
- * its own close; a BYE is answered by the service thread, which is there until that close is nearly over.
+ * UCP reports a short message as sent after copying. A message sent in place completes only when
+ * the kernel has the whole message and all earlier ones. UCP's own flush would need the peer's main
+ * thread, which may be waiting in its own close. A BYE is answered by the service thread, which
+ * runs until the end of that close.
  */
 void keel_ucp_port_drain(keel_ucp_port_t *port, enum keel_service_wire_kind last, unsigned timeout_ms)
 {
-    static char in_place[KEEL_UCP_ZCOPY_MIN]; /* never written, but only memory that could be is sent by RDMA */
+    /* never written, but RDMA sends only from writable memory */
+    static char in_place[KEEL_UCP_ZCOPY_MIN];
     const uint64_t deadline_ns = keel_shm_now_ns() + timeout_ms * 1000000ull;
     keel_ucp_link_t *link;
 
@@ -158,7 +161,8 @@ void keel_ucp_port_close(keel_ucp_port_t *port)
     {
         keel_ucp_link_purge(link);
     }
-    ucp_worker_destroy(port->worker); /* completes what is left, so messages and links live until after it */
+    /* completes remaining sends, so messages and links must outlive it */
+    ucp_worker_destroy(port->worker);
     ucs_list_for_each_safe(link, next, &port->links, link)
     {
         keel_ucp_link_free(link);

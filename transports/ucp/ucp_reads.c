@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* UCP walks a key by lengths inside it: of 64 devices at most, 255 bytes each, behind 9 bytes */
+/* UCP walks a key by lengths inside it: at most 64 devices of 255 bytes each, behind 9 bytes */
 enum { RKEY_WALK_MAX = 9 + 64 * 256 };
 
 /* ---- memory of peers ---- */
@@ -38,7 +38,7 @@ void keel_ucp_remote_release(keel_ucp_remote_t *remote)
     keel_free(remote);
 }
 
-/* UCP tells it in words alone: it lists the sizes for each lane of gets */
+/* UCP reports lanes only as text: a list of sizes for each lane of gets */
 static int has_lane(ucp_ep_h ep)
 {
     char *text = NULL;
@@ -74,7 +74,7 @@ static int is_readable(const keel_ucp_reads_t *reads, keel_ucp_remote_t *remote,
     return !remote->is_refused;
 }
 
-/* ---- one read ---- */
+/* ---- a read ---- */
 
 static int make_pieces(keel_ucp_reads_t *reads)
 {
@@ -120,7 +120,7 @@ static int is_usable(const keel_ucp_link_t *link)
     return (link->flags & KEEL_UCP_LINK_OPEN) && !(link->flags & (KEEL_UCP_LINK_BROKEN | KEEL_UCP_LINK_CLOSED));
 }
 
-/* on the link to its peer, outside of UCP's progress; 0: it was not issued */
+/* Issues a get on the link to its peer, outside of UCP's progress. Returns 0 if UCP refuses. */
 static int issue(const keel_ucp_reads_t *reads, keel_ucp_read_t *read, keel_ucp_link_t *link)
 {
     const ucp_request_param_t param = {
@@ -138,7 +138,8 @@ static int issue(const keel_ucp_reads_t *reads, keel_ucp_read_t *read, keel_ucp_
     return 1;
 }
 
-/* it has been promised: where it cannot be issued the link has failed, and who asked waits for what becomes of the peer */
+/* The caller was promised a completion. If the get cannot be issued the link has failed, and the
+ * caller waits for the decision on the peer. */
 static void issue_queued(keel_ucp_t *ucp, keel_ucp_read_t *read)
 {
     keel_ucp_link_t *link = ucp->peers[read->rank]->link;
@@ -172,7 +173,7 @@ static void finish(keel_ucp_reads_t *reads, keel_ucp_read_t *read)
     cb(arg, KEEL_OK);
 }
 
-/* ---- all of them ---- */
+/* ---- all reads ---- */
 
 static keel_status_t check(const keel_ucp_t *ucp, const keel_transport_key_t *key, uint64_t offset, size_t length)
 {
@@ -283,7 +284,7 @@ void keel_ucp_reads_close(keel_ucp_reads_t *reads)
 
     for (i = 0; i < KEEL_UCP_READS; i++) {
         if (reads->reads[i].state != KEEL_UCP_READ_FREE) {
-            reads->reads[i].remote->rkey = NULL; /* it went with the worker */
+            reads->reads[i].remote->rkey = NULL; /* destroyed with the worker */
             release(reads, &reads->reads[i]);
         }
     }

@@ -1,15 +1,20 @@
 /*
- * Reads of peers' memory by UCP's get (KEEL_LANE_READ): over the endpoint on which requests go to the peer, without a part of its process.
+ * Reads of peers' memory by UCP's get (KEEL_LANE_READ), over the endpoint for requests to the peer,
+ * without help of the peer's process.
  *
- * What makes them safe where a peer dies at any moment (see also ucp_link.h):
- * - A get is issued over a link that is open alone, so that none waits in the queue of a handshake, and never inside
- *   ucp_worker_progress(): there it waits for the end of that.
- * - It arrives in a piece of memory that stays until the worker is gone, and is copied to who asked after UCP has called back, outside of
- *   UCP's progress. UCP closes a dead peer's queue pair some time later: disconnect() tells who asked at once, and the piece is used
- *   again when UCP has called back, with whatever status. Pieces are shorter than KEEL_UCP_ZCOPY_MIN, so the device writes to memory of
- *   UCP's own, from which UCP copies before it calls back: nothing is written to a piece after that.
- * - A get that fails is a suspicion of its peer, which the link tells; who asked is told at disconnect(), as of a request.
- * - UCP's emulation by messages is not used: a key without a device's registration is not offered, and a link must have a lane of gets.
+ * Safety if a peer dies at any moment (see also ucp_link.h):
+ * - A get is issued only over an open link, so that none waits in the queue of a handshake, and
+ *   never inside ucp_worker_progress(): there the get waits for the end of progress.
+ * - A get arrives in a buffer that exists as long as the worker. After UCP's callback, and outside
+ *   of UCP's progress, the bytes are copied to the caller's buffer. UCP closes a dead peer's queue
+ *   pair some time later: disconnect() notifies the caller at once, and the buffer is reused after
+ *   UCP's callback with any status. Buffers are shorter than KEEL_UCP_ZCOPY_MIN, so the device
+ *   writes to memory of UCP, from which UCP copies before the callback: nothing is written to a
+ *   buffer after that.
+ * - A failed get makes its peer suspect, which the link reports; disconnect() notifies the caller,
+ *   as for a request.
+ * - UCP's emulation by messages is not used: a key without a device's registration is not offered,
+ *   and a link must have a lane of gets.
  */
 #ifndef KEEL_UCP_READS_H_
 #define KEEL_UCP_READS_H_
@@ -23,11 +28,11 @@ enum { KEEL_UCP_READS = 8 };
 
 _Static_assert((int)KEEL_MESSAGE_DATA_MAX < (int)KEEL_UCP_ZCOPY_MIN, "no device writes to a piece");
 
-/* memory of a peer; goes with the last that uses it, the key or a read */
+/* memory of a peer; freed with its last user, the key or a read */
 typedef struct keel_ucp_remote {
-    uint64_t instance; /* of the peer */
+    uint64_t instance; /* instance of the peer */
     ucp_rkey_h rkey;   /* NULL: not unpacked yet */
-    int is_refused;    /* it cannot be read so */
+    int is_refused;    /* the memory cannot be read by gets */
     unsigned users;
     size_t length;
     unsigned char packed[KEEL_UCP_RKEY_MAX];
@@ -35,10 +40,10 @@ typedef struct keel_ucp_remote {
 
 typedef enum {
     KEEL_UCP_READ_FREE,
-    KEEL_UCP_READ_QUEUED, /* until UCP's progress is over */
+    KEEL_UCP_READ_QUEUED, /* waits for the end of UCP's progress */
     KEEL_UCP_READ_UNDER_WAY,
-    KEEL_UCP_READ_ARRIVED, /* who asked is to be told */
-    KEEL_UCP_READ_FAILED   /* who asked, if anybody does still, will be told at disconnect() */
+    KEEL_UCP_READ_ARRIVED, /* the caller must be notified */
+    KEEL_UCP_READ_FAILED   /* disconnect() will notify the caller, if there is one */
 } keel_ucp_read_state_t;
 
 typedef struct keel_ucp_read {
@@ -48,29 +53,32 @@ typedef struct keel_ucp_read {
     uint64_t address;
     void *arrived, *buffer;
     size_t length;
-    keel_transport_done_cb_t cb; /* NULL: nobody waits for it any more */
+    keel_transport_done_cb_t cb; /* NULL: no caller waits for the read */
     void *arg;
 } keel_ucp_read_t;
 
 typedef struct keel_ucp_reads {
     int is_offered;  /* the network is not tcp */
-    int is_emulated; /* for tests where there is no device: UCP may carry out gets by messages */
-    char *memory;    /* of the pieces; NULL: none was needed yet */
+    int is_emulated; /* for tests without a device: UCP may execute gets by messages */
+    char *memory;    /* memory of the read buffers; NULL: not needed yet */
     keel_ucp_read_t reads[KEEL_UCP_READS];
     unsigned in_use;
-    uint64_t count, bytes; /* that arrived */
+    uint64_t count, bytes; /* gets and bytes that arrived */
 } keel_ucp_reads_t;
 
-/* NULL: no memory */
+/* NULL without memory */
 keel_ucp_remote_t *keel_ucp_remote_make(uint64_t instance, const void *packed, size_t length);
 void keel_ucp_remote_release(keel_ucp_remote_t *remote);
 
-/* as the operation of transport.h */
+/* like the operation of transport.h */
 keel_status_t keel_ucp_reads_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
                                  size_t length, keel_transport_done_cb_t cb, void *arg);
-unsigned keel_ucp_reads_progress(keel_ucp_t *ucp);         /* outside of UCP's; number of events */
-int keel_ucp_reads_are_due(const keel_ucp_reads_t *reads); /* progress has something to do that no event announces */
-void keel_ucp_reads_disconnect(keel_ucp_t *ucp, uint32_t rank); /* of a peer that is no more current */
-void keel_ucp_reads_close(keel_ucp_reads_t *reads);             /* after the worker */
+/* outside of UCP's progress; returns the number of events */
+unsigned keel_ucp_reads_progress(keel_ucp_t *ucp);
+/* Has progress work that no event announces? */
+int keel_ucp_reads_are_due(const keel_ucp_reads_t *reads);
+/* for a peer that is no longer current */
+void keel_ucp_reads_disconnect(keel_ucp_t *ucp, uint32_t rank);
+void keel_ucp_reads_close(keel_ucp_reads_t *reads); /* call after closing the worker */
 
 #endif

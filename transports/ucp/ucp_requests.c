@@ -1,6 +1,6 @@
 /*
- * The served lane as the thread inside Keel sees it: requests out, replies in. A peer is greeted when it is connected;
- * requests queue until its service thread has answered.
+ * The served lane on the thread inside Keel: requests out, replies in. Connecting a peer sends a
+ * greeting; requests queue until the peer's service thread has answered.
  */
 #define _GNU_SOURCE /* ppoll */
 #include "ucp_demands.h"
@@ -27,7 +27,8 @@ static int is_current(const keel_ucp_t *ucp, uint32_t rank, uint64_t instance)
     return (ucp->peers[rank] != NULL) && (ucp->peers[rank]->instance == instance);
 }
 
-/* without memory the reply is lost, and with it the link: a gap in the order would be worse */
+/* Without memory the reply is lost, and the link is declared broken: a gap in the order would be
+ * worse. */
 static void put_aside(keel_ucp_t *ucp, const keel_service_wire_t *wire, const void *header, const void *data,
                       size_t data_len)
 {
@@ -137,7 +138,8 @@ static void check_alone(keel_ucp_t *ucp)
     }
     for (rank = 0; (rank < ucp->params.size) && (ucp->peers[rank] == NULL); rank++) {
     }
-    if (rank < ucp->params.size) { /* or all are dead, and the next one begins the time anew */
+    /* otherwise all peers are dead, and the next connection restarts the time */
+    if (rank < ucp->params.size) {
         snprintf(why, sizeof(why), "no rank has answered in %u s", ucp->params.unconnected_s);
         keel_ucp_refuse_transports(&ucp->params, why);
         if (ucp->params.on_unconnected != NULL) {
@@ -262,7 +264,8 @@ keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const ke
     if (status != KEEL_OK) {
         goto err_free;
     }
-    if (peer->link->made == UCS_ERR_UNREACHABLE) { /* not a death: whoever comes in its place is not reached, either */
+    /* Not a death: a replacement cannot be reached, either. */
+    if (peer->link->made == UCS_ERR_UNREACHABLE) {
         snprintf(why, sizeof(why), "they do not reach rank %u", rank);
         keel_ucp_refuse_transports(&ucp->params, why);
         keel_ucp_link_retire(peer->link, 0);
@@ -295,7 +298,7 @@ void keel_ucp_requests_disconnect(keel_transport_t *transport, uint32_t rank)
     if (peer == NULL) {
         return;
     }
-    ucp->peers[rank] = NULL; /* from here on its replies are refused */
+    ucp->peers[rank] = NULL; /* from here on the peer's replies are dropped */
     atomic_store(&ucp->dead[rank], peer->instance);
     atomic_store(&ucp->current[rank], 0);
     keel_ucp_service_wake(ucp);

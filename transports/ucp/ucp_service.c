@@ -1,10 +1,12 @@
 /*
- * The served lane's service side: takes requests and sends replies for a process that computes, on its own thread.
+ * Service side of the served lane: receives requests and sends replies on its own thread, while the
+ * program computes.
  *
- * The two threads share no lock. The other one says which incarnation of a rank is connected and which one died by the
- * atomic words current[] and dead[] and raises changes; the service thread acts on them between messages, and refuses
- * what a dead incarnation sends from the moment the word is written. A rank's first message is its greeting with its
- * address, so it can be answered before this side connects to it; a greeting of a new incarnation waits while its
+ * The two threads share no lock. The other thread publishes the connected and the dead incarnation
+ * of each rank in the atomic words current[] and dead[] and increments changes. The service thread
+ * acts on changes between messages, and drops messages of a dead incarnation as soon as the word is
+ * written. The first message of a rank is its greeting with its address, so it can be answered
+ * before this process connects to the rank. The greeting of a new incarnation waits while its
  * predecessor counts as connected.
  */
 #include "ucp_transport.h"
@@ -16,7 +18,7 @@
 #include <string.h>
 
 enum {
-    SMALL_COPY = 512, /* replies above it are copied to large messages */
+    SMALL_COPY = 512, /* larger replies are copied to large messages */
     BUSY_SLEEP_MS = 10,
     DRAIN_MS = 2000
 };
@@ -36,7 +38,7 @@ static void forget(keel_ucp_t *ucp, uint32_t rank)
     }
 }
 
-/* whether the incarnation that greeted may take the place of whoever greeted before it */
+/* May the greeting incarnation replace the one that greeted before? */
 static int may_enter(keel_ucp_t *ucp, uint32_t rank, uint64_t instance)
 {
     const keel_ucp_link_t *link = ucp->service.links[rank];
@@ -48,7 +50,7 @@ static int may_enter(keel_ucp_t *ucp, uint32_t rank, uint64_t instance)
     return (link == NULL) || is_dead(ucp, rank, link->instance);
 }
 
-/* an incarnation that cannot be answered stays unanswered: it is suspected by who waits for it */
+/* A greeting that cannot be answered is dropped: the sender will suspect this process. */
 static void welcome(keel_ucp_t *ucp, const keel_ucp_address_blob_t *address, uint64_t sequence)
 {
     keel_ucp_service_t *service = &ucp->service;
@@ -72,7 +74,8 @@ void keel_ucp_refuse_message(keel_ucp_t *ucp, uint32_t rank, const char *why)
     keel_service_refuse(&ucp->refused, &ucp->params, from, why);
 }
 
-/* An incarnation greets once. A second greeting is a captured one, and would end the connection. */
+/* An incarnation greets once. A second greeting is a captured copy, and would end the
+ * connection. */
 static int has_greeted(keel_ucp_t *ucp, uint32_t rank, uint64_t instance)
 {
     const keel_ucp_link_t *link = ucp->service.links[rank];
@@ -125,7 +128,8 @@ static void on_hello(keel_ucp_t *ucp, const keel_service_received_t *received, c
         keel_ucp_refuse_message(ucp, wire->rank, why);
         return;
     }
-    /* by way of the list always: endpoints are not made inside a callback, and the copy is aligned */
+    /* always deferred by the list: endpoints are not created inside a callback, and the copy is
+     * aligned */
     hold(ucp, data, data_len, wire->sequence);
 }
 
@@ -204,7 +208,7 @@ static ucs_status_t on_message(void *arg, const void *message, size_t message_le
     return UCS_OK;
 }
 
-/* the link to who asked; NULL: dead, or never heard of */
+/* the link to the requester; NULL: dead, or it has never greeted */
 static keel_ucp_link_t *asker_link(keel_ucp_t *ucp, uint32_t rank)
 {
     keel_ucp_link_t *link = (rank < ucp->params.size) ? ucp->service.links[rank] : NULL;
@@ -241,7 +245,7 @@ keel_status_t keel_ucp_service_reply(keel_transport_t *transport, uint32_t rank,
     return keel_ucp_link_send(link, KEEL_SERVICE_WIRE_REPLY, header, header_len, data, data_len, 1);
 }
 
-/* a broken link stays in its place, so that replies are refused, until the rank is disconnected */
+/* A broken link keeps its place until the rank is disconnected, so that replies are refused. */
 static void on_broken(void *arg, keel_ucp_link_t *link)
 {
 }

@@ -1,10 +1,13 @@
 /*
- * UCX's versions differ in their settings and in the names by which ucp_config_modify() finds them:
- * - A setting of UCP itself (UCX_TLS) is the same everywhere. ucp_config_print() lists those that the running UCX has.
- * - A setting of a transport (UCX_TCP_CONN_NB) is looked for without the transport's prefix before 1.17, and with it since.
- *   Names such as RC_TIMEOUT, with the prefix of a group of transports, are found by all versions.
- * - Up to 1.20, ucp_config_modify() accepts any name for a transport's setting, and worker creation warns about those that
- *   no transport has. Since 1.21 it returns UCS_ERR_INVALID_PARAM.
+ * Versions of UCX differ in their settings and in the names by which ucp_config_modify() finds
+ * them:
+ * - A setting of UCP itself (UCX_TLS) is the same in all versions. ucp_config_print() lists the
+ *   settings of the running UCX.
+ * - A setting of a transport (UCX_TCP_CONN_NB) is found without the transport's prefix before 1.17,
+ *   and with the prefix since. Names with the prefix of a group of transports, such as RC_TIMEOUT,
+ *   are found by all versions.
+ * - Up to 1.20, ucp_config_modify() accepts any name for a transport's setting, and worker creation
+ *   warns about names that no transport has. Since 1.21 it returns UCS_ERR_INVALID_PARAM.
  */
 #include "ucp_settings.h"
 #include "ucp_demands.h"
@@ -16,14 +19,16 @@
 #include <string.h>
 
 enum {
-    SENDS_GROW = 4, /* steps until there are as many buffers to send as to receive */
+    SENDS_GROW = 4, /* send buffers grow in this many steps to the number of receive buffers */
     NAME_MAX_LEN = 64
 };
 
 typedef enum {
-    NEEDED,    /* the served lane is wrong or much slower without it: a refusal is an error */
-    IF_LISTED, /* of UCP, and some versions lack it: set if ucp_config_print() lists it */
-    IF_TAKEN   /* of transports that the host may not have: a refusal is a message at level info */
+    /* the served lane is wrong or much slower without the setting: a refusal is an error */
+    NEEDED,
+    IF_LISTED, /* UCP setting missing from some versions: set if ucp_config_print() lists it */
+    /* setting of transports that the host may lack: a refusal is a message at level info */
+    IF_TAKEN
 } necessity_t;
 
 typedef struct setting {
@@ -33,15 +38,16 @@ typedef struct setting {
     necessity_t necessity;
 } setting_t;
 
-/* Where settings are changed, and what is known of the running UCX. */
+/* Target of changes, and facts about the running UCX. */
 typedef struct change {
     const keel_message_t *message; /* may be NULL */
     ucp_config_t *config;
-    char *listed; /* what ucp_config_print() wrote; NULL if there was no memory */
+    char *listed; /* output of ucp_config_print(); NULL without memory */
     unsigned major, minor, release;
 } change_t;
 
-/* True if UCX_NAME is set, or the same for one kind of device: UCX_RC_VERBS_TIMEOUT is RC_TIMEOUT for RC_VERBS. */
+/* True if UCX_NAME is set, or its form for a kind of device: UCX_RC_VERBS_TIMEOUT is RC_TIMEOUT
+ * for RC_VERBS. */
 static int is_in_environment(const char *name)
 {
     static const char *const kinds[] = {"_VERBS", "_MLX5", ""};
@@ -58,7 +64,7 @@ static int is_in_environment(const char *name)
     return 0;
 }
 
-/* ---- what the running UCX has ---- */
+/* ---- settings of the running UCX ---- */
 
 static int is_since(const change_t *change, unsigned major, unsigned minor)
 {
@@ -123,7 +129,7 @@ static ucs_status_t change_all(const change_t *change, const setting_t *settings
     return status;
 }
 
-/* Leaves what the user has set in the environment. */
+/* Keeps settings from the environment. */
 static ucs_status_t change_defaults(const change_t *change, const setting_t *settings, size_t count)
 {
     ucs_status_t status = UCS_OK;
@@ -139,25 +145,29 @@ static ucs_status_t change_defaults(const change_t *change, const setting_t *set
 
 #define COUNT(_settings) (sizeof(_settings) / sizeof((_settings)[0]))
 
-/* The program's own UCX_TLS and UCX_PROTO_ENABLE do not concern this context. Its choice of devices and of times does. */
+/* The program's own UCX_TLS and UCX_PROTO_ENABLE do not apply to this context. Its choice of
+ * devices and times does. */
 static ucs_status_t change_for_all(const change_t *change, const char *tls)
 {
     const setting_t settings[] = {
         {"", "TLS", (tls != NULL) ? tls : "tcp", NEEDED},
-        {"", "PROTO_ENABLE", "n", IF_LISTED}, /* a UCX without this setting has one kind of protocols only */
-        /* One fragment for a message, not parts of 8 KiB. Copied, since UCX 1.13 completes what it sends in place over tcp twice
-         * and asserts if the receiver dies in the middle. */
+        /* a UCX without this setting has one kind of protocols only */
+        {"", "PROTO_ENABLE", "n", IF_LISTED},
+        /* One fragment for a message, not parts of 8 KiB. Copied, since UCX 1.13 completes sends
+         * in place over tcp twice and asserts if the receiver dies in the middle. */
         {"TCP_", "TX_SEG_SIZE", "64k", NEEDED},
         {"", "ZCOPY_THRESH", "65504", NEEDED}, /* KEEL_UCP_ZCOPY_MIN */
-        {"", "MAX_EAGER_RAILS", "1", NEEDED},  /* more would break the order */
-        /* Otherwise connecting waits for a host that is gone, and asserts if a peer dies between accepting and answering. */
+        {"", "MAX_EAGER_RAILS", "1", NEEDED},  /* more rails would break the order */
+        /* Otherwise connecting waits for a host that is gone, and asserts if a peer dies between
+         * accept and answer. */
         {"TCP_", "CONN_NB", "y", NEEDED},
     };
 
     return change_all(change, settings, COUNT(settings));
 }
 
-/* A failed assertion ends the process at once, without a backtrace, a debugger or waiting for one. Applies to the whole process. */
+/* A failed assertion ends the process at once, without a backtrace or debugger. Applies to the
+ * whole process. */
 static ucs_status_t change_error_handling(const change_t *change)
 {
     const char *chosen = getenv("UCX_HANDLE_ERRORS");
@@ -175,22 +185,26 @@ static ucs_status_t change_for_loopback(const change_t *change)
 
 static ucs_status_t change_for_rdma(const change_t *change, size_t lockable)
 {
-    /* Registration without a cache: memory that is no longer exposed is no longer locked, and stale registrations cannot match
-     * new memory at the same address. UCP owns the cache since 1.16; before, the memory domains (IB_REG_METHODS). */
+    /* Registration without a cache: memory no longer exposed is no longer locked, and stale
+     * registrations cannot match new memory at the same address. UCP owns the cache since 1.16;
+     * before, the memory domains did (IB_REG_METHODS). */
     const setting_t registration = {"", "REG_METHODS", "direct", IF_TAKEN};
     const setting_t ucp_registration = {"", "RCACHE_ENABLE", "n", IF_LISTED};
     const setting_t defaults[] = {
-        /* A queue pair gives up on a dead peer after some 4 s; 7 retries may mean for ever (Soft-RoCE). */
+        /* A queue pair gives up a dead peer after some 4 s; 7 retries may mean endless retries
+         * (Soft-RoCE). */
         {"", "RC_TIMEOUT", "500ms", IF_TAKEN},
         {"", "RC_RETRY_COUNT", "6", IF_TAKEN},
-        {"", "UD_TIMEOUT", "300s", IF_TAKEN}, /* only shakes hands: a slow peer is not given up */
-        /* Otherwise datagrams become a lane of their own, the handshake's messages wait in its queue, and UCP asserts if a peer
-         * dies meanwhile. */
+        /* used for handshakes only: a slow peer is not given up */
+        {"", "UD_TIMEOUT", "300s", IF_TAKEN},
+        /* Otherwise datagrams become a lane of their own, messages of the handshake wait in its
+         * queue, and UCP asserts if a peer dies meanwhile. */
         {"", "KEEPALIVE_INTERVAL", "inf", NEEDED},
     };
     const unsigned queue = keel_ucp_queue_length(lockable);
     char buffers[16], a_time[16];
-    /* By default a process has more than 64 MiB of them, and without them it sends nothing. */
+    /* The default is more than 64 MiB for a process, and without its buffers a process sends
+     * nothing. */
     const setting_t limited[] = {
         {"", "RC_RX_QUEUE_LEN", buffers, IF_TAKEN},
         {"", "RC_RX_BUFS_GROW", buffers, IF_TAKEN},
@@ -198,8 +212,10 @@ static ucs_status_t change_for_rdma(const change_t *change, size_t lockable)
         {"", "UD_RX_BUFS_GROW", buffers, IF_TAKEN},
         {"", "UD_TX_BUFS_GROW", a_time, IF_TAKEN},
         {"", "RC_TX_BUFS_GROW", a_time, IF_TAKEN},
-        {"", "RC_TX_MAX_BUFS", buffers, IF_TAKEN}, /* otherwise one worker takes what the other needs */
-        /* UCX holds buffers until a completion, and asks for one a quarter of the queue: for each, of so short a one. */
+        /* otherwise one worker takes buffers that the other needs */
+        {"", "RC_TX_MAX_BUFS", buffers, IF_TAKEN},
+        /* UCX holds buffers until a completion, and requests one for each quarter of the queue:
+         * for each send with so short a queue. */
         {"", "RC_TX_QUEUE_LEN", "3", IF_TAKEN},
     };
     ucs_status_t status;

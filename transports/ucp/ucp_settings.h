@@ -1,4 +1,4 @@
-/* The configuration of Keel's own UCP context, under the names that the running UCX has for its settings. */
+/* Configuration of Keel's own UCP context, with the names of settings in the running UCX. */
 #ifndef KEEL_UCP_SETTINGS_H_
 #define KEEL_UCP_SETTINGS_H_
 
@@ -7,9 +7,10 @@
 #include <ucp/api/ucp.h>
 
 /*
- * Reads UCX's configuration and changes it for the served lane over params->tls_served (NULL: tcp). lockable: bytes that may be
- * locked in memory, SIZE_MAX for no limit. A refused setting is reported with its name, value and the version of UCX. The
- * caller releases *config_p; it is not set unless the result is UCS_OK.
+ * Reads UCX's configuration and changes it for the served lane over params->tls_served (NULL: tcp).
+ * lockable: bytes that may be locked in memory, SIZE_MAX for no limit. A refused setting is
+ * reported with its name, value and the version of UCX. The caller releases *config_p, which is set
+ * only with result UCS_OK.
  */
 ucs_status_t keel_ucp_settings_read(const keel_transport_params_t *params, size_t lockable, ucp_config_t **config_p);
 

@@ -1,8 +1,9 @@
 /*
- * The transport's ops table, its opening and closing, and connecting.
+ * Ops table of the transport, opening and closing, and connecting.
  *
- * From the thread inside Keel of a process to the service side of another there is one queue pair, made when the first thing is
- * sent: requests and puts there, in one order, and replies back. Within a node memory is shared (shm/shm_memory.h).
+ * From the thread inside Keel of a process to the service side of another process there is one
+ * queue pair, created at first use: requests and puts in one order, and replies back. Within a node
+ * memory is shared (shm/shm_memory.h).
  */
 #include "verbs.h"
 #include "verbs_memory.h"
@@ -18,7 +19,7 @@
 
 #include <string.h>
 
-enum { FILES = 12 /* of the device, and what both threads wait for */ };
+enum { FILES = 12 /* files of the device, and files that both threads wait for */ };
 
 static keel_status_t allocate(const keel_transport_params_t *params, keel_verbs_t **verbs_p)
 {
@@ -51,13 +52,13 @@ static void release(keel_verbs_t *verbs)
     keel_free(verbs);
 }
 
-/* of a process: one to the service thread of each rank, and one from there */
+/* connections of a process: one to the service thread of each rank, and one from there */
 static size_t connections(uint32_t size)
 {
     return (size_t)2 * (size - 1);
 }
 
-/* what connections to all others take, or a job ends when it meets the limit */
+/* checks the memory for connections to all ranks; a job would end when it meets the limit */
 static keel_status_t demand_memory(const keel_transport_params_t *params)
 {
     const size_t limit = keel_service_lockable(), need = connections(params->size) * keel_verbs_link_bytes();
@@ -185,7 +186,7 @@ err_release:
     return status;
 }
 
-/* to be compared with what others do (tests/rdma/counts.sh) */
+/* for comparison with other transports (tests/rdma/counts.sh) */
 static void say_counts(const keel_verbs_t *verbs)
 {
     const keel_verbs_port_t *port = &verbs->main, *service = &verbs->service.port;
@@ -202,7 +203,8 @@ static void say_counts(const keel_verbs_t *verbs)
     }
 }
 
-/* the service thread serves until the last request of this side is on its way, then sends its own replies */
+/* The service thread serves until the last request of this process is on its way, then sends its
+ * own replies. */
 static void transport_close(keel_transport_t *transport)
 {
     keel_verbs_t *verbs = keel_verbs_of(transport);
@@ -244,7 +246,7 @@ static keel_status_t transport_connect(keel_transport_t *transport, uint32_t pee
         return KEEL_ERR_CORRUPT;
     }
     if (verbs->peers[peer] != NULL) {
-        return KEEL_ERR_STATE; /* the incarnation before was not disconnected */
+        return KEEL_ERR_STATE; /* the previous incarnation was not disconnected */
     }
     return keel_verbs_requests_connect(verbs, &copy, lanes_p);
 }

@@ -15,12 +15,13 @@ enum {
     READS_MAX = 16,
     NAMES_MAX = 400,
     WHY_MAX = 128,
-    EVENTS_MAX = 64 /* of one look: a device that never stops must not stop its reader */
+    /* maximum number of events in a call: a device with endless events must not stop the reader */
+    EVENTS_MAX = 64
 };
 
 /* KEEL_VERBS_DEVICE: NAME[:PORT[:GID INDEX]], all of it optional */
 typedef struct wish {
-    char name[64]; /* empty: any */
+    char name[64]; /* empty: any device */
     long port;     /* 0: any */
     long gid;      /* -1: any */
 } wish_t;
@@ -72,7 +73,7 @@ static int is_active(struct ibv_context *context, uint8_t port)
     return ibv_query_port(context, port, &attr) == 0 && attr.state == IBV_PORT_ACTIVE;
 }
 
-/* the first active one, or the one wished for if it is; 0: none */
+/* first active port, or the requested port if active; 0: none */
 static uint8_t find_port(struct ibv_context *context, long wished)
 {
     struct ibv_device_attr attr;
@@ -98,7 +99,7 @@ static void list_names(struct ibv_device **list, char *names, size_t size)
     }
 }
 
-/* why it was not opened: its library looks for its file in several ways, and keeps the last one's reason */
+/* Explains a failure to open: the library tries several files and keeps the reason of the last. */
 static void explain(const struct ibv_device *one, int reason, char *why, size_t size)
 {
     char path[WHY_MAX - 32];
@@ -111,7 +112,7 @@ static void explain(const struct ibv_device *one, int reason, char *why, size_t 
     }
 }
 
-/* opens the first device that will do */
+/* opens the first usable device */
 static keel_status_t find_device(keel_verbs_device_t *device, const keel_transport_params_t *params,
                                  struct ibv_device **list, const wish_t *wish)
 {
@@ -140,7 +141,7 @@ static keel_status_t find_device(keel_verbs_device_t *device, const keel_transpo
     return KEEL_ERR_TRANSPORT;
 }
 
-/* how well an address does: routable packets, over IPv4 best; 0: not at all */
+/* rates an address: routable packets, IPv4 best; 0: unusable */
 static int rate(const struct ibv_gid_entry *gid)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -204,7 +205,7 @@ static keel_status_t query(keel_verbs_device_t *device, const keel_transport_par
     return find_gid(device, params, wish, port.gid_tbl_len);
 }
 
-/* what it announces is read without blocking */
+/* announcements are read without blocking */
 static keel_status_t prepare_events(const keel_verbs_device_t *device, const keel_transport_params_t *params)
 {
     const int flags = fcntl(device->context->async_fd, F_GETFL);
@@ -227,7 +228,7 @@ keel_status_t keel_verbs_device_open(keel_verbs_device_t *device, const keel_tra
     if (status != KEEL_OK) {
         return status;
     }
-    (void)ibv_fork_init(); /* children of the program do not take registered memory along */
+    (void)ibv_fork_init(); /* child processes of the program do not inherit registered memory */
     list = ibv_get_device_list(NULL);
     if (list == NULL) {
         refuse(params, "KEEL_TRANSPORT=verbs: ibv_get_device_list: %s; KEEL_TRANSPORT=ucp needs no RDMA device",
@@ -266,9 +267,10 @@ void keel_verbs_device_close(keel_verbs_device_t *device)
     ibv_close_device(device->context);
 }
 
-/* ---- what it announces ---- */
+/* ---- announcements ---- */
 
-/* Ports that go down or come up are runtime/fabric's to say. What becomes of one queue pair its completions tell, too. */
+/* runtime/fabric reports ports that go down or come up. The failure of a single queue pair also
+ * shows in completions. */
 static void take_event(keel_verbs_device_t *device, const keel_transport_params_t *params,
                        const struct ibv_async_event *event)
 {
@@ -295,7 +297,7 @@ static void take_event(keel_verbs_device_t *device, const keel_transport_params_
     }
 }
 
-/* an event of a queue pair keeps who destroys that waiting until it is acknowledged */
+/* acknowledges at once: an unacknowledged event of a queue pair blocks the destruction */
 void keel_verbs_device_listen(keel_verbs_device_t *device, const keel_transport_params_t *params)
 {
     struct ibv_async_event event;
@@ -315,7 +317,7 @@ size_t keel_verbs_room(const keel_verbs_device_t *device)
     return (device->lockable == SIZE_MAX) ? SIZE_MAX : (taken < device->lockable) ? device->lockable - taken : 0;
 }
 
-/* of whole pages */
+/* bytes of whole pages */
 static size_t pages_of(const void *base, size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)base % page;

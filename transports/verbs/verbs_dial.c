@@ -1,7 +1,9 @@
 /*
- * Connecting. HELLO says which queue pair is this side's, WELCOME which is the peer's; when WELCOME is here the peer receives
- * already, so this side may send. An address of the peer's host that does not lead to it (another host has the same, a network
- * is not reached from here) is passed over for the next: who listens there is not whom HELLO names, and hangs up.
+ * Connecting. HELLO names the queue pair of this side, WELCOME that of the peer. When WELCOME
+ * arrives the peer is already receiving, so this side may send. An address of the peer's host may
+ * not lead to the peer (another host has the same address, a network is not reachable from here): a
+ * process listening there is not the one that HELLO names, and hangs up; then the next address is
+ * tried.
  */
 #include "verbs_dial.h"
 #include "verbs_transport.h"
@@ -14,7 +16,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define HOST_NS 3000000000ull /* for an address that does not answer, when there are others */
+#define HOST_NS 3000000000ull /* time for an address without answer, if there are others */
 
 enum { EVENTS = 16 };
 
@@ -33,7 +35,7 @@ static void hang_up(keel_verbs_talk_t *talk)
     }
 }
 
-/* at the first address from @a host on that can be called; KEEL_ERR_UNREACHABLE: there is none left */
+/* calls the first possible address from @a host on; KEEL_ERR_UNREACHABLE: none is left */
 static keel_status_t call(keel_verbs_t *verbs, keel_verbs_peer_t *peer, unsigned host)
 {
     keel_verbs_talk_t *talk = peer->talk;
@@ -128,7 +130,8 @@ static keel_status_t talk_on(keel_verbs_t *verbs, keel_verbs_peer_t *peer)
     return status;
 }
 
-/* an answer to HELLO may wait for as long as an earlier incarnation of this rank is not disconnected there */
+/* the answer to HELLO may wait until the peer has disconnected an earlier incarnation of this
+ * rank */
 static int is_silent(const keel_verbs_peer_t *peer)
 {
     return peer->talk->sent < sizeof(peer->talk->out) && peer->host + 1u < peer->address.hosts &&

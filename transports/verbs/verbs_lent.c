@@ -1,4 +1,4 @@
-/* Memory that puts are read from. */
+/* Memory that puts read from. */
 #include "verbs_lent.h"
 
 #include "base/memory.h"

@@ -16,17 +16,20 @@
 
 enum {
     RECEIVES = KEEL_VERBS_CREDITS + KEEL_VERBS_RESERVE,
-    PLACES = KEEL_VERBS_QUEUE + RECEIVES,                          /* in the completion queue */
-    BYTES = (RECEIVES + KEEL_VERBS_CREDITS + 1) * KEEL_VERBS_SLOT, /* the last slot is for frames of credits alone */
-    INLINE = 256, /* a message with Keel's header alone, where the device does that */
-    /* what a device's queue takes for a request, with what is sent in place, and for a completion, also while the queue is made
-     * longer. Soft-RoCE's do not count as locked */
+    /* entries in the completion queue */
+    PLACES = KEEL_VERBS_QUEUE + RECEIVES,
+    /* the last slot is for frames that only return credits */
+    BYTES = (RECEIVES + KEEL_VERBS_CREDITS + 1) * KEEL_VERBS_SLOT,
+    INLINE = 256, /* holds a message with only Keel's header, if the device supports that */
+    /* Upper bounds of a device's queue for a request, with inline data, and for a completion,
+     * also while the queue grows. Soft-RoCE's queues do not count as locked. */
     RING_REQUEST = 512,
     RING_COMPLETION = 128,
-    /* a peer is given up after 7 times 0.54 s and what the device adds; 7 retries may mean for ever (Soft-RoCE) */
+    /* a peer is given up after 7 times 0.54 s and delays of the device; 7 retries may mean
+     * endless retries (Soft-RoCE) */
     TIMEOUT = 17,
     RETRIES = 6,
-    RECEIVER_RETRIES = 6, /* never needed: there is a receive for each frame */
+    RECEIVER_RETRIES = 6, /* never needed: each frame has a receive */
     RECEIVER_TIMER = 12,
     HOPS = 64
 };
@@ -38,7 +41,7 @@ enum {
         }                                                      \
     } while (0)
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static keel_status_t make_qp(keel_verbs_link_t *link, int is_written_to)
 {
@@ -59,7 +62,7 @@ static keel_status_t make_qp(keel_verbs_link_t *link, int is_written_to)
         attr.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
     }
     link->qp = ibv_create_qp(port->device->pd, &init);
-    if (link->qp == NULL) { /* the device has less room for what is sent in place */
+    if (link->qp == NULL) { /* the device has less room for inline data */
         init.cap.max_inline_data = 0;
         link->qp = ibv_create_qp(port->device->pd, &init);
     }
@@ -77,7 +80,7 @@ static keel_status_t make_qp(keel_verbs_link_t *link, int is_written_to)
     return KEEL_OK;
 }
 
-/* a frame's slot is free again: the device may fill it. Without a queue pair nothing comes any more */
+/* returns a frame's slot to the device; without a queue pair nothing arrives any more */
 static void post_receive(keel_verbs_link_t *link, unsigned slot)
 {
     struct ibv_sge piece = {.addr = (uintptr_t)(link->slots + (size_t)slot * KEEL_VERBS_SLOT),
@@ -148,7 +151,7 @@ keel_status_t keel_verbs_link_make(keel_verbs_port_t *port, uint32_t peer, uint6
     if (status != KEEL_OK) {
         goto err_slots;
     }
-    /* packets of a queue pair that had this number before are too old */
+    /* packets of an earlier queue pair with this number are too old */
     if (getrandom(&link->first_packet, sizeof(link->first_packet), 0) != sizeof(link->first_packet)) {
         link->first_packet = (uint32_t)instance;
     }
@@ -261,7 +264,7 @@ void keel_verbs_link_fence(keel_verbs_link_t *link)
     }
 }
 
-/* who waits for it is told when nothing of its memory is read or written any more */
+/* notifies waiters when nothing of their memory is read or written any more */
 void keel_verbs_link_free(keel_verbs_link_t *link)
 {
     keel_verbs_port_lock(link->port);
@@ -269,7 +272,7 @@ void keel_verbs_link_free(keel_verbs_link_t *link)
     keel_verbs_port_unlock(link->port);
     keel_verbs_rma_give_up(link);
     if (link->socket >= 0) {
-        close(link->socket); /* and with it the epoll file's entry */
+        close(link->socket); /* also removes the epoll file's entry */
     }
     if (link->chained > 0) {
         ucs_list_del(&link->unposted);
@@ -296,7 +299,7 @@ void keel_verbs_link_break(keel_verbs_link_t *link, const char *why)
     link->port->on_broken(link->port->arg, link);
 }
 
-/* ---- in ---- */
+/* ---- receiving ---- */
 
 static void deliver(keel_verbs_link_t *link, const unsigned char *message, size_t length)
 {
@@ -323,7 +326,7 @@ static void deliver(keel_verbs_link_t *link, const unsigned char *message, size_
     port->on_message(port->arg, link, &received.wire, received.header, message + before, length - before);
 }
 
-/* returns whether the frame fits what came before */
+/* returns 1 if the frame continues the message */
 static int take_frame(keel_verbs_link_t *link, const keel_verbs_frame_t *frame, const unsigned char *bytes)
 {
     if (frame->total > KEEL_VERBS_MESSAGE_MAX || frame->length > frame->total ||

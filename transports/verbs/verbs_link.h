@@ -1,17 +1,20 @@
 /*
- * A link is one reliable connection: messages in both directions, each whole or not at all and in order, and from the end that
- * asks, puts and gets in that same order.
+ * A link is a reliable connection: messages in both directions, each whole or not at all and in
+ * order, and puts and gets of the requesting end in that same order.
  *
- * What keeps it sound:
- * - A message is cut into frames of a slot each. The other end has a receive posted for every frame that may be under way: who
- *   sends has so many credits, and gets them back with frames that go the other way. A frame that only gives credits back costs
- *   none; of these at most two are under way, since each gives back half of all credits there are, and one more at the end.
- * - Nothing is written into a slot before the frame that was in it has completed. Not every request asks for a completion, but
- *   the last of so many does, and one that completes stands for all before it.
- * - The queues hold a completion for each request that can be under way: when a connection breaks, every one completes.
- * - A connection that broke is not mended: the link says so once, and its owner waits for the launcher's word on the peer.
- * - fence() destroys the queue pair at once, from whichever thread; from then on the device refuses what the other end sends,
- *   also what a process that is cut off but lives goes on writing.
+ * Safety:
+ * - A message is cut into frames of a slot each. The other end has posted a receive for every frame
+ *   that may be in flight: a sender has this many credits, and frames of the opposite direction
+ *   return them. A frame that only returns credits costs none; at most two such frames are in
+ *   flight, since each returns half of all credits, and one more at the end.
+ * - No slot is overwritten before its previous frame has completed. Not every request asks for a
+ *   completion, but the last of each group does, and a completion covers all earlier requests.
+ * - The queues have room for a completion of every request that can be in flight: when a connection
+ *   breaks, every request completes.
+ * - A broken connection is not repaired: the link reports the failure once, and its owner waits for
+ *   the launcher's news of the peer.
+ * - fence() destroys the queue pair at once, from any thread. From then on the device rejects
+ *   everything the other end sends, including writes of a process that is cut off but alive.
  */
 #ifndef KEEL_VERBS_LINK_H_
 #define KEEL_VERBS_LINK_H_
@@ -21,19 +24,20 @@
 
 enum {
     KEEL_VERBS_SLOT = 8192, /* bytes of a frame */
-    KEEL_VERBS_CREDITS = 8, /* frames of one direction that may be under way */
-    KEEL_VERBS_RESERVE = 4, /* receives for frames that only give credits back */
-    KEEL_VERBS_QUEUE = 256, /* requests under way */
-    KEEL_VERBS_CHAIN = 32,  /* requests that are posted together, at most */
-    KEEL_VERBS_UNASKED = 4, /* requests without a completion of their own, at most, and with a slot */
-    KEEL_VERBS_WORD = 8,    /* bytes of a put that can be copied */
+    KEEL_VERBS_CREDITS = 8, /* maximum frames in flight in a direction */
+    KEEL_VERBS_RESERVE = 4, /* receives for frames that only return credits */
+    KEEL_VERBS_QUEUE = 256, /* requests in flight */
+    KEEL_VERBS_CHAIN = 32,  /* maximum number of requests posted together */
+    /* maximum number of requests, and of requests with a slot, without a completion of their own */
+    KEEL_VERBS_UNASKED = 4,
+    KEEL_VERBS_WORD = 8, /* maximum bytes of a put that can be copied */
     KEEL_VERBS_MESSAGE_MAX = KEEL_MESSAGE_DATA_MAX + KEEL_TRANSPORT_HEADER_MAX + sizeof(keel_service_wire_t)
 };
 
-/* in front of each frame */
+/* head of each frame */
 typedef struct keel_verbs_frame {
-    uint32_t total;  /* bytes of the message; 0: none, credits alone */
-    uint32_t offset; /* of this frame's in it */
+    uint32_t total;  /* bytes of the message; 0: the frame only returns credits */
+    uint32_t offset; /* offset of the frame's bytes in the message */
     uint32_t length;
     uint16_t credits;
     uint16_t version;
@@ -45,65 +49,68 @@ enum { KEEL_VERBS_FRAME_VERSION = 1, KEEL_VERBS_FRAME_MAX = KEEL_VERBS_SLOT - si
 
 enum keel_verbs_link_flags {
     KEEL_VERBS_LINK_OPEN = KEEL_BIT(0),   /* both ends know each other */
-    KEEL_VERBS_LINK_BROKEN = KEEL_BIT(1), /* nothing is sent any more */
-    KEEL_VERBS_LINK_LEAVING = KEEL_BIT(2) /* BYE is sent and not answered */
+    KEEL_VERBS_LINK_BROKEN = KEEL_BIT(1), /* nothing more is sent */
+    KEEL_VERBS_LINK_LEAVING = KEEL_BIT(2) /* BYE was sent and is not answered yet */
 };
 
 struct keel_verbs_link {
     keel_verbs_port_t *port;
     void *owner;
     uint32_t peer, number;
-    uint64_t instance; /* of the peer */
+    uint64_t instance; /* instance of the peer */
     keel_service_seal_t seal_out, seal_in;
     unsigned flags;
     struct ibv_qp *qp; /* NULL: fenced */
     uint32_t first_packet;
     unsigned inline_max;
-    unsigned char *slots; /* of receives, then of sends */
+    unsigned char *slots; /* slots of receives, then of sends */
     struct ibv_mr *mr;
-    int socket; /* -1: none. Its end says that the peer's process is gone */
+    int socket; /* -1: none. The end of the socket shows that the peer's process is gone. */
 
-    /* out */
-    ucs_list_link_t queue; /* of messages */
-    size_t begun;          /* bytes of the first one that are in frames already */
+    /* sending */
+    ucs_list_link_t queue; /* queue of messages */
+    size_t begun;          /* bytes of the first message already in frames */
     unsigned credits, owed;
     unsigned slot, slots_busy;
-    uint64_t built, done; /* requests: put into the chain, or posted; completed */
-    uint64_t asked;       /* the last one that asks for a completion, plus 1 */
-    int must_ask;         /* the last one of this chain does */
+    uint64_t built, done; /* number of requests added to the chain or posted; number completed */
+    uint64_t asked;       /* number of the last request that asks for a completion, plus 1 */
+    int must_ask;         /* the last request of this chain must ask */
     uint8_t has_slot[KEEL_VERBS_QUEUE];
     struct ibv_send_wr chain[KEEL_VERBS_CHAIN];
     struct ibv_sge pieces[KEEL_VERBS_CHAIN];
     unsigned chained;
-    int may_grow;             /* a get is chained: its program may be about to issue more */
-    uint64_t looked;          /* requests built when the port looked last */
-    ucs_list_link_t unposted; /* in the port's list, while something is chained */
-    uint64_t put, got;        /* as many requests as have to complete for the last put, and the last get, to be done */
-    uint64_t fenced;          /* fences of the transport when a put was last made to wait for gets */
-    ucs_list_link_t waiters;  /* who is to be told when requests have completed, in that order */
+    int may_grow;             /* a get is chained: the program may be about to issue more */
+    uint64_t looked;          /* value of built when the port last checked */
+    ucs_list_link_t unposted; /* in the port's list while the chain is not empty */
+    uint64_t put, got;        /* completed requests that include the last put, and the last get */
+    uint64_t fenced;          /* number of the transport's fences when a put last waited for gets */
+    ucs_list_link_t waiters;  /* waiters for the completion of requests, in order */
 
-    /* in */
-    unsigned char *partial; /* a message of which more is to come */
+    /* receiving */
+    unsigned char *partial; /* incomplete message */
     size_t partial_len;
 };
 
-/* a queue pair and its slots; nothing passes before keel_verbs_link_connect(). Said: why it cannot be. */
+/* Creates a queue pair and its slots; no traffic before keel_verbs_link_connect(). A failure is
+ * reported by a message. */
 keel_status_t keel_verbs_link_make(keel_verbs_port_t *port, uint32_t peer, uint64_t instance, void *owner,
                                    int is_written_to, keel_verbs_link_t **link_p);
-size_t keel_verbs_link_bytes(void); /* that a link locks in memory, */
-size_t keel_verbs_link_room(void);  /* and about that with the device's queues */
-void keel_verbs_link_end(const keel_verbs_link_t *link, keel_verbs_end_t *end); /* of this side */
-/* the sum of a greeting, by the direction in which it goes */
+size_t keel_verbs_link_bytes(void); /* bytes that a link locks in memory */
+size_t keel_verbs_link_room(void);  /* approximate locked bytes including the device's queues */
+/* fills in the end of this side */
+void keel_verbs_link_end(const keel_verbs_link_t *link, keel_verbs_end_t *end);
+/* sum of a greeting, by its direction */
 static inline uint64_t keel_verbs_greeting_sum(const keel_service_seal_t *seal, const keel_verbs_greeting_t *greeting)
 {
     return keel_service_seal_sum(seal, &greeting->instance,
                                  offsetof(keel_verbs_greeting_t, sum) - offsetof(keel_verbs_greeting_t, instance));
 }
-/* the two directions of a connection with a process, as a link of that port has them */
+/* seals of both directions of a connection with a process, for links of @a port */
 void keel_verbs_seals(const keel_verbs_port_t *port, const keel_service_end_t *other, keel_service_seal_t *out,
                       keel_service_seal_t *in);
 keel_status_t keel_verbs_link_connect(keel_verbs_link_t *link, const keel_verbs_end_t *other);
-/* the device takes nothing of the peer any more, and reads nothing of this process for it. Any thread, with the port's lock */
+/* From then on the device accepts nothing from the peer and reads nothing of this process for
+ * it. Any thread, with the port's lock. */
 void keel_verbs_link_fence(keel_verbs_link_t *link);
 void keel_verbs_link_free(keel_verbs_link_t *link);
 

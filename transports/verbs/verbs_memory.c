@@ -1,4 +1,4 @@
-/* Memory of this process, and keys to that of others. */
+/* Memory of the process, and keys to peers' memory. */
 #include "verbs_memory.h"
 #include "verbs_transport.h"
 
@@ -80,7 +80,8 @@ static void say_refusal(const keel_verbs_t *verbs, size_t bytes, const char *rea
     }
 }
 
-/* a device that does atomics, and from now on there is memory for where these arrive, and for the connection of this process to itself */
+/* If the device supports atomics, reserves memory for results of atomics and for the connection
+ * of the process to itself. */
 static int keep_own_link(keel_verbs_t *verbs)
 {
     const size_t need = 2 * keel_verbs_link_room();
@@ -121,8 +122,8 @@ void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t 
 size_t keel_verbs_memory_lendable(keel_transport_t *transport, size_t *limit_p)
 {
     const keel_verbs_t *verbs = keel_verbs_of(transport);
-    const int is_far =
-        verbs->has_others || verbs->params.rank == KEEL_RANK_NONE; /* where a spare will be is not known */
+    /* the node of a spare is not known yet */
+    const int is_far = verbs->has_others || verbs->params.rank == KEEL_RANK_NONE;
 
     *limit_p = verbs->device.lockable;
     return is_far ? keel_verbs_room(&verbs->device) : SIZE_MAX;
@@ -143,7 +144,7 @@ keel_status_t keel_verbs_memory_pack(keel_transport_t *transport, keel_transport
     if (status != KEEL_OK) {
         return status;
     }
-    key.segment.bytes = mem->segment.bytes; /* also of memory that is not shared */
+    key.segment.bytes = mem->segment.bytes; /* also for private memory */
     keel_shm_blob_seal(&key, KEEL_VERBS_BLOB_KEY, sizeof(key), keel_verbs_of(transport)->shm.instance);
     memcpy(blob, &key, sizeof(key));
     *length_p = sizeof(key);
@@ -152,7 +153,8 @@ keel_status_t keel_verbs_memory_pack(keel_transport_t *transport, keel_transport
 
 void keel_verbs_memory_lend(keel_transport_t *transport, void *base, size_t bytes)
 {
-    (void)keel_verbs_lend(&keel_verbs_of(transport)->loans, base, bytes); /* or longer puts from it go by messages */
+    /* without memory longer puts go by messages */
+    (void)keel_verbs_lend(&keel_verbs_of(transport)->loans, base, bytes);
 }
 
 static keel_status_t open_remote(keel_verbs_t *verbs, const keel_verbs_key_blob_t *packed, unsigned lane,

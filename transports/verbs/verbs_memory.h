@@ -1,4 +1,4 @@
-/* Memory of this process and how others reach it: mapped, or by operations of the device. */
+/* Memory of this process and its access by other ranks: mapped, or by operations of the device. */
 #ifndef KEEL_VERBS_MEMORY_H_
 #define KEEL_VERBS_MEMORY_H_
 
@@ -6,10 +6,11 @@
 
 typedef struct keel_verbs keel_verbs_t;
 
-void keel_verbs_memory_look(keel_verbs_t *verbs); /* whether there are ranks that share no memory with this one */
+/* determines whether any rank shares no memory with the own rank */
+void keel_verbs_memory_look(keel_verbs_t *verbs);
 void keel_verbs_memory_close(keel_verbs_t *verbs);
 
-/* as the operations of transport.h */
+/* like the operations of transport.h */
 keel_status_t keel_verbs_memory_reserve(keel_transport_t *transport, const uint64_t *bytes, unsigned count);
 keel_status_t keel_verbs_memory_alloc(keel_transport_t *transport, size_t bytes, void *address,
                                       keel_transport_mem_t **mem_p, void **base_p);

@@ -1,4 +1,4 @@
-/* What a link sends. */
+/* Sending side of a link. */
 #include "verbs_out.h"
 #include "verbs_rma.h"
 
@@ -7,8 +7,10 @@
 
 enum {
     RECEIVES = KEEL_VERBS_CREDITS + KEEL_VERBS_RESERVE,
-    NUMBERS = 0x7fffffff,                                        /* of a request, in what names it */
-    CREDIT_FRAMES = KEEL_VERBS_SLOT / sizeof(keel_verbs_frame_t) /* places for them: more than can be under way */
+    /* numbers of requests within wr_id */
+    NUMBERS = 0x7fffffff,
+    /* places for frames of credits: more than can be in flight */
+    CREDIT_FRAMES = KEEL_VERBS_SLOT / sizeof(keel_verbs_frame_t)
 };
 
 _Static_assert((int)CREDIT_FRAMES >= (int)KEEL_VERBS_QUEUE, "none is written over while it is sent");
@@ -98,7 +100,7 @@ static void fill_request(keel_verbs_link_t *link, struct ibv_send_wr *request, c
     *request->sg_list = (struct ibv_sge){.addr = (uintptr_t)bytes, .length = (uint32_t)length, .lkey = link->mr->lkey};
 }
 
-/* all credits that are owed go with each frame */
+/* each frame returns all pending credits */
 static keel_verbs_frame_t frame_of(keel_verbs_link_t *link, size_t total, size_t offset, size_t length)
 {
     const keel_verbs_frame_t frame = {.total = (uint32_t)total,
@@ -111,7 +113,7 @@ static keel_verbs_frame_t frame_of(keel_verbs_link_t *link, size_t total, size_t
     return frame;
 }
 
-/* @a length bytes of a message from @a offset on: of its headers, then of its data */
+/* copies @a length bytes of a message from @a offset on: of its headers, then of its data */
 static void copy_part(unsigned char *to, const keel_service_message_t *message, size_t offset, size_t length)
 {
     const size_t headers = sizeof(message->wire) + message->wire.header_len;
@@ -149,7 +151,7 @@ static void send_frame(keel_verbs_link_t *link)
     }
 }
 
-/* of the request that is added next, and no other's until it has completed */
+/* place reserved for the next request until that has completed */
 static unsigned char *short_place(const keel_verbs_link_t *link)
 {
     return link->slots + (size_t)(RECEIVES + KEEL_VERBS_CREDITS) * KEEL_VERBS_SLOT +

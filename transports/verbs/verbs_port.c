@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 enum {
-    PLACES_MIN = 1024, /* of the completion queue */
+    PLACES_MIN = 1024, /* minimum length of the completion queue */
     LINKS_MIN = 16,
     LINKS_MAX = 1 << 22,
-    POLLS_MAX = 16 /* batches of completions in one progress */
+    POLLS_MAX = 16 /* batches of completions in a call of progress */
 };
 
 static keel_status_t cq_open(keel_verbs_port_t *port)
@@ -140,7 +140,7 @@ keel_status_t keel_verbs_port_add(keel_verbs_port_t *port, keel_verbs_link_t *li
             return status;
         }
     }
-    /* the next number whose place is free: half of them are */
+    /* next number with a free place: half of the places are free */
     while (port->links[port->next % port->size] != NULL) {
         port->next++;
     }
@@ -177,8 +177,8 @@ static int fill(keel_verbs_port_t *port)
     return port->seen_count > 0;
 }
 
-/* Progress is made inside calls that issue gets, too, when something is to be looked at: a chain that has grown since the last time is
- * left to grow, unless somebody waits. */
+/* Calls that issue gets make progress, too, to check for events. A chain that has grown since
+ * the last check continues to grow, unless a caller waits. */
 static void post_chains(keel_verbs_port_t *port, int is_waiting)
 {
     keel_verbs_link_t *link, *next;
@@ -230,7 +230,8 @@ static void clear_events(keel_verbs_port_t *port)
     }
 }
 
-/* what completed between the last look and the request to be told of it is seen by one more look */
+/* Polls once more after requesting a notification, since a completion may have arrived before
+ * the request. */
 void keel_verbs_port_sleep(keel_verbs_port_t *port, int bell, const struct timespec *timeout)
 {
     struct pollfd files[3] = {{.fd = port->channel->fd, .events = POLLIN},

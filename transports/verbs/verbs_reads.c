@@ -1,4 +1,4 @@
-/* Where gets arrive. */
+/* Buffers for incoming gets. */
 #include "verbs_reads.h"
 
 #include "shm/shm_segment.h"

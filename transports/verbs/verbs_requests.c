@@ -12,12 +12,12 @@
 #include <string.h>
 #include <time.h>
 
-#define LOST_NS 1000000000ull /* from one time that this process says that its device is lost to the next */
+#define LOST_NS 1000000000ull /* interval of reports that the device of this process is lost */
 
 enum {
     DRAIN_MS = 2000,
-    LOOK_EVERY = 256, /* calls of progress(), where nobody sleeps */
-    LOOK_ROUND = 50   /* of a wait: who waits longer looks each time */
+    LOOK_EVERY = 256, /* calls of progress() between two checks if no thread sleeps */
+    LOOK_ROUND = 50   /* rounds of a wait before each call checks */
 };
 
 /* ---- replies in ---- */
@@ -61,7 +61,7 @@ static void report_suspects(keel_verbs_t *verbs)
             verbs->peers[rank]->is_suspect = 0;
             if (rank != verbs->params.rank) {
                 verbs->params.on_suspect(verbs->params.arg, rank);
-            } else { /* nobody else will see that */
+            } else { /* no other process will notice the failure */
                 say_own_broken(verbs);
                 keel_verbs_device_lose(&verbs->device);
             }
@@ -69,7 +69,7 @@ static void report_suspects(keel_verbs_t *verbs)
     }
 }
 
-/* The others need this process to be dead before they can go on: it says so until it is. */
+/* Other ranks can continue only when this process is dead: repeats the report until then. */
 static void give_up(keel_verbs_t *verbs)
 {
     const uint64_t now_ns = keel_shm_now_ns();
@@ -99,7 +99,7 @@ static void check_alone(keel_verbs_t *verbs)
     for (rank = 0; rank < verbs->params.size && (verbs->peers[rank] == NULL || rank == verbs->params.rank); rank++) {
     }
     if (rank == verbs->params.size) {
-        return; /* all are dead, and the next one begins the time anew */
+        return; /* all peers are dead, and the next connection restarts the time */
     }
     if (verbs->params.message != NULL) {
         keel_error(verbs->params.message, "KEEL_TRANSPORT=verbs, device %s: no rank has answered in %u s",
@@ -238,7 +238,8 @@ keel_status_t keel_verbs_requests_connect(keel_verbs_t *verbs, const keel_verbs_
     return KEEL_OK;
 }
 
-/* both queue pairs between the two are gone before the return: of what the peer has sent nothing is written from then on */
+/* Both queue pairs to the peer are gone before the return: nothing that the peer has sent is
+ * written from then on. */
 void keel_verbs_requests_disconnect(keel_transport_t *transport, uint32_t rank)
 {
     keel_verbs_t *verbs = keel_verbs_of(transport);
@@ -274,7 +275,7 @@ keel_status_t keel_verbs_requests_send(keel_transport_t *transport, uint32_t ran
     return keel_verbs_out_send(peer->link, KEEL_SERVICE_WIRE_REQUEST, header, header_len, data, data_len, 0);
 }
 
-/* a process reaches its own memory by the device as others do */
+/* a process reaches its own memory through the device like a peer does */
 keel_status_t keel_verbs_requests_link(keel_verbs_t *verbs, uint32_t rank, keel_verbs_link_t **link_p)
 {
     keel_status_t status = KEEL_OK;
@@ -298,7 +299,8 @@ keel_status_t keel_verbs_requests_link(keel_verbs_t *verbs, uint32_t rank, keel_
 
 /* ---- the end ---- */
 
-/* a BYE is answered by the peer's service thread, which is there until the peer's own drain is over */
+/* a BYE is answered by the peer's service thread, which runs until the end of the peer's own
+ * drain */
 static int is_leaving(const keel_verbs_t *verbs, uint32_t rank)
 {
     const keel_verbs_link_t *link = (verbs->peers[rank] != NULL) ? verbs->peers[rank]->link : NULL;
@@ -318,7 +320,8 @@ void keel_verbs_requests_drain(keel_verbs_t *verbs)
             link->flags |= KEEL_VERBS_LINK_LEAVING;
         }
     }
-    for (rank = 0; rank < verbs->params.size; rank++) { /* one by one: when one has left, the next one may have, too */
+    /* waits for one rank after the other: when one has left, the next may have left, too */
+    for (rank = 0; rank < verbs->params.size; rank++) {
         while (is_leaving(verbs, rank) && keel_shm_now_ns() < deadline_ns) {
             verbs->looks = LOOK_EVERY;
             if (keel_verbs_requests_progress(&verbs->super) == 0) {

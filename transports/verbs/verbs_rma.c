@@ -7,21 +7,21 @@
 #include "base/memory.h"
 
 enum {
-    SPARED = 16,  /* requests of the queue that messages keep */
-    PIECES = 2,   /* of a put or get: a record of a log lies in so many blocks at most */
-    RECORDED = 4, /* requests of the records of gets, for which there is room after each get */
+    SPARED = 16,  /* requests of the queue reserved for messages */
+    PIECES = 2,   /* maximum pieces of a put or get: a record of a log spans at most two blocks */
+    RECORDED = 4, /* requests reserved after each get for its record */
 };
 
-/* what gets bring is not here yet */
+/* are gets in flight? */
 static int is_getting(const keel_verbs_link_t *link)
 {
     return link->got > link->done;
 }
 
-/* who is to be told when requests have completed */
+/* notification after the completion of requests */
 typedef struct waiter {
     ucs_list_link_t link;
-    uint64_t until; /* requests completed */
+    uint64_t until; /* number of completed requests */
     keel_transport_done_cb_t cb;
     void *arg;
 } waiter_t;
@@ -90,7 +90,8 @@ static keel_verbs_link_t *link_of(const keel_verbs_t *verbs, uint32_t rank)
     return (rank < verbs->params.size && verbs->peers[rank] != NULL) ? verbs->peers[rank]->link : NULL;
 }
 
-/* where the pieces of a put or get lie in lent memory; how many there are, 0: it does not */
+/* Finds the pieces of a put or get in lent memory and returns their number. 0: the memory is not
+ * lent. */
 static unsigned find_pieces(keel_verbs_t *verbs, const char *buffer, size_t length, struct ibv_sge *pieces)
 {
     unsigned count;
@@ -123,7 +124,8 @@ static keel_status_t check(const keel_verbs_link_t *link, const keel_transport_k
     return (offset > key->bytes || length > key->bytes - offset) ? KEEL_ERR_RANGE : KEEL_OK;
 }
 
-/* what is written inline is read when it is posted, so not where gets may still bring it to. Their own memory is always lent. */
+/* Inline data is read when the request is posted, so memory that a get in flight may write is
+ * not sent inline. Such memory is always lent. */
 static unsigned pieces_of(keel_verbs_t *verbs, const keel_verbs_link_t *link, const void *buffer, size_t length,
                           struct ibv_sge *pieces, unsigned *flags_p)
 {
@@ -141,7 +143,7 @@ static unsigned pieces_of(keel_verbs_t *verbs, const keel_verbs_link_t *link, co
     return count;
 }
 
-/* behind a fence the first waits for gets; the rest is the queue's order */
+/* the first request after a fence waits for gets; otherwise the queue's order suffices */
 static unsigned fence_flag(const keel_verbs_t *verbs, keel_verbs_link_t *link)
 {
     if (!is_getting(link) || link->fenced == verbs->fences) {
@@ -190,7 +192,8 @@ static keel_status_t put_one(keel_verbs_t *verbs, keel_verbs_link_t *link, const
     return KEEL_OK;
 }
 
-/* Those from the first on that the device takes in place, where no get is under way: all of that is looked at once. Returns how many. */
+/* Puts the leading entries that fit inline, if no get is in flight: checks these conditions once
+ * for all. Returns the number of puts. */
 static unsigned put_short(keel_verbs_link_t *link, const keel_transport_key_t *key, const keel_transport_put_t *puts,
                           unsigned count)
 {
@@ -258,7 +261,7 @@ keel_status_t keel_verbs_rma_put_record(keel_transport_t *transport, keel_transp
     }
     if (length > KEEL_VERBS_WORD) {
         count = find_pieces(verbs, buffer, length, pieces);
-    } else { /* what is inline is read when the chain is posted */
+    } else { /* inline data is read when the chain is posted */
         pieces[0] = keel_verbs_out_copy(link, buffer, length);
         flags = (length <= link->inline_max) ? IBV_SEND_INLINE : 0;
     }
@@ -286,7 +289,7 @@ static void read_piece(keel_verbs_link_t *link, const keel_transport_key_t *key,
     link->got = link->built;
 }
 
-/* to memory that is not lent: by way of some that is the transport's */
+/* get to memory that is not lent, through a buffer of the transport */
 static keel_status_t get_by_way(keel_verbs_t *verbs, keel_verbs_link_t *link, const keel_transport_key_t *key,
                                 uint64_t offset, keel_verbs_read_t *read)
 {
@@ -322,7 +325,7 @@ keel_status_t keel_verbs_rma_get(keel_transport_t *transport, keel_transport_key
     }
     count = find_pieces(verbs, buffer, length, pieces);
     if (count == 0 && keel_verbs_is_lent(&verbs->loans, buffer)) {
-        return KEEL_ERR_UNSUPPORTED; /* it may have to be there when a put behind it is read from there */
+        return KEEL_ERR_UNSUPPORTED; /* a later put may have to read the bytes from this memory */
     }
     if (count == 0) {
         read = keel_verbs_read_begin(&verbs->reads, &verbs->device, buffer, length, cb, arg);

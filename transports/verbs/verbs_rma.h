@@ -1,15 +1,15 @@
 /*
- * KEEL_LANE_RMA: puts, gets and flushes on the link on which requests go to a peer's service side, and in one order with them, and
- * KEEL_LANE_ATOMIC, on that link, too, which ranks of the node and the process itself have for it. Puts are
- * posted in chains, of which the last one asks for a completion; a device carries out the writes of a queue pair in order, so a
- * fence is nothing to do.
+ * KEEL_LANE_RMA: puts, gets and flushes on the link of requests to a peer's service side, in one
+ * order with them. KEEL_LANE_ATOMIC uses the same link, for which ranks of the node and the process
+ * itself have a link, too. Puts are posted in chains with a completion for the last. A device
+ * executes the writes of a queue pair in order, so a fence takes no action.
  */
 #ifndef KEEL_VERBS_RMA_H_
 #define KEEL_VERBS_RMA_H_
 
 #include "verbs_link.h"
 
-/* as the operations of transport.h */
+/* like the operations of transport.h */
 keel_status_t keel_verbs_rma_put(keel_transport_t *transport, keel_transport_key_t *key,
                                  const keel_transport_put_t *puts, unsigned *count_p);
 keel_status_t keel_verbs_rma_get(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset, void *buffer,
@@ -22,10 +22,10 @@ keel_status_t keel_verbs_rma_atomic(keel_transport_t *transport, keel_transport_
 void keel_verbs_rma_fence(keel_transport_t *transport);
 keel_status_t keel_verbs_rma_flush(keel_transport_t *transport, uint32_t rank, keel_transport_done_cb_t cb, void *arg);
 
-/* for the link: requests have completed */
+/* called by the link after completions */
 void keel_verbs_rma_completed(keel_verbs_link_t *link);
-/* of a link that is given up: all that waits ends with KEEL_ERR_UNREACHABLE */
+/* the link is given up: all waiters end with KEEL_ERR_UNREACHABLE */
 void keel_verbs_rma_give_up(keel_verbs_link_t *link);
-void keel_verbs_rma_release(keel_verbs_port_t *port); /* at the port's end */
+void keel_verbs_rma_release(keel_verbs_port_t *port); /* called when the port is closed */
 
 #endif

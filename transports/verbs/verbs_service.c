@@ -1,8 +1,12 @@
 /*
- * The service side. The thread inside Keel says which incarnation of a rank is connected and which one died by the atomic words
- * current[] and dead[]; the service thread refuses what a dead incarnation sends from the moment the word is written. More has to
- * hold of the queue pair to it: it is destroyed before disconnect() returns. So queue pairs are made inside the gate, behind a look
- * at dead[], and disconnect() looks for one inside the gate, behind its word: it finds it, or it is never made.
+ * The service side. The thread inside Keel publishes the connected and the dead incarnation of each
+ * rank in the atomic words current[] and dead[]. The service thread drops messages of a dead
+ * incarnation as soon as the word is written.
+ *
+ * Safety. The queue pair to a dead incarnation is destroyed before disconnect() returns. Queue
+ * pairs are created inside the gate, after a check of dead[], and disconnect() searches for one
+ * inside the gate, after writing dead[]: either disconnect() finds the queue pair, or it is never
+ * created.
  */
 #include "verbs_service.h"
 #include "verbs_transport.h"
@@ -19,13 +23,13 @@
 #include <unistd.h>
 
 enum {
-    SMALL_COPY = 512, /* replies above it are copied to large messages */
+    SMALL_COPY = 512, /* larger replies are copied to large messages */
     DRAIN_MS = 2000,
-    LOOK_EVERY = 64, /* calls of progress(), where nobody sleeps */
+    LOOK_EVERY = 64, /* calls of progress() between two checks if the thread does not sleep */
     EVENTS = 16
 };
 
-/* ---- who connects ---- */
+/* ---- incoming connections ---- */
 
 static int is_dead(keel_verbs_t *verbs, uint32_t rank, uint64_t instance)
 {
@@ -44,7 +48,7 @@ static void forget(keel_verbs_t *verbs, uint32_t rank)
     }
 }
 
-/* whether the incarnation that greeted may take the place of whoever greeted before it */
+/* May the greeting incarnation replace the one that greeted before? */
 static int may_enter(keel_verbs_t *verbs, uint32_t rank, uint64_t instance)
 {
     const keel_verbs_link_t *link = verbs->service.links[rank];
@@ -63,12 +67,13 @@ static void watch(keel_verbs_t *verbs, int operation, int fd, uint64_t what)
     (void)epoll_ctl(verbs->service.port.sockets, operation, fd, &event);
 }
 
-/* events of files: somebody connects or says who it is, the device announces something, or 1 + the rank whose process has ended */
+/* sources of file events: a guest that connects or sends its greeting, the device, or 1 + the
+ * rank of an ended process */
 enum { OF_A_GUEST = 0 };
 #define OF_THE_DEVICE UINT64_MAX
 
-/* No completion may come any more: each connection breaks, here and, told so, on the other thread. A file that stays ready would
- * let nobody sleep. */
+/* No completion may arrive any more: breaks each connection, here and by a notification on the
+ * other thread. The file stays ready and would prevent sleep, so it is no longer watched. */
 static void break_links(keel_verbs_t *verbs)
 {
     watch(verbs, EPOLL_CTL_DEL, verbs->device.context->async_fd, 0);
@@ -83,7 +88,7 @@ static void break_links(keel_verbs_t *verbs)
     keel_shm_wait_end(&verbs->wait);
 }
 
-/* who connects, and lives, would wait for ever, and so would all that wait for it */
+/* a live peer that connects would wait forever, and so would all that wait for the peer */
 static void cannot_be_reached(keel_verbs_t *verbs, uint32_t rank)
 {
     if (verbs->params.message != NULL) {
@@ -112,7 +117,7 @@ static keel_status_t make_link(keel_verbs_t *verbs, const keel_verbs_greeting_t 
     return status;
 }
 
-/* an incarnation that is not answered is suspected by who waits for it */
+/* A greeting that cannot be answered is dropped: the sender will suspect this process. */
 static void welcome(keel_verbs_t *verbs, keel_verbs_guest_t *guest)
 {
     const keel_verbs_greeting_t *hello = &guest->talk.in;
@@ -138,7 +143,7 @@ static void welcome(keel_verbs_t *verbs, keel_verbs_guest_t *guest)
     pthread_mutex_unlock(&verbs->service.posts);
     answer->sum = keel_verbs_greeting_sum(&link->seal_out, answer);
     keel_shm_blob_seal(answer, KEEL_VERBS_BLOB_WELCOME, sizeof(*answer), verbs->shm.instance);
-    if (keel_verbs_talk_send(&guest->talk) != KEEL_OK) { /* it fits in any socket that lives */
+    if (keel_verbs_talk_send(&guest->talk) != KEEL_OK) { /* the message fits in any live socket */
         forget(verbs, rank);
         return;
     }
@@ -147,7 +152,7 @@ static void welcome(keel_verbs_t *verbs, keel_verbs_guest_t *guest)
     watch(verbs, EPOLL_CTL_MOD, link->socket, 1ull + rank);
 }
 
-/* NULL, or why a greeting of this incarnation is refused: a captured one would end the connection */
+/* NULL, or the reason to refuse a greeting: a captured greeting would end the connection */
 static const char *refuse(keel_verbs_t *verbs, const keel_verbs_greeting_t *hello)
 {
     const keel_service_end_t other = {.instance = hello->head.instance, .rank = hello->rank};
@@ -243,7 +248,8 @@ static void hear_device(keel_verbs_t *verbs)
     }
 }
 
-/* who has ended is the launcher's to say; what it has sent is taken still */
+/* The launcher reports ended processes. Messages that such a process has sent are still
+ * received. */
 static void look(keel_verbs_t *verbs)
 {
     struct epoll_event events[EVENTS];
@@ -315,12 +321,12 @@ static void on_message(void *arg, keel_verbs_link_t *link, const keel_service_wi
     }
 }
 
-/* a broken link stays in its place, so that replies are refused, until the rank is disconnected */
+/* A broken link keeps its place until the rank is disconnected, so that replies are refused. */
 static void on_broken(void *arg, keel_verbs_link_t *link)
 {
 }
 
-/* the link to who asked; NULL: dead, or never heard of */
+/* the link to the requester; NULL: dead, or it has never greeted */
 static keel_verbs_link_t *asker_link(keel_verbs_t *verbs, uint32_t rank)
 {
     keel_verbs_link_t *link = (rank < verbs->params.size) ? verbs->service.links[rank] : NULL;
@@ -385,7 +391,7 @@ static void service_sleep(void *arg, int bell, int timeout_ms)
     service->looks = LOOK_EVERY;
 }
 
-/* whether something is on its way still, of which a completion will tell */
+/* is something in flight that a completion will report? */
 static int is_pending(keel_verbs_link_t *link)
 {
     if ((link->flags & KEEL_VERBS_LINK_BROKEN) || !(link->flags & KEEL_VERBS_LINK_OPEN) || link->qp == NULL) {

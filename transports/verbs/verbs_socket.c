@@ -1,4 +1,4 @@
-/* Sockets between processes that connect. */
+/* Sockets between connecting processes. */
 #define _GNU_SOURCE /* accept4 */
 #include "verbs_socket.h"
 
@@ -13,7 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}; /* what an IPv4 address has ahead in a global one */
+/* prefix of an IPv4 address in a global address */
+static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 
 static int make_socket(int family)
 {
@@ -57,7 +58,7 @@ keel_status_t keel_verbs_listen(int is_one_host, int *socket_p, uint16_t *port_p
     socklen_t length = sizeof(bound);
     int fd = is_one_host ? -1 : listen_to(AF_INET6, (const struct sockaddr *)&both, sizeof(both));
 
-    if (fd < 0) { /* one host, or a host without IPv6 */
+    if (fd < 0) { /* only one host, or a host without IPv6 */
         fd = listen_to(AF_INET, (const struct sockaddr *)&four, sizeof(four));
     }
     if (fd < 0) {
@@ -97,7 +98,7 @@ static unsigned add_host(keel_verbs_host_t *hosts, unsigned count, unsigned max,
     return count;
 }
 
-/* an address of an interface, where others may reach it; 0: it is none */
+/* address of an interface that other hosts may reach; 0: none */
 static int host_of(const struct ifaddrs *one, keel_verbs_host_t *host)
 {
     const struct sockaddr *address = one->ifa_addr;
@@ -224,5 +225,5 @@ int keel_verbs_has_ended(int fd)
     do {
         count = recv(fd, &byte, 1, MSG_DONTWAIT);
     } while (count < 0 && errno == EINTR);
-    return count >= 0 || !is_to_be_awaited(errno); /* a byte that nobody sends is as good as an end */
+    return count >= 0 || !is_to_be_awaited(errno); /* an unexpected byte counts as the end */
 }

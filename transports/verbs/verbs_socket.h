@@ -1,13 +1,13 @@
 /*
- * Sockets, by which processes greet each other; they stay open, and the end of one says that the other process is gone. Nothing here
- * blocks.
+ * Sockets by which processes greet each other. They stay open, and the end of a socket shows that
+ * the other process is gone. No call blocks.
  */
 #ifndef KEEL_VERBS_SOCKET_H_
 #define KEEL_VERBS_SOCKET_H_
 
 #include "verbs_blob.h"
 
-/* a greeting that goes out, and one that comes */
+/* outgoing and incoming greeting */
 typedef struct keel_verbs_talk {
     int socket;
     size_t sent, received;
@@ -16,20 +16,21 @@ typedef struct keel_verbs_talk {
 
 /* listens at a port of the loopback interface, or of all addresses of the host. KEEL_ERR_IO */
 keel_status_t keel_verbs_listen(int is_one_host, int *socket_p, uint16_t *port_p);
-/* the next one who connects, or -1 */
+/* next incoming connection, or -1 */
 int keel_verbs_accept(int listener);
-/* the loopback address alone; returns 1 */
+/* only the loopback address; returns 1 */
 unsigned keel_verbs_loopback(keel_verbs_host_t *hosts);
-/* the addresses of this host: @a first if it is one, then others; how many */
+/* addresses of this host: @a first if it is an IPv4 address, then others; returns their number */
 unsigned keel_verbs_hosts(const uint8_t *first, keel_verbs_host_t *hosts, unsigned max);
 /* begins to connect, or -1 */
 int keel_verbs_dial(const keel_verbs_host_t *host, uint16_t port);
-/* of either direction: KEEL_OK when it is over, KEEL_INPROGRESS, KEEL_ERR_UNREACHABLE: the other side is not there */
+/* Sends or receives a greeting. KEEL_OK when complete, KEEL_INPROGRESS; KEEL_ERR_UNREACHABLE:
+ * the other side does not exist. */
 keel_status_t keel_verbs_talk_send(keel_verbs_talk_t *talk);
 keel_status_t keel_verbs_talk_receive(keel_verbs_talk_t *talk, uint32_t magic);
-/* the address of the other side, as text */
+/* address of the other side, as text */
 void keel_verbs_name(int socket, char *text, size_t size);
-/* whether the other side has ended, where nothing is sent any more */
+/* has the other side ended? Valid if nothing is sent any more. */
 int keel_verbs_has_ended(int socket);
 
 #endif
