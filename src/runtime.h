@@ -103,9 +103,8 @@ typedef struct keel_runtime_ops {
      */
     keel_status_t (*lookup)(keel_runtime_t *runtime, uint32_t rank, void **address_p, size_t *length_p);
 
-    int (*poll)(keel_runtime_t *runtime,
-                /* Returns 1 and an event, or 0. Never blocks; cheap if there is no event. */
-                keel_event_t *event_p);
+    /* Returns 1 and an event, or 0. Never blocks; cheap if there is no event. */
+    int (*poll)(keel_runtime_t *runtime, keel_event_t *event_p);
     /*
      * Sets *news to 1, from any thread, whenever a new event awaits poll(). NULL: callers poll from
      * time to time.

@@ -196,9 +196,8 @@ typedef struct keel_transport_ops {
     void (*key_close)(keel_transport_t *transport, keel_transport_key_t *key);
     /* base of the peer's memory here; NULL: not mapped */
     void *(*key_ptr)(keel_transport_key_t *key);
-    int (*key_is_atomic)(
-        /* True if atomic() alone changes the words of this memory, on every rank. NULL: never. */
-        const keel_transport_key_t *key);
+    /* True if atomic() alone changes the words of this memory, on every rank. NULL: never. */
+    int (*key_is_atomic)(const keel_transport_key_t *key);
     /*
      * KEEL_LANE_PTR: maps the memory of @a key in the place of @a old in one step and closes @a
      * old. On failure both stay as they are. NULL: unsupported.

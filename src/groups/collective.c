@@ -66,9 +66,8 @@ static keel_status_t group_check(keel_win_h win, uint64_t offset, size_t piece, 
         keel_error_ctx(win->ctx, "a group has this rank not once, or another one twice");
         return KEEL_ERR_INVALID_PARAM;
     }
-    if (offset > win->size ||
-        /* the windows of other members are checked when they are put to */
-        keel_group_bytes(count, piece) > win->size - offset) {
+    /* the windows of other members are checked when they are put to */
+    if (offset > win->size || keel_group_bytes(count, piece) > win->size - offset) {
         keel_error_ctx(win->ctx, "a group of %zu bytes at offset %lu leaves the window of %zu bytes",
                        keel_group_bytes(count, piece), (unsigned long)offset, win->size);
         return KEEL_ERR_RANGE;

@@ -125,8 +125,8 @@ static keel_status_t sum_records(void *arg, const keel_record_t *records, size_t
     const keel_record_t *record;
 
     while ((record = keel_records_next(&run)) != NULL) {
+        /* other records are no accesses of the program */
         if (keel_where_op(record->where) == KEEL_RECORD_PUT || keel_where_has_parts(record->where) ||
-            /* other records are no accesses of the program */
             keel_where_is_atomic(record->where)) {
             line->amount++;
             line->bytes += record->length;
@@ -172,9 +172,8 @@ static void sum_memory(keel_context_h ctx, uint32_t phase, keel_part_kind_t part
         }
         line.bytes = parts[i].length;
         line.crc = keel_crc(0, parts[i].base, parts[i].length);
-        while (i + 1 < count && parts[i + 1].kind == part &&
-               /* adds the other extents of the window */
-               parts[i + 1].id == parts[i].id) {
+        /* adds the other extents of the window */
+        while (i + 1 < count && parts[i + 1].kind == part && parts[i + 1].id == parts[i].id) {
             i++;
             line.bytes += parts[i].length;
             line.crc = keel_crc(line.crc, parts[i].base, parts[i].length);

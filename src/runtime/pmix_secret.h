@@ -13,9 +13,8 @@
  * address; the other ranks wait.
  */
 keel_status_t keel_pmix_secret_open(keel_runtime_pmix_t *runtime, int is_off);
-pmix_status_t
 /* Publishes the secret before the ranks meet; does nothing if the secret is known. */
-keel_pmix_secret_publish(keel_runtime_pmix_t *runtime);
+pmix_status_t keel_pmix_secret_publish(keel_runtime_pmix_t *runtime);
 /* Fetches the secret after the ranks have met; does nothing if the secret is known. */
 keel_status_t keel_pmix_secret_fetch(keel_runtime_pmix_t *runtime);
 /* Adds the secret to an environment. */

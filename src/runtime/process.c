@@ -139,12 +139,11 @@ int keel_process_is_gone(const keel_process_t *process)
 int keel_process_kill(const keel_process_t *process, int timeout_ms)
 {
     struct pollfd poll_fd = {.fd = (int)syscall(SYS_pidfd_open, (pid_t)process->pid, 0), .events = POLLIN};
-    int is_gone =
-        /*
-         * Checked after the open: the descriptor refers to the right process, or the process is
-         * gone.
-         */
-        keel_process_is_gone(process);
+    /*
+     * Checked after the open: the descriptor refers to the right process, or the process is
+     * gone.
+     */
+    int is_gone = keel_process_is_gone(process);
 
     if (poll_fd.fd < 0) {
         return is_gone;

@@ -1,4 +1,7 @@
-/* The hosts of a job's ranks, from a file: a line HOSTS or HOSTS*RANKS, as n[01-16]*4; a hash sign begins a comment. */
+/*
+ * Hosts of a job's ranks, from a file with lines HOSTS or HOSTS*RANKS, such as n[01-16]*4; a hash
+ * sign begins a comment.
+ */
 #ifndef KEEL_TOOLS_TOOL_HOSTS_H_
 #define KEEL_TOOLS_TOOL_HOSTS_H_
 
@@ -8,11 +11,11 @@
 
 typedef struct tool_hosts {
     uint32_t count; /* ranks */
-    char **host;    /* of each */
+    char **host;    /* host of each rank */
     uint32_t room, each;
 } tool_hosts_t;
 
-/* What is wrong is said on standard error, for @a program. The caller releases in either case. */
+/* Reports errors on standard error for @a program. The caller releases in either case. */
 keel_status_t tool_hosts_read(const char *program, const char *path, tool_hosts_t *hosts);
 void tool_hosts_release(tool_hosts_t *hosts);
 

@@ -39,9 +39,8 @@
 
 typedef struct keel_shmem_hidden {
     uint64_t is_not_kept; /* a PE does not keep its memory through a restore */
-    const long
-        /* locks held by this PE, as far as there is room (shmem_lock.c); NULL: a free entry */
-        *held[KEEL_SHMEM_HELD];
+    /* locks held by this PE, as far as there is room (shmem_lock.c); NULL: a free entry */
+    const long *held[KEEL_SHMEM_HELD];
     keel_shmem_blocks_t blocks; /* blocks of the window: this struct and the heap's blocks */
 } __attribute__((aligned(KEEL_SHMEM_ALIGN))) keel_shmem_hidden_t;
 

@@ -1,4 +1,7 @@
-/* keel_info: what this build of Keel is, how it is configured, what it can communicate by, and where ranks and groups are. */
+/*
+ * keel_info: prints Keel's build and settings, the available transports, and the placement of ranks
+ * and groups.
+ */
 #include <keel/version.h>
 
 #include "base/config.h"
@@ -132,7 +135,7 @@ int main(int argc, char **argv)
         case 'h':
             usage(stdout);
             return tool_output_end("keel_info", EXIT_SUCCESS);
-        default: /* getopt has said what is wrong */
+        default: /* getopt has reported the error */
             usage(stderr);
             return EXIT_USAGE;
         }

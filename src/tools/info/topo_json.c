@@ -31,7 +31,7 @@ static void json_numbers(FILE *stream, const uint32_t *numbers, uint32_t count)
     fputc(']', stream);
 }
 
-/* "in" numbers the element of the level above, "ranks" are given on the finest level */
+/* "in" is the number of the element of the next coarser level; the finest level lists "ranks". */
 static void json_level(FILE *stream, const topo_view_t *view, uint32_t l)
 {
     const keel_domain_level_t *level = &view->domains->levels[l];
@@ -43,7 +43,7 @@ static void json_level(FILE *stream, const topo_view_t *view, uint32_t l)
     for (e = 0; e < level->count; e++) {
         fputs("      {\"name\": ", stream);
         json_string(stream, level->element_name[e]);
-        for (rank = e, i = l + 1; i > 0; i--) { /* down to its first rank */
+        for (rank = e, i = l + 1; i > 0; i--) { /* down to the element's first rank */
             rank = view->child[i - 1][view->begin[i - 1][rank]];
         }
         if (l + 1 < view->domains->level_count) {

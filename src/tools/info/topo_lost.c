@@ -1,4 +1,4 @@
-/* What is lost, and what is left. */
+/* Lists the lost and the remaining parts of a job. */
 #include "tools/info/topo_lost.h"
 
 #include "base/memory.h"
@@ -12,7 +12,7 @@ typedef struct lost {
     uint8_t *is_lost; /* by rank */
 } lost_t;
 
-/* every element of that name, whatever its level */
+/* Marks every element of that name, on any level. */
 static keel_status_t lost_element(void *arg, const char *name)
 {
     const lost_t *lost = arg;
@@ -68,7 +68,7 @@ static void lost_print_groups(FILE *stream, const topo_view_t *view, const lost_
     }
 }
 
-/* a job of those who are left, on the level that the groups keep */
+/* Prints a job of the remaining ranks, on the level that the groups keep. */
 static keel_status_t lost_print_left(FILE *stream, const topo_view_t *view, const lost_t *lost)
 {
     keel_place_params_t params = {.group_size = view->group_size, .parities = view->parities};
@@ -82,7 +82,7 @@ static keel_status_t lost_print_left(FILE *stream, const topo_view_t *view, cons
         return status;
     }
     if (params.level == view->domains->level_count) {
-        params.level = 0; /* they keep none */
+        params.level = 0; /* the groups keep no level */
     }
     status = keel_groups_shrink(view->domains, view->groups, lost->is_lost, &params, &groups, &result);
     if (status == KEEL_ERR_GROUPS) {

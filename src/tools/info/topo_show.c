@@ -1,4 +1,4 @@
-/* Collects what keel_info -t shows, as keel_init() would find it. */
+/* Collects the data of keel_info -t in the way of keel_init(). */
 #include "tools/info/topo_show.h"
 
 #include "base/config.h"
@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- a list of hosts ---------------------------------------------------------------------------------------------- */
+/* ---- a list of hosts ---- */
 
-/* the first rank of a host stands for it in node */
+/* Numbers the nodes: a host's node number is its first rank. */
 static keel_status_t show_list_number(const tool_hosts_t *list, keel_runtime_t *runtime)
 {
     const uint32_t ranks = list->count;
@@ -45,7 +45,7 @@ static keel_status_t show_list_number(const tool_hosts_t *list, keel_runtime_t *
     return status;
 }
 
-/* ---- showing ---------------------------------------------------------------------------------------------------------- */
+/* ---- showing ---- */
 
 static keel_status_t show_print(const topo_view_t *view, const topo_show_params_t *params)
 {
@@ -78,7 +78,7 @@ static keel_status_t show_spares(topo_view_t *view, keel_site_t *site, const kee
     return status;
 }
 
-/* the same groups as keel_init() makes; a refusal is shown, with the hierarchy it is of */
+/* Makes the same groups as keel_init(). A refusal is printed together with the hierarchy. */
 static keel_status_t show_groups(topo_view_t *view, keel_site_t *site, const keel_runtime_t *runtime,
                                  const keel_config_t *config, const topo_show_params_t *params)
 {
@@ -133,11 +133,12 @@ static keel_status_t show_groups(topo_view_t *view, keel_site_t *site, const kee
     return (status == KEEL_OK) ? placed : status;
 }
 
-/* @a all: its last ranks are spares, if there are to be some */
+/* @a all: the last ranks are spares if KEEL_SPARES is set. */
 static keel_status_t show_runtime(const keel_runtime_t *all, const keel_config_t *config,
                                   const topo_show_params_t *params)
 {
-    const keel_message_t message = {.level = KEEL_MSG_INFO, .rank = KEEL_MESSAGE_NO_RANK}; /* to look at a file */
+    /* for readers of topology files */
+    const keel_message_t message = {.level = KEEL_MSG_INFO, .rank = KEEL_MESSAGE_NO_RANK};
     keel_runtime_t runtime = *all;
     topo_view_t view = {0};
     keel_site_t site;
@@ -160,7 +161,7 @@ static keel_status_t show_runtime(const keel_runtime_t *all, const keel_config_t
     return status;
 }
 
-/* the job that this process is one of: rank 0 speaks for all */
+/* Shows the job of this process; rank 0 prints for all. */
 static keel_status_t show_job(const keel_config_t *config, const topo_show_params_t *params)
 {
     const keel_runtime_ops_t *ops = keel_runtime_table(0);

@@ -1,4 +1,4 @@
-/* Asks for each rank's first spare, and sorts the ranks by it. */
+/* Asks for the first spare of each rank and sorts the ranks by spare. */
 #include "tools/info/topo_spares.h"
 
 #include "base/memory.h"
@@ -18,7 +18,7 @@ static keel_status_t spares_alloc(const keel_runtime_t *runtime, topo_spares_t *
                : KEEL_OK;
 }
 
-/* the first spare of each rank, and which ranks have none that keeps the promise */
+/* Finds the first spare of each rank, and the ranks without a spare that keeps the promise. */
 static void spares_ask(keel_site_t *site, uint32_t ranks, topo_spares_t *spares, uint32_t *order, uint32_t *first)
 {
     const int is_promised = site->promised < site->domains.level_count;
@@ -53,7 +53,7 @@ keel_status_t topo_spares_find(keel_site_t *site, const keel_runtime_t *runtime,
     for (s = 1; s <= runtime->spares; s++) {
         spares_p->begin[s] += spares_p->begin[s - 1];
     }
-    for (r = runtime->size; r > 0; r--) { /* from the last place of each backwards: begin ends where its name says */
+    for (r = runtime->size; r > 0; r--) { /* backwards, so that begin[] ends at each first place */
         spares_p->rank[--spares_p->begin[first[r - 1]]] = r - 1;
     }
     keel_free(order);

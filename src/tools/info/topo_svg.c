@@ -1,6 +1,6 @@
 /*
- * The hierarchy as nested boxes, the ranks as cells in the colour of their group: whoever loses a box sees which groups
- * lose how many.
+ * Draws the hierarchy as nested boxes and the ranks as cells in the colour of their group, so that
+ * a box shows the groups hit by its loss.
  */
 #include "tools/info/topo_view.h"
 
@@ -61,19 +61,19 @@ static size_t svg_letters(const char *text)
     return letters;
 }
 
-/* ---- sizes -------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ---- */
 
 static svg_box_t svg_child_size(const svg_t *svg, uint32_t l, uint32_t child)
 {
     return (l == 0) ? (svg_box_t){CELL_WIDTH, CELL_HEIGHT} : svg->box[l - 1][child];
 }
 
-/* where children go: row by row, a little wider than high */
+/* Placement of children: row by row, a little wider than high. */
 typedef struct svg_flow {
     unsigned x, y, row_height, width, limit;
 } svg_flow_t;
 
-/* @a area: of all children with the gaps, @a widest: of them */
+/* @a area: of all children with gaps; @a widest: of the widest child. */
 static svg_flow_t svg_flow_begin(double area, unsigned widest)
 {
     const unsigned even = (unsigned)ceil(SLENDER * sqrt(area)) + GAP;
@@ -81,7 +81,7 @@ static svg_flow_t svg_flow_begin(double area, unsigned widest)
     return (svg_flow_t){.x = GAP, .y = TITLE + GAP, .limit = (even > widest + 2 * GAP) ? even : widest + 2 * GAP};
 }
 
-/* moves to where a child of that size goes: flow->x, flow->y */
+/* Advances to the place of a child of that size: flow->x, flow->y. */
 static void svg_flow_place(svg_flow_t *flow, svg_box_t child)
 {
     if ((flow->x > GAP) && (flow->x + child.width + GAP > flow->limit)) {
@@ -137,9 +137,9 @@ static svg_box_t svg_measure(const svg_t *svg, uint32_t l, uint32_t element)
     return (svg_box_t){(title > flow.width) ? title : flow.width, flow.y + flow.row_height + GAP};
 }
 
-/* ---- drawing -------------------------------------------------------------------------------------------------------- */
+/* ---- drawing ---- */
 
-/* neighbours in number get colours far apart: turns by the golden angle */
+/* Draws a rank. Groups with adjacent numbers get distant colours: turns by the golden angle. */
 static void svg_rank(const svg_t *svg, uint32_t rank, unsigned x, unsigned y)
 {
     const keel_groups_t *groups = svg->view->groups;
@@ -185,7 +185,10 @@ static void svg_element(const svg_t *svg, uint32_t l, uint32_t element, unsigned
     }
 }
 
-/* what is drawn may be large: it is shown no wider and higher than programs can draw and people scroll, and can be magnified */
+/*
+ * A large drawing is scaled to a size that programs can draw and users can scroll; users can
+ * magnify the picture.
+ */
 static void svg_head(FILE *stream, unsigned width, unsigned height)
 {
     const unsigned longest = (width > height) ? width : height;

@@ -24,7 +24,7 @@ void topo_print_groups(FILE *stream, const topo_view_t *view)
     const keel_domain_level_t *nodes = view->domains->levels;
     uint32_t g, i;
 
-    while (strcmp(nodes->name, "node") != 0) { /* there may be levels below it */
+    while (strcmp(nodes->name, "node") != 0) { /* there may be finer levels */
         nodes++;
     }
     for (g = 0; g < view->groups->count; g++) {

@@ -1,4 +1,7 @@
-/* Names come from files of users: what is UTF-8 is printed as it is, and what is not does not make the whole invalid. */
+/*
+ * Names come from users' files: valid UTF-8 is printed unchanged, and other bytes do not spoil the
+ * rest.
+ */
 #include "tools/info/topo_view.h"
 
 unsigned topo_utf8_length(const char *text)
@@ -12,16 +15,16 @@ unsigned topo_utf8_length(const char *text)
                                             : 0;
     unsigned i;
 
-    for (i = 1; i < length; i++) { /* ends at the end of the text, too */
+    for (i = 1; i < length; i++) { /* also stops at the end of the text */
         if ((c[i] & 0xc0) != 0x80) {
             return 0;
         }
     }
     if (((c[0] == 0xe0) && (c[1] < 0xa0)) || ((c[0] == 0xf0) && (c[1] < 0x90))) {
-        return 0; /* longer than needed */
+        return 0; /* an overlong encoding */
     }
     if (((c[0] == 0xed) && (c[1] >= 0xa0)) || ((c[0] == 0xf4) && (c[1] >= 0x90))) {
-        return 0; /* half of a pair, or beyond the last character */
+        return 0; /* a surrogate, or beyond the last character */
     }
     return length;
 }

@@ -1,11 +1,11 @@
-/* Makes a tree of a hierarchy: what lies in each element. */
+/* Makes a tree from a hierarchy: the children of each element. */
 #include "tools/info/topo_view.h"
 
 #include "base/memory.h"
 
 #include <string.h>
 
-/* sorts 0 .. @a count - 1 by where they lie; within an element the order stays */
+/* Sorts 0 .. @a count - 1 by element, stably. */
 static keel_status_t view_level(topo_view_t *view, uint32_t l, uint32_t count, const uint32_t *in)
 {
     const uint32_t elements = view->domains->levels[l].count;
@@ -22,7 +22,7 @@ static keel_status_t view_level(topo_view_t *view, uint32_t l, uint32_t count, c
     for (i = 1; i <= elements; i++) {
         begin[i] += begin[i - 1];
     }
-    for (i = count; i > 0; i--) { /* from the last place of each backwards: begin ends where its name says */
+    for (i = count; i > 0; i--) { /* backwards, so that begin[] ends at each first place */
         view->child[l][--begin[in[i - 1]]] = i - 1;
     }
     return KEEL_OK;

@@ -1,4 +1,7 @@
-/* keel_plan: how safe a placement is, how many failures replicated data survives, and which settings a job should use. */
+/*
+ * keel_plan: safety of a placement, failures that replicated data survives, and recommended
+ * settings of a job.
+ */
 #include "plan_answers.h"
 #include "plan_load.h"
 #include "plan_options.h"
@@ -15,7 +18,7 @@
 
 #define EXIT_USAGE 2
 
-/* ---- progress on a terminal, and the end of patience -------------------------------------------------------- */
+/* ---- progress on a terminal, and the time limit ---- */
 
 typedef struct keel_plan_clock {
     double begin_s, told_s, limit_s;
@@ -52,7 +55,7 @@ static int keel_plan_tell(void *arg, double done)
     return 0;
 }
 
-/* ---- the three questions ------------------------------------------------------------------------------------ */
+/* ---- the three questions ---- */
 
 static int keel_plan_safety(const keel_plan_options_t *options, const keel_plan_progress_t *progress)
 {

@@ -1,7 +1,8 @@
 /*
- * Choices are compared by what can be promised: the risk is the bound of tools/topo/reliability.h for the groups that the library
- * makes. With a machine its failure rates are those that the job meets on the elements it uses; a given MTBF multiplies all
- * of them so that they add up to it. Without one nodes fail alone, and switches and racks never.
+ * Choices are compared by a guarantee: the risk is the bound of tools/topo/reliability.h for the
+ * library's groups. With a machine file, the failure rates are those of the elements that the job
+ * uses; a given MTBF scales all rates to add up to the MTBF. Without a machine file, nodes fail one
+ * by one, and switches and racks never fail.
  */
 #include "plan_advice.h"
 
@@ -10,18 +11,22 @@
 #include <math.h>
 #include <string.h>
 
-#define KEEL_PLAN_LOST_MORE 0.001 /* of the run's time, that a choice may cost more than the fastest */
+/* extra share of the run's time that a choice may cost over the fastest */
+#define KEEL_PLAN_LOST_MORE 0.001
 
 static const uint32_t keel_plan_sizes[] = {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64};
 
-/* ---- safety ------------------------------------------------------------------------------------------------- */
+/* ---- safety ---- */
 
 double keel_plan_risk_of_run(const keel_plan_choice_t *choice, double run_s)
 {
     return (choice->risk < 1) ? -expm1(-choice->risk * (run_s / KEEL_DAY_S)) : 1;
 }
 
-/* whatever the placement: the formula's own layout is safer than what the library makes of several ranks a node */
+/*
+ * Risk for any placement: the formula's own layout is safer than the library's layout of several
+ * ranks per node.
+ */
 static keel_status_t keel_plan_risk(keel_plan_advice_t *advice, const keel_plan_choice_t *choice, uint32_t aware,
                                     double *risk_p)
 {
@@ -39,7 +44,9 @@ static keel_status_t keel_plan_risk(keel_plan_advice_t *advice, const keel_plan_
     return keel_reliability_catastrophe(&params, NULL, risk_p);
 }
 
-/* the most levels that groups like these can heed on the elements that the job uses, and the risk then */
+/*
+ * Finds the most levels that such groups can respect on the job's elements, and the resulting risk.
+ */
 static keel_status_t keel_plan_heed(keel_plan_advice_t *advice, keel_plan_choice_t *choice)
 {
     keel_status_t status;
@@ -57,14 +64,14 @@ static keel_status_t keel_plan_heed(keel_plan_advice_t *advice, keel_plan_choice
     return KEEL_OK;
 }
 
-/* ---- what the job meets ------------------------------------------------------------------------------------- */
+/* ---- failures of the job ---- */
 
 static uint64_t keel_plan_nodes(const keel_plan_options_t *options)
 {
     return (options->ranks + options->ranks_per_node - 1) / options->ranks_per_node;
 }
 
-/* nodes that fail alone, so that the job's MTBF is what was given */
+/* A machine of nodes that fail one by one, at the rate of the given MTBF. */
 static void keel_plan_nodes_only(const keel_plan_options_t *options, keel_plan_machine_t *machine)
 {
     snprintf(machine->level_name[0], KEEL_PLAN_NAME_MAX, "node");
@@ -105,14 +112,17 @@ static int keel_plan_meet(const keel_plan_options_t *options, const keel_plan_ma
     return 0;
 }
 
-/* ---- the choice --------------------------------------------------------------------------------------------- */
+/* ---- the choice ---- */
 
 static int keel_plan_can_be(const keel_plan_choice_t *choice)
 {
     return !choice->is_too_large && (choice->lost < 1);
 }
 
-/* of those that reach the target, within a little of the fastest, the one with the least memory; or the safest of all */
+/*
+ * Picks the choice with the least memory among those within the target and close to the fastest;
+ * otherwise the safest.
+ */
 static void keel_plan_choose(double target, keel_plan_advice_t *advice)
 {
     const keel_plan_choice_t *best = NULL, *safest = NULL, *choice;
@@ -155,7 +165,7 @@ static int keel_plan_is_there(const keel_plan_advice_t *advice, const keel_plan_
     return 0;
 }
 
-/* groups of each size with m parities */
+/* Adds choices with m parities and groups of each size. */
 static int keel_plan_choices_of(const keel_plan_options_t *options, uint32_t m, keel_plan_advice_t *advice)
 {
     const unsigned sizes = (options->group_size > 0) ? 1 : sizeof keel_plan_sizes / sizeof *keel_plan_sizes;
@@ -193,8 +203,8 @@ static int keel_plan_choices(const keel_plan_options_t *options, keel_plan_advic
 }
 
 /*
- * What the library does is what counts: the groups are formed, and should they not fit, a level less is heeded until they
- * do. 1: as assumed; 0: the choice has changed; -1: no memory.
+ * Verifies a choice by forming the library's groups. If the groups do not fit, respects one level
+ * less until they do. 1: as assumed; 0: the choice has changed; -1: no memory.
  */
 static int keel_plan_verify(const keel_plan_options_t *options, keel_plan_advice_t *advice, keel_plan_choice_t *choice)
 {
@@ -222,7 +232,7 @@ static int keel_plan_verify(const keel_plan_options_t *options, keel_plan_advice
     return (keel_plan_risk(advice, choice, choice->aware, &choice->risk) == KEEL_OK) ? 0 : -1;
 }
 
-/* chooses until the choice stands; each round takes a level from one of the choices */
+/* Chooses until a choice passes; each round takes a level from a choice. */
 static int keel_plan_choose_verified(const keel_plan_options_t *options, keel_plan_advice_t *advice)
 {
     keel_plan_choice_t *best;
@@ -236,7 +246,10 @@ static int keel_plan_choose_verified(const keel_plan_options_t *options, keel_pl
     return rc;
 }
 
-/* parities beyond the usual number, one more at a time, as long as only the risk keeps the best choice from the target */
+/*
+ * Adds parities beyond the usual number, one at a time, while the risk alone keeps the best choice
+ * from the target.
+ */
 static int keel_plan_choose_more(const keel_plan_options_t *options, keel_plan_advice_t *advice)
 {
     uint32_t m;
@@ -250,7 +263,7 @@ static int keel_plan_choose_more(const keel_plan_options_t *options, keel_plan_a
     return rc;
 }
 
-/* ---- interface ---------------------------------------------------------------------------------------------- */
+/* ---- interface ---- */
 
 static int keel_plan_check_options(const keel_plan_options_t *options, keel_plan_error_t *error)
 {

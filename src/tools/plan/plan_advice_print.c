@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- text --------------------------------------------------------------------------------------------------- */
+/* ---- text ---- */
 
 static void keel_plan_advice_head(const keel_plan_options_t *options, const keel_plan_advice_t *advice, FILE *stream)
 {
@@ -99,7 +99,7 @@ static void keel_plan_advice_run(const keel_plan_options_t *options, const keel_
     }
 }
 
-/* the formula's layout is not the library's */
+/* Simulates the library's layout, which differs from the formula's. */
 static int keel_plan_advice_simulate(const keel_plan_options_t *options, const keel_plan_advice_t *advice,
                                      const keel_plan_progress_t *progress, FILE *stream)
 {
@@ -128,7 +128,7 @@ static int keel_plan_advice_simulate(const keel_plan_options_t *options, const k
     return rc;
 }
 
-/* where the job has to be told of the level: only nodes are known by themselves */
+/* Prints how the job learns of the level: nodes alone need no setting. */
 static void keel_plan_advice_hint(const char *level, FILE *stream)
 {
     if (!strcmp(level, "node") || !strcmp(level, "none")) {
@@ -145,7 +145,7 @@ static void keel_plan_advice_hint(const char *level, FILE *stream)
     }
 }
 
-/* whatever the path, a shell reads it back */
+/* Prints any path in shell syntax. */
 static void keel_plan_advice_path(const char *variable, const char *path, FILE *stream)
 {
     fprintf(stream, "export %s='", variable);
@@ -173,7 +173,7 @@ static void keel_plan_advice_settings(const keel_plan_options_t *options, const 
             best->setting, best->parities, level, advice->mtbf_s);
 }
 
-/* ---- for programs ------------------------------------------------------------------------------------------- */
+/* ---- for programs ---- */
 
 static void keel_plan_advice_csv(const keel_plan_options_t *options, const keel_plan_advice_t *advice, FILE *stream)
 {

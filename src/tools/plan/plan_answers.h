@@ -1,14 +1,14 @@
-/* The other two questions that keel_plan answers: replicated data, and which settings a job should use. */
+/* Two more answers of keel_plan: replicated data, and recommended settings of a job. */
 #ifndef KEEL_TOOLS_PLAN_ANSWERS_H_
 #define KEEL_TOOLS_PLAN_ANSWERS_H_
 
 #include "plan_options.h"
 #include "plan_simulate.h"
 
-/* Each returns 0, or -1 and the reason. */
+/* Each returns 0, or -1 with the reason. */
 int keel_plan_answer_replicas(const keel_plan_options_t *options, const keel_plan_progress_t *progress, FILE *stream,
                               keel_plan_error_t *error);
-/* @a machine: NULL when only the MTBF is known */
+/* @a machine: NULL if only the MTBF is known */
 int keel_plan_answer_advice(const keel_plan_options_t *options, const keel_plan_machine_t *machine,
                             const keel_plan_progress_t *progress, FILE *stream, keel_plan_error_t *error);
 

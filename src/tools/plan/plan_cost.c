@@ -1,15 +1,22 @@
 /*
- * The model. S: bytes of a rank, R: ranks of a node, k and m: members and parities of a group, B: bandwidth of a node's
- * network, C: of its memory, M: MTBF. Sizes of groups differ by one: k is the smallest for parity, the largest for rebuild.
- *   memory   2 S (1 + m / (k - m))        two images and two shares of parity, one of each in the making
- *   stop     2 R S / C                    every byte is read and written
- *   work     m (1 + 1 / (k - m)) R S / C  each of m shares reads k - m chunks of S / (k - m) and writes one
- *   safe     m R S / B                    each of a rank's m shares of S / (k - m) takes as much from k - m members
- *   rebuild  (k - m) R S / B              each chunk of a lost image takes one from k - m others
+ * The model. S: bytes of a rank, R: ranks of a node, k and m: members and parities of a group,
+ * B: bandwidth of a node's network, C: of its memory, M: MTBF. Sizes of groups differ by one: k is
+ * the
+ * smallest for parity, the largest for rebuild.
+ *   memory   2 S (1 + m / (k - m))      two images and two parity shares, one of each in the making
+ *   stop     2 R S / C                  every byte is read and written
+ *   work     m (1 + 1 / (k - m)) R S / C
+ *                                       each of m shares reads k - m chunks of S / (k - m), writes
+ *                                       one
+ *   safe     m R S / B                  each of a rank's m shares of S / (k - m) takes the same
+ *                                       amount from k - m members
+ *   rebuild  (k - m) R S / B            each chunk of a lost image takes one from k - m others
  *   window   rebuild, safe and KEEL_PLAN_RESTART_S for the launcher
- *   interval Daly's for stop + work and M, as the library's own, but not shorter than stop and safe
+ *   interval Daly's for stop + work and M, like the library's, but not shorter than stop and safe
  *   lost     (stop + work) / (interval + stop + work) + (interval / 2 + rebuild) / M
- *   logs     as the library's auto: as much as 8 images, at least 256 MiB, within a quarter of the node, at least 64 MiB
+ *   logs     the library's auto: as much as 8 images, at least 256 MiB, within a quarter of the
+ *   node,
+ *            at least 64 MiB
  */
 #include "plan_cost.h"
 
@@ -61,8 +68,8 @@ int keel_plan_cost(const keel_plan_options_t *options, uint32_t asked, double mt
     keel_plan_groups(options->ranks, asked, choice->parities, &choice->groups, &largest);
     choice->group_size = (uint32_t)largest;
     keel_plan_groups(options->ranks, choice->group_size, choice->parities, &groups, &again);
-    choice->setting =
-        (groups == choice->groups) ? choice->group_size : asked; /* a rest too small for a group is shared out */
+    /* ranks too few for another group join the other groups */
+    choice->setting = (groups == choice->groups) ? choice->group_size : asked;
     choice->smallest = (uint32_t)(options->ranks / choice->groups);
     least = choice->smallest - m;
     most = choice->group_size - m;

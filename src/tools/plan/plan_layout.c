@@ -6,13 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- ranks on elements -------------------------------------------------------------------------------------- */
+/* ---- ranks on elements ---- */
 
-/* the first rank that is on element e of a level of count elements, or on a later one */
+/* The first rank on element e, or on a later element, of a level with count elements. */
 static uint32_t keel_plan_first_rank(uint64_t ranks, uint32_t ranks_per_node, uint64_t nodes, uint64_t e,
                                      uint64_t count)
 {
-    const uint64_t node = (e * nodes + count - 1) / count; /* node i is on element floor(i * count / nodes) */
+    /* node i is on element floor(i * count / nodes) */
+    const uint64_t node = (e * nodes + count - 1) / count;
     uint64_t rank;
 
     if ((ranks_per_node > 0) || (ranks < nodes)) {
@@ -23,7 +24,7 @@ static uint32_t keel_plan_first_rank(uint64_t ranks, uint32_t ranks_per_node, ui
     return (uint32_t)((rank < ranks) ? rank : ranks);
 }
 
-/* the first rank of each element that has some, by the domains; the others are behind them */
+/* The first rank of each element by the domains; elements without ranks come last. */
 static uint32_t keel_plan_start(const keel_plan_machine_t *machine, uint32_t level, uint64_t ranks,
                                 uint32_t ranks_per_node, uint64_t e)
 {
@@ -114,9 +115,9 @@ int keel_plan_use_elements(keel_plan_machine_t *machine, uint32_t ranks, uint32_
     return 0;
 }
 
-/* ---- groups as the library forms them ----------------------------------------------------------------------- */
+/* ---- groups formed by the library ---- */
 
-/* the elements that hold ranks, numbered anew */
+/* Makes domains of the elements with ranks, with consecutive numbers. */
 static keel_status_t keel_plan_layout_domains(const keel_plan_layout_t *layout, keel_domains_t *domains)
 {
     uint32_t j, element, rank;
@@ -172,7 +173,7 @@ void keel_plan_groups(uint64_t ranks, uint32_t group_size, uint32_t parities, ui
     *largest_p = (ranks + *groups_p - 1) / *groups_p;
 }
 
-/* ---- the other placements ----------------------------------------------------------------------------------- */
+/* ---- the other placements ---- */
 
 static void keel_plan_layout_neighbours(const keel_plan_layout_params_t *params, keel_plan_layout_t *layout)
 {
@@ -184,7 +185,7 @@ static void keel_plan_layout_neighbours(const keel_plan_layout_params_t *params,
     }
 }
 
-/* element i of a class and its rank r: in group r of the class */
+/* Element i of a class puts its rank r into group r of the class. */
 static int keel_plan_layout_aligned(const keel_plan_layout_params_t *params, keel_plan_layout_t *layout,
                                     keel_plan_error_t *error)
 {
@@ -216,7 +217,7 @@ static int keel_plan_layout_aligned(const keel_plan_layout_params_t *params, kee
     return 0;
 }
 
-/* ---- interface ---------------------------------------------------------------------------------------------- */
+/* ---- interface ---- */
 
 static int keel_plan_layout_groups(const keel_plan_layout_params_t *params, keel_plan_layout_t *layout,
                                    keel_plan_error_t *error)

@@ -1,6 +1,7 @@
 /*
- * Where ranks and groups are on a machine: ranks in order over the nodes, as evenly as can be, nodes in order over the
- * coarser elements, and the groups as one of the placements forms them. What the simulation breaks.
+ * Places of ranks and groups on a machine, the object of the simulation: ranks in order over the
+ * nodes, as evenly as possible; nodes in order over coarser elements; groups by one of the
+ * placements.
  */
 #ifndef KEEL_TOOLS_PLAN_LAYOUT_H_
 #define KEEL_TOOLS_PLAN_LAYOUT_H_
@@ -10,8 +11,10 @@
 #include "topo/domain.h"
 
 typedef enum {
-    KEEL_PLAN_PLACE_KEEL,      /* as the library forms them: keel_groups_place(); without a level, neighbours */
-    KEEL_PLAN_PLACE_ALIGNED,   /* the layout of equation 8: classes of |G| elements that share all their groups */
+    /* as formed by the library: keel_groups_place(); without a level, neighbours */
+    KEEL_PLAN_PLACE_KEEL,
+    /* the layout of equation 8: classes of |G| elements that share all their groups */
+    KEEL_PLAN_PLACE_ALIGNED,
     KEEL_PLAN_PLACE_NEIGHBOURS /* consecutive ranks: no topology */
 } keel_plan_place_t;
 
@@ -20,26 +23,33 @@ typedef struct keel_plan_layout_params {
     uint32_t aware; /* as in tools/topo/reliability.h */
     uint32_t group_size, parities;
     keel_plan_place_t place;
-    uint32_t ranks_per_node; /* nodes are filled one after the other; 0: all nodes have as many as can be */
+    uint32_t ranks_per_node; /* nodes are filled one after the other; 0: ranks are spread evenly */
 } keel_plan_layout_params_t;
 
 typedef struct keel_plan_layout {
     uint32_t ranks, group_count, parities;
     uint32_t *group_of; /* by rank */
     uint32_t level_count;
-    uint32_t count[KEEL_PLAN_LEVELS_MAX];  /* elements, those without ranks too */
+    uint32_t count[KEEL_PLAN_LEVELS_MAX];  /* elements, including those without ranks */
     uint32_t *start[KEEL_PLAN_LEVELS_MAX]; /* ranks of element e: start[e] .. start[e + 1] - 1 */
-    uint32_t worst;                        /* most members of a group on one element of the heeded level; 0: none */
+    /* most members of a group on one element of the respected level; 0: none */
+    uint32_t worst;
 } keel_plan_layout_t;
 
-/* which elements have ranks: keel_hazard_t.used of each level. 0, or -1 and the reason: the ranks need more nodes. */
+/*
+ * Sets keel_hazard_t.used of each level, the elements with ranks. Returns 0, or -1 with the reason:
+ * the ranks need more nodes.
+ */
 int keel_plan_use_elements(keel_plan_machine_t *machine, uint32_t ranks, uint32_t ranks_per_node,
                            keel_plan_error_t *error);
-/* how many groups the library forms, and the members of the largest: more than the group size where that leaves a rest */
+/*
+ * The count of groups formed by the library, and the members of the largest: more than the group
+ * size if ranks remain.
+ */
 void keel_plan_groups(uint64_t ranks, uint32_t group_size, uint32_t parities, uint64_t *groups_p, uint64_t *largest_p);
-/* the most ranks on one element of each level */
+/* The most ranks on one element of each level. */
 void keel_plan_most_ranks(const keel_plan_machine_t *machine, uint32_t ranks, uint32_t ranks_per_node, uint64_t *most);
-/* 0, or -1 and the reason */
+/* Returns 0, or -1 with the reason. */
 int keel_plan_layout_make(const keel_plan_machine_t *machine, const keel_plan_layout_params_t *params,
                           keel_plan_layout_t *layout, keel_plan_error_t *error);
 void keel_plan_layout_release(keel_plan_layout_t *layout);

@@ -10,7 +10,10 @@
 
 #define KEEL_PLAN_FILE_MAX (1 << 20)
 
-/* 1 when @a path leads to an installed machine; beside the program first, so that a moved installation finds its own */
+/*
+ * Finds an installed machine. Returns 1 if found. Looks beside the program first, so that a moved
+ * installation finds its own files.
+ */
 static int keel_plan_find(const char *name, char *path, size_t max)
 {
     char program[PATH_MAX];

@@ -12,7 +12,10 @@ static void keel_plan_loss_add(uint64_t f, const keel_plan_options_t *options, k
     }
 }
 
-/* asked for, or some shares of the processes; of few processes these are too few to lose anything, so steps from there to all */
+/*
+ * Sets the numbers of failures: as requested, or some shares of the processes. With few processes
+ * most shares cannot lose data; then takes even steps up to all processes.
+ */
 static void keel_plan_loss_ask(const keel_plan_options_t *options, keel_plan_replicas_t *result)
 {
     static const double shares[KEEL_PLAN_ASKED_MAX] = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1};

@@ -1,4 +1,4 @@
-/* The parser of machine files: a line is split into words, each statement checks its own. */
+/* Parser of machine files: splits a line into words; each statement checks its own words. */
 #include "plan_machine.h"
 
 #include "base/units.h"
@@ -45,13 +45,13 @@ static int keel_plan_name(keel_plan_parser_t *parser, const char *word, char *na
     return 0;
 }
 
-/* all that can be computed with, and no more */
+/* Accepts times within the range of the computations. */
 static int keel_plan_is_time(double seconds, double max)
 {
     return (seconds >= KEEL_PLAN_TIME_MIN) && (seconds <= max);
 }
 
-/* ---- what a level has after its count ---------------------------------------------------------------------- */
+/* ---- parameters after a level's count ---- */
 
 static int keel_plan_fit(keel_plan_parser_t *parser, keel_failures_t *failures)
 {
@@ -95,7 +95,7 @@ static int keel_plan_mtbf(keel_plan_parser_t *parser, keel_failures_t *failures)
     return 0;
 }
 
-/* ---- statements --------------------------------------------------------------------------------------------- */
+/* ---- statements ---- */
 
 static int keel_plan_level(keel_plan_parser_t *parser)
 {
@@ -180,7 +180,7 @@ static int keel_plan_statement(keel_plan_parser_t *parser)
     return keel_plan_fail(parser, "'%.40s' is none of machine, describe, window and level", keyword);
 }
 
-/* ---- lines -------------------------------------------------------------------------------------------------- */
+/* ---- lines ---- */
 
 static int keel_plan_split(keel_plan_parser_t *parser)
 {

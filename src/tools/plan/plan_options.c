@@ -43,7 +43,7 @@ enum {
 
 enum { FOR_SAFETY = 1 << KEEL_PLAN_SAFETY, FOR_REPLICAS = 1 << KEEL_PLAN_REPLICAS, FOR_ADVICE = 1 << KEEL_PLAN_ADVICE };
 
-/* which question each is about */
+/* questions to which each option belongs */
 static const unsigned char keel_plan_modes[OPT_LAST] = {
     [OPT_MACHINE] = FOR_SAFETY | FOR_ADVICE,
     [OPT_RANKS] = FOR_SAFETY | FOR_REPLICAS | FOR_ADVICE,
@@ -195,7 +195,7 @@ static int keel_plan_read_place(const char *text, keel_plan_options_t *options, 
     return keel_plan_complain(errors, "placement", text, "keel, aligned or neighbours");
 }
 
-/* what is a number with a range; -2: this option is not */
+/* Reads a number with a range. Returns -2 if the option is no number. */
 static int keel_plan_option_count(int option, const char *name, const char *text, keel_plan_options_t *options,
                                   FILE *errors)
 {
@@ -333,7 +333,7 @@ static int keel_plan_option(int option, const char *name, const char *text, keel
     }
 }
 
-/* ---- what belongs together ---------------------------------------------------------------------------------- */
+/* ---- consistency ---- */
 
 static int keel_plan_missing(const char *text, FILE *errors)
 {
@@ -341,7 +341,7 @@ static int keel_plan_missing(const char *text, FILE *errors)
     return -1;
 }
 
-/* an option that has nothing to say to the question asked is a mistake */
+/* Refuses an option that does not concern the question. */
 static int keel_plan_check_given(keel_plan_mode_t mode, uint64_t given, FILE *errors)
 {
     static const char *const questions[] = {
@@ -383,7 +383,7 @@ static int keel_plan_check_advice(keel_plan_options_t *options, FILE *errors)
         return keel_plan_missing("--advise needs --ranks or --hosts, --memory, --network and --memory-bandwidth",
                                  errors);
     }
-    if (options->hosts != NULL) { /* which say the rest */
+    if (options->hosts != NULL) { /* the hosts define the ranks */
         return ((options->ranks == 0) && (options->ranks_per_node == 0))
                    ? 0
                    : keel_plan_missing("--hosts says how many ranks there are: no --ranks, no --ranks-per-node",

@@ -1,4 +1,4 @@
-/* The table as a drawing, the counterpart of [F, figure 10c]: gnuplot is given the commands and the numbers on its input. */
+/* Draws the table, the counterpart of [F, figure 10c]: feeds commands and numbers to gnuplot. */
 #include "plan_report.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ int keel_plan_picture(const keel_plan_report_t *report, const char *path, keel_p
     FILE *stream;
     int status, failed;
 
-    if ((stream = fopen(path, "w")) == NULL) { /* said here, where the reason is known */
+    if ((stream = fopen(path, "w")) == NULL) { /* reported here, with the reason */
         snprintf(error->text, sizeof error->text, "cannot write %.100s: %s", path, strerror(errno));
         return -1;
     }

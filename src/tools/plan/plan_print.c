@@ -1,7 +1,7 @@
-/* The forms of a report: a table, or one line a level and share; comma-separated values; JSON. */
+/* Formats of a report: a table, or one line per level and share; comma-separated values; JSON. */
 #include "plan_report.h"
 
-#define KEEL_PLAN_MANY 0.1 /* a day; from there on it is more than a twentieth above the probability */
+#define KEEL_PLAN_MANY 0.1 /* a day; from here on more than a twentieth above the probability */
 
 static double keel_plan_none(const keel_plan_report_t *report)
 {
@@ -26,7 +26,7 @@ static void keel_plan_print_head(const keel_plan_report_t *report, FILE *stream)
             (report->options->parities == 1) ? "parity" : "parities");
 }
 
-/* ---- text --------------------------------------------------------------------------------------------------- */
+/* ---- text ---- */
 
 static void keel_plan_print_table(const keel_plan_report_t *report, FILE *stream)
 {
@@ -111,7 +111,10 @@ static void keel_plan_print_parts(const keel_plan_report_t *report, FILE *stream
     fprintf(stream, "not counted: failures of two levels on one day, at most %.2e\n", joint);
 }
 
-/* Failures that come singly are counted a day: where there are many, that is no probability. */
+/*
+ * Warns of large values: independent failures are counted per day, and large counts are no
+ * probability.
+ */
 static void keel_plan_print_many(const keel_plan_report_t *report, FILE *stream)
 {
     double most = 0;
@@ -135,7 +138,7 @@ static void keel_plan_print_many(const keel_plan_report_t *report, FILE *stream)
     }
 }
 
-/* ---- for programs ------------------------------------------------------------------------------------------- */
+/* ---- for programs ---- */
 
 static void keel_plan_print_csv(const keel_plan_report_t *report, FILE *stream)
 {
@@ -164,7 +167,7 @@ static void keel_plan_print_csv(const keel_plan_report_t *report, FILE *stream)
     }
 }
 
-/* names of machines and levels have no character that JSON would have escaped */
+/* Names of machines and levels need no escapes in JSON. */
 static void keel_plan_print_json(const keel_plan_report_t *report, FILE *stream)
 {
     const char *separator = "";

@@ -1,4 +1,7 @@
-/* The one random source of keel_plan's simulations: xoshiro256++ seeded by splitmix64, so that a seed is a result. */
+/*
+ * The single random source of simulations: xoshiro256++ seeded by splitmix64, so that a seed
+ * determines the result.
+ */
 #ifndef KEEL_TOOLS_PLAN_RANDOM_H_
 #define KEEL_TOOLS_PLAN_RANDOM_H_
 

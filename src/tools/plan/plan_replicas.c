@@ -1,5 +1,8 @@
-/* Processes fail in a random order until all replicas of something are gone; process i + k * g holds replica k of group i
- * [R IV-A]. A process that is drawn a second time is drawn again, which is cheap as long as few have failed. */
+/*
+ * Simulates processes that fail in random order until all replicas of a group are gone; process i +
+ * k * g holds replica k of group i [R IV-A]. A process drawn twice is drawn again, which is cheap
+ * while few have failed.
+ */
 #include "plan_simulate.h"
 
 #include "base/memory.h"
@@ -10,8 +13,8 @@
 
 typedef struct keel_plan_replica_run {
     uint64_t processes, groups, replicas;
-    uint64_t *failed; /* a bit a process */
-    uint8_t *dead;    /* processes of a group; replicas are at most 255 */
+    uint64_t *failed; /* one bit per process */
+    uint8_t *dead;    /* failed processes of each group; at most 255 replicas */
 } keel_plan_replica_run_t;
 
 static uint64_t keel_plan_failures_until_lost(keel_plan_replica_run_t *run, keel_plan_random_t *random)

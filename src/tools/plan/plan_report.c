@@ -8,7 +8,7 @@ const char *keel_plan_level_name(const keel_plan_machine_t *machine, uint32_t aw
     return (aware == 0) ? "none" : machine->level_name[aware - 1];
 }
 
-/* "switches" is the level "switch" */
+/* Accepts a plural: "switches" is the level "switch". */
 static int keel_plan_is_name(const char *text, const char *name)
 {
     const size_t length = strlen(name);
@@ -17,7 +17,7 @@ static int keel_plan_is_name(const char *text, const char *name)
            (!strcmp(text + length, "") || !strcmp(text + length, "s") || !strcmp(text + length, "es"));
 }
 
-/* first and last `aware` asked for */
+/* Finds the first and last `aware` requested. */
 static int keel_plan_levels(const keel_plan_machine_t *machine, const char *name, uint32_t *first_p, uint32_t *last_p,
                             keel_plan_error_t *error)
 {
@@ -67,7 +67,7 @@ static int keel_plan_simulate_cell(const keel_plan_report_t *report, const keel_
     return rc;
 }
 
-/* 2: these ranks are so uneven that the level cannot be heeded */
+/* Upper bound of the risk. 2: the ranks are too uneven to respect the level. */
 static double keel_plan_at_most(const keel_plan_report_t *report, const keel_reliability_params_t *cell_params)
 {
     const keel_plan_options_t *options = report->options;
@@ -101,7 +101,7 @@ static int keel_plan_cell(const keel_plan_report_t *report, const keel_plan_prog
         status = keel_reliability_catastrophe(&params, cell->exact_level, &cell->exact);
     }
     if (status == KEEL_ERR_GROUPS) {
-        return 0; /* this cell stays empty */
+        return 0; /* the cell stays empty */
     }
     if (status != KEEL_OK) {
         snprintf(error->text, sizeof error->text, "group size %u with %u parities: %s", cell->group_size,

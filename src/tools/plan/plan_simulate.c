@@ -1,8 +1,10 @@
 /*
- * A stratum is a level and a number of failures at once; its weight P_j(x) is known, the share c of catastrophic draws is
- * not. Where elements fail alone (tools/topo/failures.h) c is the share of draws that the last of their failures makes catastrophic. Where all draws are not more than those planned they are enumerated, which leaves no error. The interval of
- * the weighted sum is made of the strata's own by the square-and-add method, which stays right when a stratum
- * has no hit at all.
+ * A stratum is a level and a number of failures at once; its weight P_j(x) is known, its share c of
+ * catastrophic draws is unknown. Where elements fail alone (tools/topo/failures.h), c is the share
+ * of draws made catastrophic by their last failure. If the possible draws are no more than the
+ * planned ones, they are enumerated, without an error. The interval of the weighted sum combines
+ * the intervals of the strata by the square-and-add method, which stays valid if a stratum has no
+ * hit at all.
  */
 #include "plan_simulate.h"
 
@@ -11,11 +13,13 @@
 #include <math.h>
 #include <string.h>
 
-#define KEEL_PLAN_SEPARATE   6   /* numbers of failures that are strata of their own; the last stratum is all above */
-#define KEEL_PLAN_DRAWS_MIN  400 /* of a stratum */
+/* numbers of failures with strata of their own; the last stratum has all above */
+#define KEEL_PLAN_SEPARATE   6
+#define KEEL_PLAN_DRAWS_MIN  400 /* per stratum */
 #define KEEL_PLAN_TELL_EVERY 16384
-#define KEEL_PLAN_ROUNDS     16 /* each with as many draws as all before: who is stopped has some of each stratum */
-#define KEEL_PLAN_SETS_MAX   20000000.0 /* more are not enumerated */
+/* each with as many draws as all before: an early stop leaves draws in every stratum */
+#define KEEL_PLAN_ROUNDS   16
+#define KEEL_PLAN_SETS_MAX 20000000.0 /* larger numbers are not enumerated */
 
 typedef struct keel_plan_run {
     const keel_plan_machine_t *machine;
@@ -23,7 +27,7 @@ typedef struct keel_plan_run {
     keel_plan_random_t *random;
     const keel_plan_progress_t *progress;
     uint64_t planned, drawn;
-    uint32_t *hits, *hit_stamp; /* by group: members dead in the draw of that stamp */
+    uint32_t *hits, *hit_stamp; /* by group: members dead in the draw with that stamp */
     uint32_t *failed_stamp;     /* by element */
     uint32_t stamp;
     int is_stopped;
@@ -31,12 +35,12 @@ typedef struct keel_plan_run {
 
 typedef struct keel_plan_stratum {
     uint32_t level;
-    uint64_t x, x_last; /* more than one: drawn by their probabilities */
+    uint64_t x, x_last; /* a range: drawn by probability */
     double weight;
     uint64_t draws; /* planned */
     uint64_t drawn, hits;
     int is_enumerated;
-    double share; /* when enumerated */
+    double share; /* if enumerated */
 } keel_plan_stratum_t;
 
 void keel_plan_wilson(double hits, double n, double *low_p, double *high_p)
@@ -49,7 +53,7 @@ void keel_plan_wilson(double hits, double n, double *low_p, double *high_p)
     *high_p = (hits < n) ? fmin(middle + half, 1) : 1;
 }
 
-/* ---- one draw ----------------------------------------------------------------------------------------------- */
+/* ---- one draw ---- */
 
 static void keel_plan_next_draw(keel_plan_run_t *run)
 {
@@ -60,7 +64,7 @@ static void keel_plan_next_draw(keel_plan_run_t *run)
     }
 }
 
-/* 1: with this element more than m members of a group are dead */
+/* Fails an element. Returns 1 if more than m members of a group are now dead. */
 static int keel_plan_fail_element(keel_plan_run_t *run, uint32_t level, uint32_t element)
 {
     const keel_plan_layout_t *layout = run->layout;
@@ -84,7 +88,7 @@ static int keel_plan_is_alone(const keel_plan_run_t *run, uint32_t level)
     return run->machine->levels[level].failures.kind == KEEL_FAILURES_ELEMENT;
 }
 
-/* Floyd's way to draw x different elements, a set */
+/* Draws a set of x different elements by Floyd's method. */
 static int keel_plan_draw_set(keel_plan_run_t *run, uint32_t level, uint64_t x)
 {
     const uint64_t count = run->layout->count[level];
@@ -101,7 +105,7 @@ static int keel_plan_draw_set(keel_plan_run_t *run, uint32_t level, uint64_t x)
     return 0;
 }
 
-/* elements that fail alone, in their order: whether it is the last of x that makes the catastrophe */
+/* Draws elements that fail alone, in order. True if the last of x causes the catastrophe. */
 static int keel_plan_draw_order(keel_plan_run_t *run, uint32_t level, uint64_t x)
 {
     uint64_t i, element;
@@ -124,7 +128,7 @@ static int keel_plan_draw(keel_plan_run_t *run, uint32_t level, uint64_t x)
     return keel_plan_is_alone(run, level) ? keel_plan_draw_order(run, level, x) : keel_plan_draw_set(run, level, x);
 }
 
-/* ---- one stratum -------------------------------------------------------------------------------------------- */
+/* ---- one stratum ---- */
 
 static double keel_plan_all_draws(uint64_t count, uint64_t x)
 {
@@ -137,7 +141,7 @@ static double keel_plan_all_draws(uint64_t count, uint64_t x)
     return all;
 }
 
-/* every set of x elements, in lexical order */
+/* Enumerates every set of x elements in lexical order. */
 static double keel_plan_enumerate(keel_plan_run_t *run, uint32_t level, uint32_t x)
 {
     const uint32_t count = run->layout->count[level];
@@ -183,7 +187,7 @@ static uint64_t keel_plan_draw_number(keel_plan_run_t *run, const keel_plan_stra
     return x;
 }
 
-/* goes on until @a draws are drawn */
+/* Continues until @a draws draws are done. */
 static void keel_plan_run_stratum(keel_plan_run_t *run, keel_plan_stratum_t *stratum, uint64_t draws)
 {
     for (; (stratum->drawn < draws) && !run->is_stopped; stratum->drawn++) {
@@ -204,7 +208,8 @@ static void keel_plan_run_strata(keel_plan_run_t *run, keel_plan_stratum_t *stra
         if ((strata[i].x == strata[i].x_last) && (strata[i].x <= KEEL_PLAN_SEPARATE) &&
             (sets <= (double)strata[i].draws) && (sets <= KEEL_PLAN_SETS_MAX)) {
             strata[i].share = keel_plan_enumerate(run, strata[i].level, (uint32_t)strata[i].x);
-            if (keel_plan_is_alone(run, strata[i].level) && (strata[i].x > 1)) { /* but for what was one before */
+            /* minus the sets that were catastrophic before */
+            if (keel_plan_is_alone(run, strata[i].level) && (strata[i].x > 1)) {
                 strata[i].share -= keel_plan_enumerate(run, strata[i].level, (uint32_t)strata[i].x - 1);
             }
             strata[i].is_enumerated = 1;
@@ -234,9 +239,9 @@ static keel_plan_estimate_t keel_plan_share(const keel_plan_stratum_t *stratum)
     return share;
 }
 
-/* ---- all strata --------------------------------------------------------------------------------------------- */
+/* ---- all strata ---- */
 
-/* draws where they lower the error most: by weight and by a guess at the spread */
+/* Plans draws where they reduce the error most: by weight and by a guess at the spread. */
 static uint32_t keel_plan_strata(keel_plan_run_t *run, uint64_t samples, keel_plan_stratum_t *strata)
 {
     const keel_plan_layout_t *layout = run->layout;
@@ -263,7 +268,7 @@ static uint32_t keel_plan_strata(keel_plan_run_t *run, uint64_t samples, keel_pl
     for (i = 0; i < n; i++) {
         strata[i].draws = KEEL_PLAN_DRAWS_MIN + (uint64_t)((double)samples * (sum > 0 ? score[i] / sum : 0));
         if ((strata[i].x == 1) && (strata[i].draws < layout->count[strata[i].level])) {
-            strata[i].draws = layout->count[strata[i].level]; /* single failures are always enumerated */
+            strata[i].draws = layout->count[strata[i].level]; /* always enumerated */
         }
         run->planned += strata[i].draws;
     }
@@ -273,7 +278,8 @@ static uint32_t keel_plan_strata(keel_plan_run_t *run, uint64_t samples, keel_pl
 static void keel_plan_add(keel_plan_estimate_t *sum, double weight, const keel_plan_estimate_t *share)
 {
     sum->value += weight * share->value;
-    sum->low += pow(weight * (share->value - share->low), 2); /* squares until the end */
+    /* square roots are taken at the end */
+    sum->low += pow(weight * (share->value - share->low), 2);
     sum->high += pow(weight * (share->high - share->value), 2);
     sum->samples += share->samples;
 }

@@ -1,7 +1,8 @@
 /*
- * Monte Carlo beside the formulas. Catastrophes: failures are drawn level by level and number by number (strata weighted
- * with P_j(x)), the elements that fail at random, and the groups of an actual placement counted. Replicas: processes fail
- * one after the other until data is lost [R VI-B1].
+ * Monte Carlo simulations beside the formulas. Catastrophes: draws failures level by level and
+ * number by number (strata weighted with P_j(x)), picks the failed elements at random, and counts
+ * dead members in the groups of an actual placement. Replicas: processes fail one after the other
+ * until data is lost [R VI-B1].
  */
 #ifndef KEEL_TOOLS_PLAN_SIMULATE_H_
 #define KEEL_TOOLS_PLAN_SIMULATE_H_
@@ -11,19 +12,19 @@
 
 #include "tools/topo/replica_loss.h"
 
-#define KEEL_PLAN_Z 1.959963984540054 /* of 95 % */
+#define KEEL_PLAN_Z 1.959963984540054 /* quantile of 95 % */
 
 typedef struct keel_plan_progress {
-    int (*tell)(void *arg, double done); /* done: 0 .. 1; not 0: stop here. May be NULL. */
+    int (*tell)(void *arg, double done); /* done: 0 .. 1; nonzero return: stop. May be NULL. */
     void *arg;
 } keel_plan_progress_t;
 
 typedef struct keel_plan_estimate {
     double value, low, high; /* with the interval of 95 % */
-    uint64_t samples;        /* drawn; what could be enumerated was */
+    uint64_t samples;        /* drawn; 0 where all cases were enumerated */
 } keel_plan_estimate_t;
 
-/* 0, or -1 without memory. @a by_level may be NULL. */
+/* Returns 0, or -1 if memory is short. @a by_level may be NULL. */
 int keel_plan_simulate(const keel_plan_machine_t *machine, const keel_plan_layout_t *layout, uint64_t samples,
                        keel_plan_random_t *random, const keel_plan_progress_t *progress, keel_plan_estimate_t *by_level,
                        keel_plan_estimate_t *estimate);
@@ -31,18 +32,22 @@ int keel_plan_simulate(const keel_plan_machine_t *machine, const keel_plan_layou
 #define KEEL_PLAN_ASKED_MAX 8
 
 typedef struct keel_plan_replicas {
-    keel_plan_estimate_t failures; /* until something is lost: mean and its interval */
+    keel_plan_estimate_t failures; /* failures until data is lost: mean and interval */
     double tenth, median, ninetieth;
     unsigned asked_count;
-    uint64_t asked[KEEL_PLAN_ASKED_MAX];            /* failures; in */
-    keel_plan_estimate_t lost[KEEL_PLAN_ASKED_MAX]; /* by so many failures something is lost; out */
+    uint64_t asked[KEEL_PLAN_ASKED_MAX]; /* input: numbers of failures */
+    /* output: probability of lost data after these */
+    keel_plan_estimate_t lost[KEEL_PLAN_ASKED_MAX];
 } keel_plan_replicas_t;
 
-/* 0, or -1 without memory or with more than 255 replicas. Stops early, with fewer samples, when told to. */
+/*
+ * Returns 0, or -1 if memory is short or with more than 255 replicas. Stops early, with fewer
+ * samples, if told to.
+ */
 int keel_plan_simulate_replicas(const keel_replicas_t *replicas, uint64_t samples, keel_plan_random_t *random,
                                 const keel_plan_progress_t *progress, keel_plan_replicas_t *result);
 
-/* Wilson's interval for hits of n */
+/* Wilson's interval for @a hits of @a n. */
 void keel_plan_wilson(double hits, double n, double *low_p, double *high_p);
 
 #endif

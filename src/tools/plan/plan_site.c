@@ -20,7 +20,7 @@ static int keel_plan_site_refuse(const char *format, const char *name, const cha
     return -1;
 }
 
-/* ---- the hierarchy ------------------------------------------------------------------------------------------ */
+/* ---- the hierarchy ---- */
 
 static void keel_plan_site_say(void *arg, int is_warning, const char *text)
 {
@@ -33,7 +33,7 @@ static int keel_plan_site_compare(const void *left, const void *right, void *arg
     const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     uint32_t j, e, f;
 
-    for (j = domains->level_count; j-- > 0;) { /* the coarsest decides */
+    for (j = domains->level_count; j-- > 0;) { /* the coarsest level decides */
         e = domains->levels[j].of_rank[a];
         f = domains->levels[j].of_rank[b];
         if (e != f) {
@@ -43,7 +43,7 @@ static int keel_plan_site_compare(const void *left, const void *right, void *arg
     return (a > b) - (a < b);
 }
 
-/* so that the ranks of each element follow each other */
+/* Sorts the ranks so that those of each element are adjacent. */
 static keel_status_t keel_plan_site_sort(const keel_domains_t *domains, keel_domains_t *sorted)
 {
     uint32_t *order = keel_alloc(domains->ranks * sizeof *order, "plan order"), r;
@@ -96,7 +96,7 @@ static int keel_plan_site_domains(const keel_plan_options_t *options, const tool
     return (status == KEEL_OK) ? 0 : -1;
 }
 
-/* ---- its failures ------------------------------------------------------------------------------------------- */
+/* ---- failures of the site ---- */
 
 static int keel_plan_site_level(const keel_plan_machine_t *given, const keel_domain_level_t *level,
                                 keel_plan_machine_t *machine)
@@ -162,7 +162,7 @@ static int keel_plan_site_machine(const keel_plan_options_t *options, const keel
     return 0;
 }
 
-/* ---- interface ---------------------------------------------------------------------------------------------- */
+/* ---- interface ---- */
 
 int keel_plan_site_read(keel_plan_options_t *options, const keel_plan_machine_t *given, keel_plan_site_t *site)
 {

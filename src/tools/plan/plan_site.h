@@ -1,4 +1,7 @@
-/* Where the ranks of a job are, by the list of their hosts and the job's topology file: what advice takes for a machine. */
+/*
+ * The site of a job, the machine of an advice: places of ranks from a list of hosts and the job's
+ * topology file.
+ */
 #ifndef KEEL_TOOLS_PLAN_SITE_H_
 #define KEEL_TOOLS_PLAN_SITE_H_
 
@@ -6,14 +9,14 @@
 #include "plan_options.h"
 
 typedef struct keel_plan_site {
-    keel_domains_t domains; /* ranks numbered anew, in order of the elements that they are on */
+    keel_domains_t domains; /* ranks renumbered in order of their elements */
     keel_plan_machine_t machine;
 } keel_plan_site_t;
 
 /*
- * @a given: the machine whose failure rates levels of the same name have; NULL: nodes fail by options->mtbf_s, and the other
- * levels never. Sets ranks and ranks_per_node (the most) of @a options. 0, or -1 and one line on standard error.
- * The caller releases in either case.
+ * @a given: failure rates for levels of the same name; NULL: nodes fail by options->mtbf_s, other
+ * levels never fail. Sets ranks and ranks_per_node (the maximum) of @a options. Returns 0, or -1
+ * after one line on standard error. The caller releases in either case.
  */
 int keel_plan_site_read(keel_plan_options_t *options, const keel_plan_machine_t *given, keel_plan_site_t *site);
 void keel_plan_site_release(keel_plan_site_t *site);

@@ -1,7 +1,8 @@
 /*
- * Endpoints are given to groups in turn, each to the next group that still needs one and has room on its element. When
- * none is left, others are moved along: a path from a group that would take it, through endpoints that give way, to a
- * group in need. This is a maximum flow from elements to groups, so the demand is missed only where it cannot be met.
+ * Assigns endpoints to groups in turn, each to the next incomplete group with room on the
+ * endpoint's element. If there is none, moves others along a path: from a group that can take the
+ * endpoint, through endpoints that give way, to an incomplete group. This computes a maximum flow
+ * from elements to groups, so the demand is missed only if no assignment can meet it.
  */
 #include "tools/topo/endpoint.h"
 
@@ -15,10 +16,10 @@ typedef struct keel_assign {
     const keel_groups_t *groups;
     const uint32_t *element; /* of each rank on the level */
     uint32_t programs, parities;
-    uint32_t *slot; /* of group g: its endpoints, from g * parities on */
-    uint32_t *used; /* of each group */
+    uint32_t *slot; /* endpoints of group g, from g * parities on */
+    uint32_t *used; /* count of used slots of each group */
     uint32_t cursor;
-    /* search for a path: from which group it came, and which of that group's slots gives way */
+    /* path search: the previous group of each, and the slot there that gives way */
     uint32_t *queue, *from, *gives;
 } keel_assign_t;
 
@@ -52,7 +53,10 @@ static int assign_turn(keel_assign_t *assign, uint32_t endpoint)
     return 0;
 }
 
-/* @a endpoint enters @a group at the end of the path, and everybody on it moves on by one group */
+/*
+ * Puts @a endpoint into the path: each endpoint on the path moves on by one group, and the last one
+ * into @a group.
+ */
 static void assign_shift(keel_assign_t *assign, uint32_t endpoint, uint32_t group)
 {
     uint32_t into = group, place = assign->used[group]++;
@@ -67,7 +71,7 @@ static void assign_shift(keel_assign_t *assign, uint32_t endpoint, uint32_t grou
     assign->slot[into * (size_t)assign->parities + place] = endpoint;
 }
 
-/* groups that have room for an element, and were not found before, join the queue */
+/* Queues the unvisited groups with room for an element. */
 static uint32_t assign_reach(keel_assign_t *assign, uint32_t element, uint32_t from, uint32_t gives, uint32_t tail)
 {
     uint32_t group;
@@ -104,7 +108,7 @@ static int assign_path(keel_assign_t *assign, uint32_t endpoint)
     return 0;
 }
 
-/* the group in need that it crowds least */
+/* Puts the endpoint into the incomplete group with the fewest members on its element. */
 static void assign_anywhere(keel_assign_t *assign, uint32_t endpoint)
 {
     uint32_t group, held, best = 0, least = UINT32_MAX;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define KEEL_FAILURES_PRECISE 1e-17 /* relative; what is left out of a sum is less */
+#define KEEL_FAILURES_PRECISE 1e-17 /* relative error of truncated sums */
 
 uint64_t keel_hazard_used(const keel_hazard_t *level)
 {
@@ -36,22 +36,27 @@ double keel_hypergeometric(uint64_t all, uint64_t part, uint64_t x, uint64_t hit
     return (double)expl(keel_log_choose(part, hits) + keel_log_choose(all - part, x - hits) - keel_log_choose(all, x));
 }
 
-/* ---- elements that fail on their own -------------------------------------------------------------------------- */
+/* ---- elements that fail alone ---- */
 
-/* that one has failed within the last window */
+/* Probability that an element has failed within the last window. */
 static double keel_failures_window_risk(const keel_failures_t *failures)
 {
     return -expm1(-failures->window_s / failures->mtbf_s);
 }
 
-/* that elements come to be away: who fails once more in the window was away */
+/*
+ * Rate at which elements go away: an element that fails again within the window was away already.
+ */
 static double keel_failures_element_rate(const keel_hazard_t *level)
 {
     return (double)level->count * (KEEL_DAY_S / level->failures.mtbf_s) *
            exp(-level->failures.window_s / level->failures.mtbf_s);
 }
 
-/* beyond the mean the terms fall faster than any geometric series; before it the tail is most of the whole */
+/*
+ * Sums P(x) for x >= from. Beyond the mean the terms fall faster than any geometric series; below
+ * the mean the tail is most of the whole.
+ */
 static double keel_failures_element_tail(const keel_hazard_t *level, uint64_t from)
 {
     const double q = keel_failures_window_risk(&level->failures), any = keel_failures_element_rate(level);
@@ -73,7 +78,7 @@ static double keel_failures_element_tail(const keel_hazard_t *level, uint64_t fr
     return sum;
 }
 
-/* ---- all kinds ------------------------------------------------------------------------------------------------ */
+/* ---- all kinds ---- */
 
 double keel_failures_probability(const keel_hazard_t *level, uint64_t x)
 {
@@ -119,7 +124,7 @@ double keel_failures_tail(const keel_hazard_t *level, uint64_t from)
     return 0;
 }
 
-/* x failures miss the job when all are among the unused */
+/* Rate of failures that hit the job: x failures miss the job if all are among unused elements. */
 double keel_failures_of_job(const keel_hazard_t *level)
 {
     const uint64_t used = keel_hazard_used(level), unused = level->count - used;

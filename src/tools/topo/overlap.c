@@ -1,13 +1,15 @@
 /*
- * The argument. A failure of level j hits h of the group's elements with the rate r_j(h), the sum over x of P_j(x) times the
- * hypergeometric share, and takes at most h * share_j members. Failures arrive independently of each other, so what such a
- * one finds is what the window before it brought:
- *  - failures of one of the group's elements (h = 1) come to each of these as Poisson processes of their own, so the others
- *    have failed independently with 1 - exp(-rate * window): a binomial number;
- *  - failures of several of them (h > 1) are a Poisson number for each h.
- * The sum over j and h of r_j(h) P(members lost before + h * share_j > m) counts every catastrophe that needs more than one
- * failure at least once: at its last one. That a member may be lost twice, that a failure may follow a catastrophe, and that a
- * group may have fewer elements than given make it larger only. All sums have positive terms, so that small ones are right.
+ * The argument. A failure of level j hits h of the group's elements at the rate r_j(h), the sum
+ * over x of P_j(x) times the hypergeometric share, and takes at most h * share_j members. Failures
+ * arrive independently, so a failure finds the results of the window before:
+ * - failures of a single element of the group (h = 1) reach each element as a separate Poisson
+ * process, so the other elements have failed independently with 1 - exp(-rate * window): a binomial
+ * number;
+ * - failures of several elements (h > 1) are a Poisson number for each h.
+ * The sum over j and h of r_j(h) P(members lost before + h * share_j > m) counts every catastrophe
+ * of more than one failure at least once: at its last failure. Double losses of a member, failures
+ * after a catastrophe, and groups with fewer elements than given only increase the sum. All sums
+ * have positive terms, so small sums are accurate.
  */
 #include "tools/topo/overlap.h"
 
@@ -16,10 +18,11 @@
 #include <math.h>
 #include <string.h>
 
-#define KEEL_OVERLAP_X_MAX   4096  /* more failures at once are a catastrophe by themselves (reliability.c) */
-#define KEEL_OVERLAP_PRECISE 1e-18 /* relative; what is left out of a sum is less */
+/* more simultaneous failures are a catastrophe by themselves (reliability.c) */
+#define KEEL_OVERLAP_X_MAX   4096
+#define KEEL_OVERLAP_PRECISE 1e-18 /* relative error of truncated sums */
 
-/* how many members are lost: [i] for i, the last one for that many or more */
+/* Distribution of the number of lost members: [i] for i, the last entry for at least as many. */
 typedef struct keel_overlap_sum {
     double p[KEEL_OVERLAP_PARITIES_MAX + 2];
 } keel_overlap_sum_t;
@@ -49,7 +52,10 @@ static void keel_overlap_rates(const keel_overlap_level_t *level, uint64_t parit
     }
 }
 
-/* adds so many times @a step members as @a number has probabilities for; the last of them for that many or more */
+/*
+ * Adds a random multiple of @a step members, with the probabilities @a number; the last entry of
+ * number is for at least as many.
+ */
 static void keel_overlap_add(keel_overlap_sum_t *sum, uint64_t most, uint64_t step, const double *number, uint64_t last)
 {
     keel_overlap_sum_t result = {{0}};
@@ -63,7 +69,7 @@ static void keel_overlap_add(keel_overlap_sum_t *sum, uint64_t most, uint64_t st
     *sum = result;
 }
 
-/* of elements that each failed with the probability q */
+/* Adds elements that have each failed with probability q. */
 static void keel_overlap_add_binomial(keel_overlap_sum_t *sum, uint64_t most, uint64_t step, uint64_t elements,
                                       double q)
 {
@@ -97,13 +103,13 @@ static void keel_overlap_add_poisson(keel_overlap_sum_t *sum, uint64_t most, uin
     keel_overlap_add(sum, most, step, number, last);
 }
 
-/* the probability that one element has failed alone within the window */
+/* Probability that an element has failed alone within the window. */
 static double keel_overlap_risk(const keel_overlap_level_t *level, const keel_overlap_rates_t *rates, double window_s)
 {
     return -expm1(-rates->rate[1] / (double)level->elements * (window_s / KEEL_DAY_S));
 }
 
-/* what the window brings, but for single failures of level j's elements */
+/* Sums the losses in the window, except single failures of level j's elements. */
 static void keel_overlap_before(const keel_overlap_level_t *levels, const keel_overlap_rates_t *rates, uint32_t count,
                                 uint32_t j, uint64_t most, double window_s, keel_overlap_sum_t *sum)
 {
@@ -149,7 +155,8 @@ keel_status_t keel_overlap_rate(const keel_overlap_level_t *levels, uint32_t lev
         keel_overlap_before(levels, rates, level_count, j, most, window_s, &before);
         for (h = 1; (h <= levels[j].elements) && (h * levels[j].share <= parities); h++) {
             if (rates[j].rate[h] > 0) {
-                all = before; /* those that fail now have not failed before: that would be a member lost twice */
+                /* the elements that fail now have not failed before: no member is lost twice */
+                all = before;
                 keel_overlap_add_binomial(&all, most, levels[j].share, levels[j].elements - h, risk);
                 for (lost = most - h * levels[j].share; lost <= most; lost++) {
                     *rate_p += rates[j].rate[h] * all.p[lost];

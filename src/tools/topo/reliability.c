@@ -1,6 +1,7 @@
 /*
- * Probabilities here go down to 1e-20 and below, so nothing is computed as 1 - p of a small p and no ratio of binomials
- * by its factorials: ratios are products of their factors, and the exact count sums positive terms only.
+ * Probabilities here reach 1e-20 and below. So no small p is computed as 1 - (1 - p), and no ratio
+ * of binomials by factorials: ratios are products of their factors, and the exact count sums
+ * positive terms only.
  */
 #include "tools/topo/reliability.h"
 
@@ -10,13 +11,14 @@
 #include <assert.h>
 #include <math.h>
 
-#define KEEL_RELIABILITY_X_MAX   4096   /* concurrent failures looked at one by one; more count as catastrophic */
-#define KEEL_RELIABILITY_NOTHING 1e-20  /* of a sum */
-#define KEEL_RELIABILITY_SMALL   1e-100 /* below it products are computed anew, from factors */
+/* simultaneous failures computed one by one; more count as catastrophic */
+#define KEEL_RELIABILITY_X_MAX   4096
+#define KEEL_RELIABILITY_NOTHING 1e-20  /* negligible part of a sum */
+#define KEEL_RELIABILITY_SMALL   1e-100 /* smaller products are recomputed from factors */
 #define KEEL_RELIABILITY_MU_MAX  40.0
-#define KEEL_RELIABILITY_PRECISE 1e-15 /* relative; what is left out is less */
+#define KEEL_RELIABILITY_PRECISE 1e-15 /* relative error of truncated sums */
 
-/* ---- whether that is a catastrophe -------------------------------------------------------------------------- */
+/* ---- catastrophic draws ---- */
 
 keel_status_t keel_reliability_spread(uint64_t used, uint64_t group_size, uint64_t parities, keel_spread_t *spread_p)
 {
@@ -54,14 +56,17 @@ double keel_reliability_bound(uint64_t count, uint64_t classes, uint64_t element
     return (bound < 1) ? bound : 1;
 }
 
-/* the probability that the least possible number of the class's elements, @a least, is among r failed ones of rest */
+/*
+ * Probability that the least possible number of the class's elements, @a least, is among r failed
+ * elements of rest.
+ */
 static double keel_reliability_least(uint64_t size, uint64_t rest, uint64_t r, uint64_t least)
 {
     const uint64_t alive = rest - r;
     double h = 1;
     uint64_t i;
 
-    if (least > 0) { /* all others failed: the alive ones are all of the class */
+    if (least > 0) { /* all others failed: all living elements are of the class */
         for (i = 0; i < alive; i++) {
             h *= (double)(size - i) / (double)(rest - i);
         }
@@ -78,8 +83,9 @@ static double keel_reliability_least(uint64_t size, uint64_t rest, uint64_t r, u
 }
 
 /*
- * The first class has size of the rest elements, r of which failed: the probability of a catastrophe in it or, with what
- * is left of the failures, in the later ones (@a later by their number; NULL: not there). @a h: keel_reliability_least().
+ * Probability of a catastrophe in the first class, which has size of the rest elements, r of which
+ * failed, or, with the remaining failures, in the later classes (@a later by their number; NULL: no
+ * later class). @a h: keel_reliability_least().
  */
 static double keel_reliability_class(uint64_t size, uint64_t rest, uint64_t r, uint64_t deaths, double h,
                                      const double *later)
@@ -95,7 +101,7 @@ static double keel_reliability_class(uint64_t size, uint64_t rest, uint64_t r, u
     for (i = least; i <= most; i++) {
         sum += h * ((i >= deaths) ? 1 : (later != NULL) ? later[r - i] : 0);
         if ((i >= deaths) && ((double)(i * (rest - r)) > (double)(size * r)) && (h < sum * KEEL_RELIABILITY_NOTHING)) {
-            break; /* beyond the mean, and falling */
+            break; /* beyond the mean, where the terms fall */
         }
         h *= (double)(size - i) / (double)(i + 1) * ((double)(r - i) / (double)(rest - size + i + 1 - r));
     }
@@ -112,7 +118,8 @@ void keel_reliability_exact(uint64_t count, uint64_t elements, uint64_t deaths, 
     for (r = 0; r <= x_max; r++) {
         conditional[r] = 0;
     }
-    for (i = classes; i-- > 0;) { /* conditional: of the classes after this one; in place, so from the top */
+    /* conditional: of the classes after the present; updated in place, so from the top */
+    for (i = classes; i-- > 0;) {
         size = count / classes + (i < count % classes);
         rest += size;
         h = 0;
@@ -121,23 +128,23 @@ void keel_reliability_exact(uint64_t count, uint64_t elements, uint64_t deaths, 
                 h = keel_reliability_least(size, rest, r, (r > rest - size) ? r - (rest - size) : 0);
             }
             conditional[r] = keel_reliability_class(size, rest, r, deaths, h, conditional);
-            h *=
-                (double)(rest - r + 1) / (double)(rest - size - r + 1); /* of r - 1; not used where that divides by 0 */
+            /* h of r - 1; not used where the division is by 0 */
+            h *= (double)(rest - r + 1) / (double)(rest - size - r + 1);
         }
     }
 }
 
-/* ---- the draws of a level ----------------------------------------------------------------------------------- */
+/* ---- the draws of a level ---- */
 
-/* what makes a draw of a level catastrophic */
+/* Conditions that make a draw of a level catastrophic. */
 typedef struct keel_reliability_pattern {
     keel_reliability_method_t method;
     keel_spread_t spread;
-    uint64_t parities; /* that many of spread may be lost */
-    uint64_t classes;  /* of spread.elements each, for the union bounds */
+    uint64_t parities; /* elements of spread that may be lost */
+    uint64_t classes;  /* count of classes of spread.elements each, for the union bounds */
 } keel_reliability_pattern_t;
 
-/* for x = 0 .. x_max failures of elements with ranks */
+/* Computes the conditional probability for x = 0 .. x_max failures of elements with ranks. */
 static void keel_reliability_of_used(const keel_reliability_pattern_t *pattern, uint64_t used, uint64_t x_max,
                                      double *conditional)
 {
@@ -148,7 +155,7 @@ static void keel_reliability_of_used(const keel_reliability_pattern_t *pattern, 
         keel_reliability_exact(used, spread->elements, pattern->parities + 1, x_max, conditional);
         return;
     }
-    for (x = x_max + 1; x-- > 0;) { /* from the top: the exact values of x write those below it */
+    for (x = x_max + 1; x-- > 0;) { /* from the top: the exact values of x overwrite those below */
         deaths = keel_reliability_deaths(spread, pattern->parities, x);
         if ((deaths == 0) || (spread->elements == 0)) {
             conditional[x] = (deaths == 0);
@@ -160,7 +167,10 @@ static void keel_reliability_of_used(const keel_reliability_pattern_t *pattern, 
     }
 }
 
-/* the same for x failures of any elements, in place; from the top, as each needs those below it */
+/*
+ * Converts to x failures of any elements, in place; from the top, since each value needs those
+ * below.
+ */
 static void keel_reliability_thin(uint64_t count, uint64_t used, uint64_t x_max, double *conditional)
 {
     const uint64_t unused = count - used;
@@ -190,9 +200,9 @@ static void keel_reliability_thin(uint64_t count, uint64_t used, uint64_t x_max,
 }
 
 /*
- * From which number of failures on it makes no difference that the rest counts as catastrophic: because so many fail hardly
- * ever, or because it is. (Failures of a draw are negatively associated, so with an expectation of mu catastrophic classes
- * none is with at most exp(-mu).)
+ * The number of failures from which on more failures may count as catastrophic without an error: so
+ * many failures are negligibly rare, or catastrophic anyway. (Failures of a draw are negatively
+ * associated: with mu expected catastrophic classes, the probability of none is at most exp(-mu).)
  */
 static uint64_t keel_reliability_cut(const keel_hazard_t *level, const keel_reliability_pattern_t *pattern)
 {
@@ -235,7 +245,8 @@ static keel_status_t keel_reliability_level(const keel_reliability_pattern_t *pa
     if (used < level->count) {
         keel_reliability_thin(level->count, used, cut, conditional);
     }
-    for (x = 1; x <= cut; x++) { /* elements that fail alone: the last of x makes it catastrophic, x - 1 were not */
+    /* elements that fail alone: the last of x makes the draw catastrophic, x - 1 were not */
+    for (x = 1; x <= cut; x++) {
         share = is_element ? fmax(conditional[x] - conditional[x - 1], 0) : conditional[x];
         sum += keel_failures_probability(level, x) * share;
     }
@@ -244,9 +255,12 @@ static keel_status_t keel_reliability_level(const keel_reliability_pattern_t *pa
     return KEEL_OK;
 }
 
-/* ---- equation 9 --------------------------------------------------------------------------------------------- */
+/* ---- equation 9 ---- */
 
-/* an element with more ranks than there are groups has several of one group, however its placement */
+/*
+ * Members on an element: more ranks on an element than groups put several members of a group there,
+ * in any placement.
+ */
 static uint64_t keel_reliability_share(const keel_reliability_params_t *params, uint32_t level)
 {
     const uint64_t used = keel_hazard_used(&params->levels[level]);
@@ -277,7 +291,7 @@ static keel_status_t keel_reliability_heeded(const keel_reliability_params_t *pa
         }
         *part_p = 0;
         if (level->failures.kind == KEEL_FAILURES_ELEMENT) {
-            return KEEL_OK; /* one at a time: overlaps are all there is */
+            return KEEL_OK; /* elements fail one at a time: only overlaps count */
         }
         pattern.spread = (keel_spread_t){.each = 0, .elements = overlap->elements};
         pattern.parities = params->parities / overlap->share;

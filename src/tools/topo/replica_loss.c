@@ -1,8 +1,9 @@
 /*
- * The paper's formula is an alternating sum (inclusion and exclusion over the groups). Its j-th term is at most mu^j / j!,
- * mu the expected number of lost groups, because failures without replacement are negatively associated; for the same
- * reason nothing is lost with a probability of at most exp(-mu). So with 113 bits of mantissa the sum is right to 1e-14
- * where mu <= 40, and beyond that the answer is 1 to 17 digits.
+ * The paper's formula is an alternating sum (inclusion and exclusion over the groups). Its j-th
+ * term is at most mu^j / j!, with mu the expected number of lost groups, since failures without
+ * replacement are negatively associated; for the same reason, no group is lost with a probability
+ * of at most exp(-mu). So with 113 bits of mantissa the sum is accurate to 1e-14 for mu <= 40, and
+ * beyond that the answer is 1 to 17 digits.
  */
 #include "tools/topo/replica_loss.h"
 
@@ -17,7 +18,7 @@ typedef __float128 keel_wide_t;
 
 #define KEEL_REPLICAS_MU_MAX     40.0
 #define KEEL_REPLICAS_P_MAX      ((uint64_t)1 << 40)
-#define KEEL_REPLICAS_ONE_BY_ONE 4096 /* as many values of f are summed, more are integrated */
+#define KEEL_REPLICAS_ONE_BY_ONE 4096 /* largest count of values of f to sum; more are integrated */
 #define KEEL_REPLICAS_PANELS     256
 
 keel_status_t keel_replicas_check(const keel_replicas_t *replicas)
@@ -28,7 +29,10 @@ keel_status_t keel_replicas_check(const keel_replicas_t *replicas)
                : KEEL_ERR_INVALID_PARAM;
 }
 
-/* the probability that r given processes of p are among f failed ones; for whole f < r a factor is 0 */
+/*
+ * Probability that r given processes of p are among f failed processes; for integer f < r a factor
+ * is 0.
+ */
 static keel_wide_t keel_replicas_group(keel_wide_t p, keel_wide_t f, uint64_t r)
 {
     keel_wide_t product = 1;
@@ -110,7 +114,7 @@ double keel_replicas_failures_approximate(const keel_replicas_t *replicas)
     return p * pow(r / p, 1 / r);
 }
 
-/* ---- expectation -------------------------------------------------------------------------------------------- */
+/* ---- expectation ---- */
 
 /* Gauss-Legendre of order 8 */
 static const double keel_replicas_nodes[] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136267,
@@ -154,7 +158,10 @@ static uint64_t keel_replicas_end(const keel_replicas_t *replicas)
     return low;
 }
 
-/* E[F] is the sum over f >= 0 of P(F > f); by Euler and Maclaurin half the first value is what an integral misses */
+/*
+ * E[F] is the sum over f >= 0 of P(F > f); by Euler and Maclaurin, the integral misses half the
+ * first value.
+ */
 double keel_replicas_failures_expected(const keel_replicas_t *replicas)
 {
     const uint64_t end = keel_replicas_end(replicas);

@@ -1,6 +1,7 @@
 /*
- * How many processes may fail before data kept in r replicas is lost [R IV-D]: p processes in p / r groups, all of a
- * group with the same data; lost when all r of some group have failed. Pure computation.
+ * Number of processes that may fail before data in r replicas is lost [R IV-D]: p processes in p /
+ * r groups, with the same data in each process of a group. Data is lost if all r processes of a
+ * group have failed. Pure computation.
  */
 #ifndef KEEL_TOOLS_TOPO_REPLICA_LOSS_H_
 #define KEEL_TOOLS_TOPO_REPLICA_LOSS_H_
@@ -16,16 +17,18 @@ typedef struct keel_replicas {
 
 /* KEEL_ERR_INVALID_PARAM unless r divides p and both are in range */
 keel_status_t keel_replicas_check(const keel_replicas_t *replicas);
-/* P(<=): something is lost by failure f. To 13 digits, however small; its complement to 1e-13 absolute. */
+/*
+ * P(<=): data is lost by failure f. To 13 digits, however small; the complement to 1e-13 absolute.
+ */
 double keel_replicas_loss(const keel_replicas_t *replicas, uint64_t failures);
 double keel_replicas_survival(const keel_replicas_t *replicas, uint64_t failures);
-/* P(=): failure f is the one that loses something */
+/* P(=): failure f loses the data. */
 double keel_replicas_loss_at(const keel_replicas_t *replicas, uint64_t failures);
-/* the paper's approximation for few failures, g (f / p)^r; not a probability where it exceeds 1 */
+/* The paper's approximation for few failures, g (f / p)^r; no probability above 1. */
 double keel_replicas_loss_approximate(const keel_replicas_t *replicas, uint64_t failures);
-/* failures at which the approximation reaches 1: p (r / p)^(1 / r) */
+/* Failures at which the approximation reaches 1: p (r / p)^(1 / r). */
 double keel_replicas_failures_approximate(const keel_replicas_t *replicas);
-/* expected number of failures until something is lost */
+/* Expected number of failures until data is lost. */
 double keel_replicas_failures_expected(const keel_replicas_t *replicas);
 
 #endif

@@ -1,9 +1,11 @@
 /*
- * Groups after a loss without replacement. Groups with no more members than parities are made whole in three ways, the
- * cheapest first. Two of them unite: with one parity each has one member left, so a move makes two whole, and the number
- * of pairs is the largest there is: members on one element cannot pair, and if no element has more than half of them,
- * sorted by element the i-th and the one half the list further differ; else all of the others pair with that element's.
- * What is left moves into groups with room, or is joined by members of groups that have some to spare.
+ * Groups after a loss without replacement. Groups with no more members than parities are repaired
+ * in three ways, the cheapest first. First, two small groups unite: with one parity each has one
+ * member left, so one move repairs two groups, and the number of pairs is maximal: members on one
+ * element cannot pair. If no element has more than half of the members, then, sorted by element,
+ * the i-th and the member half the list further differ; else all members elsewhere pair with
+ * members on that element. The remaining members move into groups with room, or members of larger
+ * groups join them.
  */
 #include "tools/topo/shrink.h"
 #include "topo/regroup.h"
@@ -18,7 +20,7 @@ typedef struct keel_shrink {
     const uint32_t *element; /* of each rank on the level */
     uint32_t count, room;    /* groups, places of each */
     uint32_t *member, *size; /* by group */
-    uint32_t cursor;         /* where the search for a group goes on */
+    uint32_t cursor;         /* position of the next search for a group */
     uint32_t moved;
 } keel_shrink_t;
 
@@ -62,10 +64,11 @@ static void shrink_remove(keel_shrink_t *shrink, uint32_t group, uint32_t index)
     memmove(&member[index], &member[index + 1], (--shrink->size[group] - index) * sizeof(*member));
 }
 
-/* ---- small groups unite ----------------------------------------------------------------------------------------------- */
+/* ---- small groups unite ---- */
 
 typedef struct keel_shrink_small {
-    uint32_t group, element, count; /* element of its first member, small groups with that */
+    /* element of the first member; count of small groups with that element */
+    uint32_t group, element, count;
 } keel_shrink_small_t;
 
 static int shrink_compare(const void *left, const void *right)
@@ -81,7 +84,7 @@ static int shrink_compare(const void *left, const void *right)
     return (a->group > b->group) - (a->group < b->group);
 }
 
-/* the smaller moves into the larger when all of it fits */
+/* Moves the smaller group into the larger, if all of it fits. */
 static int shrink_unite(keel_shrink_t *shrink, uint32_t one, uint32_t other)
 {
     const uint32_t from = (shrink->size[one] < shrink->size[other]) ? one : other, to = (from == one) ? other : one;
@@ -106,7 +109,10 @@ static int shrink_unite(keel_shrink_t *shrink, uint32_t one, uint32_t other)
     return 1;
 }
 
-/* sorted so that elements with most small groups come first; @a count has room for every element. Returns how many. */
+/*
+ * Lists small groups, those of the most frequent elements first; @a count has room for every
+ * element. Returns the count.
+ */
 static uint32_t shrink_list(const keel_shrink_t *shrink, uint32_t elements, uint32_t *count, keel_shrink_small_t *small)
 {
     uint32_t g, i, smalls = 0;
@@ -136,11 +142,13 @@ static keel_status_t shrink_pair(keel_shrink_t *shrink, uint32_t elements)
         keel_free(count);
         return KEEL_ERR_NO_MEMORY;
     }
-    while (united > 0) { /* with several parities two small groups can make one that is still small */
+    /* with several parities, two small groups may unite to a group that is still small */
+    while (united > 0) {
         smalls = shrink_list(shrink, elements, count, small);
         pairs = smalls / 2;
         united = 0;
-        if ((smalls > 0) && (small[0].count > pairs)) { /* the others, from the end, with the first element's */
+        /* the groups of other elements, from the end, with the groups of the first element */
+        if ((smalls > 0) && (small[0].count > pairs)) {
             for (i = 0; i < smalls - small[0].count; i++) {
                 united += shrink_unite(shrink, small[i].group, small[smalls - 1 - i].group);
             }
@@ -155,9 +163,12 @@ static keel_status_t shrink_pair(keel_shrink_t *shrink, uint32_t elements)
     return KEEL_OK;
 }
 
-/* ---- one by one ---------------------------------------------------------------------------------------------------------- */
+/* ---- one by one ---- */
 
-/* all members of a small group into groups that are whole and have room; or none */
+/*
+ * Moves all members of a small group into complete groups with room. Returns 1 if all moved, 0 if
+ * none did, -1 if some did.
+ */
 static int shrink_dissolve(keel_shrink_t *shrink, uint32_t group)
 {
     const uint32_t before = shrink->moved;
@@ -184,7 +195,10 @@ static int shrink_dissolve(keel_shrink_t *shrink, uint32_t group)
     return 1;
 }
 
-/* members of groups that can spare them join a small group until it is whole */
+/*
+ * Moves members of groups that can spare them into a small group. Returns 1 if the group is
+ * complete, 0 if none moved, -1 if some did.
+ */
 static int shrink_fill(keel_shrink_t *shrink, uint32_t group)
 {
     const uint32_t before = shrink->moved, parities = shrink->params->parities;
@@ -209,7 +223,7 @@ static int shrink_fill(keel_shrink_t *shrink, uint32_t group)
     return (shrink->size[group] > parities) ? 1 : (shrink->moved > before ? -1 : 0);
 }
 
-/* 0: some group stays small */
+/* Returns 0 if a group stays small. */
 static int shrink_repair(keel_shrink_t *shrink)
 {
     const uint32_t parities = shrink->params->parities;
@@ -231,7 +245,7 @@ static int shrink_repair(keel_shrink_t *shrink)
     return 1;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------------ */
+/* ---- the whole ---- */
 
 static keel_status_t shrink_begin(keel_shrink_t *shrink, const keel_groups_t *groups, const uint8_t *is_lost)
 {
@@ -257,7 +271,10 @@ static keel_status_t shrink_begin(keel_shrink_t *shrink, const keel_groups_t *gr
     return KEEL_OK;
 }
 
-/* @a groups out of lists: group g has size[g] members at member + g * room; empty ones have no number */
+/*
+ * Makes @a groups from lists: group g has size[g] members at member + g * room; empty groups get no
+ * number.
+ */
 static keel_status_t shrink_finish(uint32_t ranks, uint32_t count, uint32_t room, const uint32_t *member,
                                    const uint32_t *size, keel_groups_t *groups)
 {
@@ -293,7 +310,10 @@ static keel_status_t shrink_finish(uint32_t ranks, uint32_t count, uint32_t room
     return KEEL_OK;
 }
 
-/* all who are left, with the largest size that keeps the property, or as asked if none does */
+/*
+ * Places all remaining ranks anew, with the largest group size that keeps the property, or as
+ * requested if none does.
+ */
 static keel_status_t shrink_anew(const keel_domains_t *domains, uint32_t left, const uint32_t *rank,
                                  const keel_place_params_t *params, keel_groups_t *groups, keel_shrink_result_t *result)
 {
@@ -362,7 +382,7 @@ keel_status_t keel_groups_shrink(const keel_domains_t *domains, const keel_group
         }
     }
     if ((status == KEEL_OK) && ((shrunk.count == 0) || (result_p->best > params->parities))) {
-        keel_groups_release(&shrunk); /* some group stayed small, or the old ones were crowded */
+        keel_groups_release(&shrunk); /* a group stayed small, or the old groups were crowded */
         status = shrink_anew(domains, left, rank, params, &shrunk, result_p);
     }
     keel_free(rank);
