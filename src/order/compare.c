@@ -1,4 +1,4 @@
-/* Words of the caller's own windows, compared as waits and tests do. */
+/* Comparison of words in the caller's own windows, for waits and tests. */
 #include "order/compare.h"
 
 uint64_t keel_word_load(const void *word, size_t size)
@@ -17,7 +17,7 @@ uint64_t keel_word_load(const void *word, size_t size)
 
 int keel_word_compares(uint64_t word, size_t size, keel_compare_t compare, uint64_t whole_value)
 {
-    /* both as words of so many bytes: the value of a negative one may be given as it is in 64 bits */
+    /* Both operands are words of @a size bytes: a negative value may be given in 64 bits. */
     const unsigned shift = 64 - 8 * (unsigned)size;
     const uint64_t value = whole_value << shift >> shift;
     const int64_t is = (int64_t)(word << shift) >> shift, wanted = (int64_t)(value << shift) >> shift;

@@ -1,17 +1,23 @@
 /*
- * Looks at requests: tests and waits of the program, and its callbacks (protocol.md, Waits inside a phase).
+ * Completion of requests: tests and waits of the program, and callbacks (protocol.md, Waits inside
+ * a phase).
  *
- * What is in progress in a program that waits are its gets: a put is free when it returns, and what is fetched or polled is here then. A
- * replacement is answered from records, at once, and its predecessor had to ask; so whether a get gives a request, and how often that is
- * in progress, is a determinant. The former is none where each get gives one, complete or not.
+ * In a program that waits only gets can be in progress: a put is complete locally when the call
+ * returns, and a fetch or a poll returns with the value. A replacement reads values from records at
+ * once, where the predecessor had to ask. So two facts are determinants: whether a get returned a
+ * request, and how often the request was in progress. The first needs no record, as each get
+ * returns a request, complete or not.
  *
- * Looks are numbered in a phase, and one by which the program is told that a request is in progress is an answer (sync/answers): those one after
- * another are one record, with the number of the first and how many they are. It says nothing of own memory, so it has no clock. One by which
- * it is told that the request is complete has no record: at a look that none is known of a replacement waits until the request is
- * complete, and says so. Either its predecessor did, whose get has a record then, or nobody has gone on by what it said. What it waits for
- * is a live rank's service side or memory, and no program's.
+ * Looks at requests are numbered in a phase. A look that finds the request in progress is a
+ * determinant (sync/answers); consecutive looks are one record, with the number of the first look
+ * and the count. The record says nothing of own memory and has no clock. A look at a complete
+ * request has no record: a replacement at a look without a record waits until the request is
+ * complete. Either the predecessor found the same, and the get has a record, or no rank depends on
+ * the result of the look. The replacement waits for the service side or the memory of a live rank,
+ * and for no program.
  *
- * What is said in callbacks, of a request that is known to be complete, or in a later phase, which has completed it, is not recorded.
+ * Not recorded are looks from callbacks, at a request known to be complete, and in a later phase,
+ * since the gsync has completed the request.
  */
 #include "order/completion.h"
 #include "engine/threads.h"
@@ -34,19 +40,19 @@ void keel_requests_call_back(keel_context_h ctx)
         ctx->called++;
         keel_threads_call(ctx, 1);
         if (req->is_new) {
-            (void)keel_wait_new(ctx); /* what it finds out is told by the next call */
+            (void)keel_wait_new(ctx); /* the next call reports its status */
         }
         req->cb(req->user, req->status);
         keel_threads_call(ctx, 0);
         ctx->callbacks--;
         req->is_due = 0;
-        if (req->is_released) { /* by the callback, too */
+        if (req->is_released) { /* released, perhaps by the callback */
             keel_req_recycle(req);
         }
     }
 }
 
-/* and rollback: never 0 */
+/* phase and rollback number, never 0 */
 static uint64_t look_phase(const keel_context_h ctx)
 {
     return ((uint64_t)ctx->lane.rollback << 32 | ctx->rec.phase) + 1;
@@ -62,7 +68,10 @@ void keel_req_begin_looks(struct keel_req *req, uint32_t rank, size_t length)
     }
 }
 
-/* replacement: KEEL_INPROGRESS as its predecessor was told; KEEL_OK: it is complete */
+/*
+ * Replacement: KEEL_INPROGRESS if the predecessor found the request in progress, KEEL_OK if it is
+ * complete.
+ */
 static keel_status_t look_again(struct keel_req *req, uint64_t look)
 {
     keel_context_h ctx = req->ctx;
@@ -85,7 +94,10 @@ static keel_status_t look_again(struct keel_req *req, uint64_t look)
     return status;
 }
 
-/* the program is about to be told that it is in progress: so it is, or it has become complete meanwhile, KEEL_OK */
+/*
+ * Logs a look before the program learns that the request is in progress. KEEL_OK: it has become
+ * complete meanwhile.
+ */
 static keel_status_t look_log(struct keel_req *req, uint64_t look)
 {
     keel_context_h ctx = req->ctx;
@@ -158,7 +170,8 @@ keel_status_t keel_req_test(keel_req_h req)
     if (keel_recovery_status(&req->ctx->rec) == KEEL_OK) {
         return KEEL_INPROGRESS;
     }
-    return keel_context_end(req->ctx, keel_context_check(req->ctx)); /* it will not be complete */
+    /* the request will never be complete */
+    return keel_context_end(req->ctx, keel_context_check(req->ctx));
 }
 
 keel_status_t keel_req_wait(keel_req_h req)
@@ -191,7 +204,7 @@ keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, ke
 
     if (req->pieces > 1 || is_given) {
         if (status != KEEL_OK) {
-            req->status = status; /* the pieces after were not issued */
+            req->status = status; /* the remaining pieces were not issued */
         }
         if (req_p != NULL) {
             *req_p = req;

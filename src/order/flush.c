@@ -1,4 +1,4 @@
-/* Flush: what was accessed is complete, there and here. */
+/* Flush: the accesses of this rank are complete, at the target and locally. */
 #include "order/flush.h"
 #include "engine/threads.h"
 
@@ -7,8 +7,10 @@
 #include "peer/access.h"
 #include "recovery/position.h"
 
-/* Those that are due are called, and may put there. What other threads put is theirs to flush: a call that waited for that, too, might
- * never end. */
+/*
+ * Runs pending callbacks, and they may put to the rank. Other threads flush their own puts: a call
+ * that waited for puts of all threads might never return.
+ */
 static int flush_goes_on(keel_context_h ctx, uint64_t called)
 {
     if (ctx->due != NULL) {
@@ -17,7 +19,7 @@ static int flush_goes_on(keel_context_h ctx, uint64_t called)
     return called != keel_threads_called(ctx);
 }
 
-/* what the log holds for the rank is there; not so, where another thread put something meanwhile */
+/* Recycles log records that are in place at the rank; not if another thread has put meanwhile. */
 static keel_status_t flush_recycle(keel_context_h ctx, uint32_t rank)
 {
     const keel_status_t status = (ctx->threads != NULL) ? keel_put_log_send(&ctx->puts, rank) : KEEL_OK;
@@ -28,7 +30,7 @@ static keel_status_t flush_recycle(keel_context_h ctx, uint32_t rank)
     return status;
 }
 
-/* all but the fence */
+/* flush of one rank without the fence */
 static keel_status_t flush_rank(keel_context_h ctx, uint32_t rank)
 {
     keel_status_t status;
@@ -60,7 +62,7 @@ static keel_status_t flush_rank(keel_context_h ctx, uint32_t rank)
     return status;
 }
 
-/* direct lane: stores before, whatever announces them after */
+/* Direct lane: orders the stores before any announcement of completion. */
 static void flush_fence(void)
 {
     if (!KEEL_PLANT(flush_unfenced)) {
@@ -68,7 +70,10 @@ static void flush_fence(void)
     }
 }
 
-/* programs that wait: who sleeps until something is put there. After a fence: else it may be asleep without having seen that */
+/*
+ * Programs that wait: wakes a rank that sleeps until a put arrives. Requires a fence before: else
+ * the rank may fall asleep without having seen the put.
+ */
 static void flush_ring(const keel_context_h ctx, uint32_t rank)
 {
     if (keel_context_is_shut(ctx, KEEL_GATE_WAITS) && ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
@@ -112,7 +117,7 @@ keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
     return status;
 }
 
-/* what is on the served lane goes out before any answer is awaited */
+/* Records of the served lane are sent before any reply is awaited. */
 keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank)
 {
     if (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || !keel_access_is_served(&ctx->lane, rank)) {
@@ -178,7 +183,7 @@ keel_status_t keel_flush_touched(keel_context_h ctx)
 
 void keel_flush_close(keel_context_h ctx)
 {
-    flush_fence(); /* of all others, too, where there is nothing but stores to be flushed */
+    flush_fence(); /* needed even if all accesses were stores */
     flush_ring_all(ctx);
     while (ctx->touched_count > 0) {
         ctx->is_touched[ctx->touched[--ctx->touched_count]] = 0;

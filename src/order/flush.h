@@ -1,17 +1,23 @@
-/* Flush. */
+/* Flush, and wake-ups of ranks that wait for puts. */
 #ifndef KEEL_ORDER_FLUSH_H_
 #define KEEL_ORDER_FLUSH_H_
 
 #include "engine/context.h"
 
 keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank);
-/* served lane: sends what was not sent yet */
+/* Served lane: sends the records for @a rank. */
 keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank);
-/* everywhere: this process may go on looking until others, who may wait for that, have done something */
+/*
+ * The same for all touched ranks. Call before this rank waits: other ranks may wait for the
+ * records.
+ */
 keel_status_t keel_flush_start_all(keel_context_h ctx);
-/* programs that wait: whoever waits for what was put and not flushed is woken, before this process waits, or looks for what it may wait for */
+/*
+ * Programs that wait: wakes ranks that may wait for stored puts of this rank before a flush. Call
+ * before this rank waits, or looks for a value to wait for.
+ */
 void keel_flush_ring_now(keel_context_h ctx);
-/* something was put there */
+/* Notes a put to @a rank that was stored without a wake-up. */
 void keel_flush_ring_later(keel_context_h ctx, uint32_t rank);
 static inline void keel_flush_ring(const keel_context_h ctx)
 {
@@ -19,13 +25,22 @@ static inline void keel_flush_ring(const keel_context_h ctx)
         keel_flush_ring_now(ctx);
     }
 }
-/* Completes the accesses to every touched rank; the list of touched ranks stays. One thread at a time. */
+/*
+ * Completes the accesses to every touched rank; the list of touched ranks stays. One thread at a
+ * time.
+ */
 keel_status_t keel_flush_touched(keel_context_h ctx);
-/* Ends a flush of all ranks: fence, wake-ups, an empty list of touched ranks, and the end of the epoch. */
+/*
+ * Ends a flush of all ranks: fence, wake-ups, an empty list of touched ranks, and the end of the
+ * epoch.
+ */
 void keel_flush_close(keel_context_h ctx);
-/* One round of progress, and sends what was not sent yet; does not wait. */
+/* One round of progress, and sends pending records; does not wait. */
 keel_status_t keel_flush_progress(keel_context_h ctx);
-/* callbacks run until nothing is left that they might be called for: what they issue is complete, too */
+/*
+ * Flushes all ranks, and runs callbacks until none is pending: accesses issued by callbacks are
+ * complete, too.
+ */
 keel_status_t keel_flush_everyone(keel_context_h ctx);
 
 #endif

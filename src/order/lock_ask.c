@@ -1,4 +1,4 @@
-/* Asking for a lock at another rank, and for what is known of it there. */
+/* Lock requests to another rank, and questions about locks there. */
 #include "order/lock_ask.h"
 #include "engine/threads.h"
 
@@ -29,7 +29,7 @@ static keel_status_t lock_ask_alone(keel_context_h ctx, uint32_t rank, const kee
     while (ctx->ask.is_pending) {
         status = keel_context_wait(ctx, &rounds);
         if (status != KEEL_OK) {
-            return status; /* the answer, if any, still goes to ctx->ask */
+            return status; /* a late reply still goes to ctx->ask */
         }
     }
     if (status == KEEL_INPROGRESS) {
@@ -98,9 +98,9 @@ keel_status_t keel_lock_ask_once(keel_context_h ctx, uint32_t rank, keel_lock_re
     request->is_logged = !ctx->gets.is_off;
     status = keel_lock_ask(ctx, rank, request, value_p);
     if (status == KEEL_OK && ctx->lane.peers[rank].incarnation != incarnation) {
-        status = KEEL_ERR_UNREACHABLE; /* its answer and its death came in one step */
+        status = KEEL_ERR_UNREACHABLE; /* the reply and the death were noticed in one step */
     }
-    while (status == KEEL_ERR_UNREACHABLE) { /* two are lost: that is decided, not guessed */
+    while (status == KEEL_ERR_UNREACHABLE) { /* two ranks are lost: wait for the decision */
         status = keel_context_wait(ctx, &rounds);
         status = (status == KEEL_OK) ? KEEL_ERR_UNREACHABLE : status;
     }

@@ -1,17 +1,25 @@
-/* Asking for a lock at another rank. */
+/* Lock requests to another rank. */
 #ifndef KEEL_ORDER_LOCK_ASK_H_
 #define KEEL_ORDER_LOCK_ASK_H_
 
 #include "engine/context.h"
 
-/* KEEL_ERR_LIMIT, said: the numbers of sections at @a rank have come to their end */
+/*
+ * Reports that the numbers of critical sections at @a rank are exhausted, and returns
+ * KEEL_ERR_LIMIT.
+ */
 keel_status_t keel_lock_refuse_spent(keel_context_h ctx, uint32_t rank);
-/* asks, and waits for the answer. KEEL_ERR_UNREACHABLE: the target died */
+/* Sends a request and waits for the reply. KEEL_ERR_UNREACHABLE: the target died. */
 keel_status_t keel_lock_ask(keel_context_h ctx, uint32_t rank, const keel_lock_request_t *request, uint64_t *value_p);
-/* asks until it is granted, of the target's replacement too; *value_p: the number of the section */
+/*
+ * Repeats the request until the lock is granted, also at the target's replacement. *value_p: the
+ * number of the critical section.
+ */
 keel_status_t keel_lock_until_granted(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request,
                                       uint64_t *value_p);
-/* asks once; should the target die meanwhile, two are lost: waits for what is decided */
+/*
+ * Sends the request once. If the target dies meanwhile, two ranks are lost: waits for the decision.
+ */
 keel_status_t keel_lock_ask_once(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request, uint64_t *value_p);
 
 #endif

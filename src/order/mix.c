@@ -1,15 +1,18 @@
 /*
- * The first call that mixes ways to synchronise, or by which the program says that it does what no log has.
+ * The first call that mixes ways to synchronise, or by which the program declares unlogged effects.
  *
- * Safety. Whom a process accesses after it has begun to do what no log gives an order to is told so first, and arrivals tell the rest
- * (order/usage): so when it dies, whoever has anything of that says so in its report, and while it lives it does; the decision is a rollback.
- * Who is dead or on its way back is waited for. A replacement that does again what its predecessor did, before anybody mixed, relies on
- * what the logs say; an act of this process that they know nothing of could come between. So where there may be one the job rolls back
- * first, once: everybody learns by that decision, and goes on mixing from the image. Who neither mixes nor knows of it, for it has never
- * locked while others have, is found by the decision (keel_sync_refuses()).
+ * Safety. A rank that has begun to mix announces the fact to each rank before an access, and to all
+ * by arrivals (order/usage). So if the rank dies, every rank that holds an effect of the dead rank
+ * reports the fact, and a live rank reports the same of itself; the decision is a rollback. The
+ * rank first waits for dead ranks to be replaced and for replacements to catch up. A replacement
+ * that re-executes a time before the first mixing relies on the order of the logs, and an unlogged
+ * effect of this rank could come between. So where such a replacement may exist the job rolls back
+ * once: every rank learns by the decision that the program mixes, and mixes from the image on. A
+ * rank that does not mix and does not know of others, because it has never locked while others
+ * have, is found by the decision (keel_sync_refuses()).
  *
- * From the next phase on accesses of who mixes take the fast path again (keel_wait_resume()); in this one atomics that have numbers would be
- * taken for others that are counted.
+ * From the next phase on accesses of a mixing rank take the fast path again (keel_wait_resume()).
+ * In this phase numbered atomics would be taken for others that are counted.
  */
 #include "order/mix.h"
 #include "engine/threads.h"
@@ -67,9 +70,11 @@ keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call)
 }
 
 /*
- * Should this process die, and others lock, nobody may take what it did for something done in a section (refuses_sections in
- * recovery/decide.c). So whom it accesses first is told, before the access; no target is reached by the fast path before. With two
- * of them dead a program that locks rolls back anyway. @a rank is its own where it has locked, and then this tells nobody.
+ * If this rank dies in a program that locks, no rank may take effects of bare accesses for those of
+ * a critical section (refuses_sections in recovery/decide.c). So the ranks accessed first learn
+ * KEEL_CLASS_BARE before the access; the fast path reaches no rank before. If two of these ranks
+ * are dead, a program that locks rolls back anyway. After a lock @a rank may be the own rank, and
+ * nothing is announced.
  */
 keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
 {
@@ -77,11 +82,12 @@ keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
     keel_status_t status = KEEL_OK;
 
     if (rank == ctx->lane.rank && is_bare) {
-        return KEEL_OK; /* own memory, which its replacement makes anew */
+        return KEEL_OK; /* a replacement re-creates its own memory */
     }
     if (is_bare && !keel_may_mix(ctx) && !KEEL_PLANT(bare_untold)) {
         keel_atomics_access_bare(&ctx->sync);
-        if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) { /* else by decisions, and when it is handed over to */
+        if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
+            /* else the rank learns by a decision, and before a hand-over */
             status = keel_atomics_tell(&ctx->sync, rank);
         }
     }

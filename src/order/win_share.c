@@ -1,16 +1,19 @@
 /*
- * Locks of windows that are shared by bias. Who locks exclusively mixes, and asks all; who shares need not. As long as nobody has
- * locked exclusively, sharing a lock excludes nobody and orders nothing: it is known to its process alone, goes into its image, and a
- * replacement that takes it again does the same. So no death has to do with it, and no message.
+ * Shared locks of windows by bias. A rank that locks exclusively mixes, and asks all ranks; a rank
+ * that shares need not ask. As long as no rank has locked exclusively, a shared lock excludes
+ * nobody and orders nothing: only the holder knows of the lock, the image has it, and a replacement
+ * takes the same lock again. So no death concerns the lock, and it costs no message.
  *
- * Who locks exclusively for the first time asks every process, behind what that is told of mixing (KEEL_LOCK_REVOKE). From then on
- * that one shares by words of the ranks (peer/winlock_word), and what it holds becomes such in whatever it calls next: asked for one by one,
- * granted because nobody has any of them exclusively before all counts were seen to be 0. Both look behind their own store
- * (peer/lockword), so none slips through.
+ * The first exclusive locker asks every process, after announcing KEEL_CLASS_MIXES
+ * (KEEL_LOCK_REVOKE). From then on the process asked shares by words of the ranks
+ * (peer/winlock_word), and converts the locks held in the next calls, one by one. The requests are
+ * granted, because no rank gets an exclusive lock before all counts were seen to be 0. Both sides
+ * look behind their own store (peer/lockword), so no lock slips through.
  *
- * An image has every shared lock as one by bias, whatever it is, and of words the owner alone: in the gsync of the image some may just
- * become seen. Behind a rollback they become so anew, and all are asked again, as a replacement knows of nothing. That it was revoked
- * is part of the image: there may be exclusive locks in it.
+ * An image has every shared lock as a biased one, visible or not, and of lock words only the owner:
+ * in the gsync of the image some locks may just become visible. After a rollback the locks become
+ * visible again, and all ranks are asked again, as a replacement knows of nothing. The image has
+ * the revocation, too: there may be exclusive locks in it.
  */
 #include "order/win_share.h"
 
@@ -36,7 +39,7 @@ void keel_win_unshare(keel_context_h ctx)
     keel_lock_drop_bias(keel_lane_locks(&ctx->lane));
 }
 
-/* ---- made seen ---- */
+/* ---- conversion to visible locks ---- */
 
 int keel_win_is_revoked(const keel_context_h ctx)
 {
@@ -45,7 +48,7 @@ int keel_win_is_revoked(const keel_context_h ctx)
     return area->biased != 0 && __atomic_load_n(&area->revoked, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* the lock that is next, at ctx->share; 0: there is none */
+/* Finds the next biased lock, and stores it in ctx->share; 0: there is none. */
 static int share_find(keel_context_h ctx)
 {
     for (; ctx->share.window < ctx->window_count; ctx->share.window++, ctx->share.rank = 0) {
@@ -59,7 +62,7 @@ static int share_find(keel_context_h ctx)
         }
         if (is_all) {
             win->all = KEEL_LOCK_SHARED;
-            ctx->windows_locked--; /* they are counted one by one now */
+            ctx->windows_locked--; /* locks are counted one by one from here on */
             keel_win_unshare(ctx);
         }
     }
@@ -98,7 +101,7 @@ void keel_win_shares_progress(keel_context_h ctx)
     keel_status_t status;
     int is_granted = 1;
 
-    if (keel_recovery_status(&ctx->rec) != KEEL_OK) { /* a rollback: all of that is written off */
+    if (keel_recovery_status(&ctx->rec) != KEEL_OK) { /* rollback: biased locks are dropped */
         return;
     }
     while (keel_win_is_revoked(ctx) && !ctx->share.is_pending && is_granted && share_find(ctx) &&
@@ -106,7 +109,8 @@ void keel_win_shares_progress(keel_context_h ctx)
         request.number = ctx->share.window | KEEL_WINLOCK_WAITED;
         ctx->share.answer = 1;
         ctx->share.is_pending = 1;
-        keel_kinds_use(ctx, KEEL_CLASS_MIXES); /* as who revoked it does: what is granted has to be heard of, too */
+        /* like the revoking rank: ranks must know how the granted lock came about */
+        keel_kinds_use(ctx, KEEL_CLASS_MIXES);
         status = keel_kinds_tell(ctx, ctx->share.rank);
         status = (KEEL_PLANT(share_unseen) || status != KEEL_OK)
                      ? status
@@ -117,7 +121,8 @@ void keel_win_shares_progress(keel_context_h ctx)
         }
     }
     if (keel_win_is_revoked(ctx)) {
-        __atomic_store_n(&ctx->gate.part.news, 1, __ATOMIC_RELAXED); /* nobody will tell to go on */
+        /* look again: no message will report the next step */
+        __atomic_store_n(&ctx->gate.part.news, 1, __ATOMIC_RELAXED);
     }
 }
 

@@ -1,24 +1,30 @@
-/* Locks of windows that are shared without anybody's seeing it, until somebody wants one for itself. */
+/*
+ * Biased locks of windows: shared locks known to the holder alone, until a rank wants an exclusive
+ * lock.
+ */
 #ifndef KEEL_ORDER_WIN_SHARE_H_
 #define KEEL_ORDER_WIN_SHARE_H_
 
 #include "engine/context.h"
 
-/* with KEEL_LOCK_SHARED in keel_win.locked and .all: shared by bias, no word of its rank says so */
+/* With KEEL_LOCK_SHARED in keel_win.locked and .all: a biased lock. No lock word shows the lock. */
 #define KEEL_LOCK_BIASED 0x80
 
-/* 1: one more is shared by bias, and that is counted; 0: somebody has revoked that */
+/* Takes a shared lock by bias and counts it. Returns 0 if biased locking was revoked. */
 int keel_win_share(keel_context_h ctx);
-/* as an image has it, revoked or not */
+/* Counts a biased lock of an image, even if biased locking was revoked. */
 void keel_win_share_again(keel_context_h ctx);
-/* one is given up; everything under it is complete */
+/* Gives a biased lock up. All accesses under the lock are complete. */
 void keel_win_unshare(keel_context_h ctx);
-/* what is shared by bias was revoked: in calls that make progress it becomes locks that others see */
+/*
+ * True if this rank holds biased locks and biased locking was revoked: calls that make progress
+ * convert the locks to visible ones (keel_win_shares_progress()).
+ */
 int keel_win_is_revoked(const keel_context_h ctx);
 void keel_win_shares_progress(keel_context_h ctx);
-/* whether that one is asked for now; KEEL_RANK_NONE: one of the window's */
+/* True if the conversion of this lock is under way; KEEL_RANK_NONE: of any lock of the window. */
 int keel_win_is_asked(const keel_win_h win, uint32_t rank);
-/* nothing is shared, nobody was asked */
+/* Rollback: no biased lock is held, and no conversion is under way. */
 void keel_win_shares_reset(keel_context_h ctx);
 
 #endif
