@@ -1,6 +1,7 @@
 /*
- * Death at the point where the process stands: its stack is abandoned, its memory gone, and what it had under way is
- * partly applied, partly lost, partly late. Then the news travels, to everyone at another time, and a replacement starts.
+ * Death of a process at its current point: the stack is abandoned, the memory is gone, and traffic
+ * in flight is partly applied, partly lost, partly late. The news reaches each survivor at a
+ * different time, and a replacement starts.
  */
 #include "sim/world.h"
 
@@ -18,7 +19,7 @@ void sim_poison(sim_process_t *process)
     }
 }
 
-/* operations that the last of them comes after */
+/* operations in front of the last request */
 static uint64_t sim_requests_behind(const sim_link_t *link)
 {
     const sim_message_t *message;
@@ -40,7 +41,8 @@ static void sim_cut_outgoing(keel_sim_t *sim, sim_process_t *dead)
         sim_requests_own(link);
         sim_requests_drop(link, sim_below(sim, link->requests.count + 1));
         sim_replies_drop(link, sim_below(sim, link->replies.count + 1));
-        sim_ops_before(link, sim_requests_behind(link)); /* what is not lost comes after them */
+        /* requests not lost arrive behind these operations */
+        sim_ops_before(link, sim_requests_behind(link));
         if (link->ops_count > 0) {
             sim_ops_of_dead(link);
         }
@@ -60,7 +62,7 @@ static void sim_cut_incoming(keel_sim_t *sim, sim_process_t *dead)
         if (link->target != dead) {
             continue;
         }
-        if (from->state == SIM_DEAD) { /* both are: nothing will come of it */
+        if (from->state == SIM_DEAD) { /* both processes are dead: the traffic is dropped */
             sim_requests_drop(link, 0);
             sim_ops_free(link);
             continue;
@@ -75,7 +77,8 @@ static void sim_cut_incoming(keel_sim_t *sim, sim_process_t *dead)
 
 static void sim_tell(keel_sim_t *sim, sim_process_t *dead)
 {
-    const int is_split = sim_chance(sim, 256); /* some hear at once, others when it can hardly be later */
+    /* some survivors learn of the death at once, the others almost as late as possible */
+    const int is_split = sim_chance(sim, 256);
     uint64_t delay;
     uint32_t r;
 
@@ -132,7 +135,8 @@ int keel_sim_kill(keel_sim_t *sim, uint32_t rank)
     keel_sim_trace(sim, "KILL %u.%u in %s", rank, process->incarnation, process->where);
     sim_process_stop(process);
     sim_stores_of_dead(process);
-    process->state = SIM_DEAD; /* before its operations are cut, so that none is taken for a live one's */
+    /* set before the operations are cut, so that none counts as an operation of a live process */
+    process->state = SIM_DEAD;
     sim_cut_outgoing(sim, process);
     sim_cut_incoming(sim, process);
     process->is_open = 0;

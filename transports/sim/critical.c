@@ -1,6 +1,7 @@
 /*
- * Mutexes of the code above. One thread plays them all, so the real ones would never be contended; but a rank that is
- * switched away inside a critical section must keep its own service side out, as it would in reality.
+ * Mutexes of the code above. One thread plays all threads, so real mutexes would never be
+ * contended. But a rank switched away inside a critical section must keep out its own service side,
+ * as in reality.
  */
 #include "sim/world.h"
 

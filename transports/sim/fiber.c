@@ -1,6 +1,7 @@
 /*
- * Switching by swapping the stack pointer and the registers that the ABI says survive a call; elsewhere than on x86-64
- * by ucontext. Address sanitizer is told of each switch. A stack has an inaccessible page below it.
+ * Switches by swapping the stack pointer and the registers that the ABI preserves across calls; on
+ * other machines than x86-64 with ucontext. Address sanitizer is notified of each switch. A stack
+ * has an inaccessible page below.
  */
 #include "sim/fiber.h"
 
@@ -34,7 +35,7 @@ struct sim_fiber {
     void (*entry)(void *arg);
     void *arg;
     sim_fiber_t *next_free;
-    const void *back_stack; /* the scheduler's, for the sanitizer */
+    const void *back_stack; /* stack of the scheduler, for the sanitizer */
     size_t back_size;
     void *fake;
 #if defined(__x86_64__)
@@ -44,7 +45,7 @@ struct sim_fiber {
 #endif
 };
 
-/* process-wide as memory is: stacks that wait for the next run */
+/* stacks pooled for later runs; process-wide, like memory */
 static struct {
     sim_fiber_t *head;
     unsigned count;
@@ -90,7 +91,7 @@ static void sim_fiber_to_scheduler(sim_fiber_t *fiber, int is_last)
 #endif
 }
 
-static sim_fiber_t *sim_fiber_starting; /* handed to the trampoline, which has no arguments */
+static sim_fiber_t *sim_fiber_starting; /* argument of the trampoline, which takes none */
 
 static void sim_fiber_main(void)
 {
@@ -109,7 +110,8 @@ static void sim_fiber_prepare(sim_fiber_t *fiber)
 #if defined(__x86_64__)
     void **top = (void **)(stack + fiber->stack_size) - 8;
 
-    /* six registers, then the address to return to; at entry the stack is 8 off a multiple of 16, as after a call */
+    /* six registers, then the return address; at entry the stack is 8 off a multiple of 16, as
+     * after a call */
     for (unsigned i = 0; i < 8; ++i) {
         top[i] = NULL;
     }
@@ -211,5 +213,5 @@ void sim_fiber_suspend(sim_fiber_t *fiber)
 void sim_fiber_exit(sim_fiber_t *fiber)
 {
     sim_fiber_to_scheduler(fiber, 1);
-    abort(); /* nobody resumes a fiber that ended */
+    abort(); /* an ended fiber is never resumed */
 }

@@ -1,7 +1,8 @@
 /*
- * Operations of the direct lane that are under way (by pointers it is memory and nothing else). Each waits on its link until the scheduler
- * lets it take effect, in any order that fences allow, longer puts possibly in two halves; completions are told in
- * progress(). Towards a dead process nothing completes until disconnect().
+ * Operations of the direct lane in flight (lanes by pointers use memory only). Each operation waits
+ * on its link until the scheduler lets it take effect, in any order that fences allow; longer puts
+ * may take effect in two halves. progress() reports completions. Towards a dead process nothing
+ * completes before disconnect().
  */
 #include "sim/world.h"
 
@@ -143,7 +144,7 @@ void sim_op_capture(sim_op_t *op)
     }
 }
 
-/* what a get brings may be what a put after a fence is of */
+/* the bytes of a get may be the source of a put behind a fence */
 static void sim_op_arrives(sim_op_t *op, unsigned piece)
 {
     const size_t begin = (piece == 1) ? 0 : op->split;
@@ -193,7 +194,8 @@ static void sim_piece_apply(sim_op_t *op, unsigned piece)
     op->pieces_left &= ~piece;
 }
 
-/* whose memory it is has disconnected the issuer: the device refuses what still comes of it */
+/* The owner of the memory has disconnected the issuer: the device rejects its remaining
+ * operations. */
 static int sim_is_parted(const sim_op_t *op)
 {
     const sim_process_t *issuer = op->link->owner;
@@ -201,7 +203,7 @@ static int sim_is_parted(const sim_op_t *op)
     return op->mem->owner->links[issuer->rank].target != issuer;
 }
 
-/* one piece, or all; true when nothing of the operation is left */
+/* applies one piece, or all; returns 1 when nothing of the operation is left */
 int sim_op_apply(keel_sim_t *sim, sim_op_t *op, int all)
 {
     if (op->kind == SIM_FLUSH) {
@@ -241,7 +243,7 @@ static int sim_is_ordered(const sim_op_t *op)
     return op->kind != SIM_FLUSH;
 }
 
-/* the oldest pending one decides which others may pass it */
+/* the oldest pending operation determines the operations that may pass it */
 static uint64_t sim_oldest_epoch(const sim_op_t *op)
 {
     for (; op != NULL; op = op->next) {
@@ -252,7 +254,7 @@ static uint64_t sim_oldest_epoch(const sim_op_t *op)
     return UINT64_MAX;
 }
 
-/* with puts gets of a link are done in the order issued */
+/* on a link with puts, gets take effect in the order of issue */
 static int sim_is_first_get(const sim_link_t *link, const sim_op_t *op)
 {
     const sim_op_t *first = link->ops_head;
@@ -325,11 +327,11 @@ void sim_ops_fail(sim_link_t *link)
     }
 }
 
-/* its issuer died: order among what the fences ordered is kept, whatever is lost */
+/* The issuer died. The order established by fences is kept, whatever is lost. */
 void sim_ops_of_dead(sim_link_t *link)
 {
     keel_sim_t *sim = link->owner->sim;
-    uint64_t lost_epoch = UINT64_MAX; /* what was fenced after a lost one is lost too */
+    uint64_t lost_epoch = UINT64_MAX; /* operations fenced behind a lost one are lost, too */
     sim_op_t *op, *next;
     uint32_t draw;
 

@@ -1,4 +1,5 @@
-/* The one source of randomness of simulator and program generator: splitmix64, the same on every machine. */
+/* Source of randomness of the simulator and the program generator: splitmix64, equal on every
+ * machine. */
 #ifndef KEEL_SIM_RANDOM_H_
 #define KEEL_SIM_RANDOM_H_
 

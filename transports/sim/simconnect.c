@@ -1,4 +1,4 @@
-/* Who is connected to whom, and how that ends. */
+/* Connections and their ends. */
 #include "sim/world.h"
 
 #include <assert.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define SIM_ADDRESS_MAGIC 0x53494d4144445231ull
-#define SIM_BREAK_CHANCE  64 /* of 1024, in a call of progress() */
+#define SIM_BREAK_CHANCE  64 /* of 1024, for each call of progress() */
 
 sim_process_t *sim_process_of(keel_transport_t *transport)
 {
@@ -41,7 +41,7 @@ void sim_close(keel_transport_t *transport)
     process->is_open = 0;
     sim_idle_cancel(process);
     for (uint32_t r = 0; r < process->sim->options.ranks; ++r) {
-        sim_requests_own(&process->links[r]); /* what is on its way arrives */
+        sim_requests_own(&process->links[r]); /* traffic in flight arrives */
         sim_ops_land(&process->links[r]);
     }
     while (process->reply_in.count > 0) {
@@ -111,7 +111,8 @@ keel_status_t sim_connect(keel_transport_t *transport, uint32_t peer, const void
     return KEEL_OK;
 }
 
-/* late traffic of dead incarnations of @a peer: one-sided ends now, messages may still come */
+/* Late traffic of dead incarnations of @a peer: one-sided operations end now, messages may still
+ * arrive. */
 static void sim_cut_off(sim_process_t *process, uint32_t peer)
 {
     keel_sim_t *sim = process->sim;
@@ -135,7 +136,8 @@ static void sim_cut_off(sim_process_t *process, uint32_t peer)
     }
 }
 
-/* memory of a dead process that nobody holds any more: who still reads it is wrong */
+/* Poisons the memory of a dead process when no live process is connected to the dead one: a
+ * later read is a defect. */
 static void sim_bury(keel_sim_t *sim, sim_process_t *dead)
 {
     uint32_t r;
@@ -172,7 +174,7 @@ void sim_disconnect(keel_transport_t *transport, uint32_t peer)
             key->is_open = 0;
         }
     }
-    link->target = NULL; /* before the callbacks: they cannot issue anything new */
+    link->target = NULL; /* before the callbacks, so that nothing new can be issued */
     sim_channels_update(process, peer);
     sim_ops_fail(link);
     if (target->state == SIM_DEAD) {
@@ -187,7 +189,8 @@ void sim_break(sim_process_t *process, uint32_t peer)
     }
 }
 
-/* where no launcher tells of ends, connections do sooner or later, but those that the network cut */
+/* Without launcher reports connections to ended processes break sooner or later, except
+ * connections cut by the network. */
 unsigned sim_break_ended(sim_process_t *process)
 {
     unsigned broken = 0;

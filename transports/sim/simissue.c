@@ -1,10 +1,10 @@
-/* One-sided operations, as their issuer sees them. */
+/* Issue of one-sided operations. */
 #include "sim/world.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIM_QUEUE = 12 }; /* operations under way towards a peer: a device's queue has an end */
+enum { SIM_QUEUE = 12 }; /* maximum operations in flight towards a peer, like a device's queue */
 
 static keel_status_t sim_op_make(keel_transport_t *transport, keel_transport_key_t *key, sim_op_kind_t kind,
                                  uint64_t offset, size_t length, sim_op_t **op_p)
@@ -42,7 +42,7 @@ static keel_status_t sim_op_make(keel_transport_t *transport, keel_transport_key
     return KEEL_OK;
 }
 
-/* a get before a fence may bring what the put is of */
+/* a get before a fence may write the source of the put */
 static int sim_awaits_gets(const sim_op_t *put)
 {
     const sim_op_t *op;
@@ -167,7 +167,7 @@ keel_status_t sim_atomic(keel_transport_t *transport, keel_transport_key_t *key,
     op->result = old;
     op->cb = cb;
     op->cb_arg = arg;
-    if (key->peer == process->rank) { /* it has no link to itself */
+    if (key->peer == process->rank) { /* a process has no link to itself */
         sim_op_apply(process->sim, op, 1);
         sim_op_done(op, sim_op_outcome(op));
         sim_point(process->sim, "atomic");

@@ -1,7 +1,8 @@
 /*
- * Memory that ranks share: one file mapped twice, once where its owner sees it and once where everybody else does, so
- * that a replacement gets fresh pages at the old address while survivors that have not heard yet still reach the old
- * ones, as with shared memory and with registered memory. And the list of what each process allocated.
+ * Memory shared by ranks: one file mapped twice, at the owner's address and at an address for all
+ * other ranks. So a replacement gets fresh pages at the old address, while survivors without the
+ * news still reach the old pages, as with shared or registered memory. Also the list of each
+ * process's allocations.
  */
 #define _GNU_SOURCE
 #include "sim/world.h"
@@ -16,7 +17,7 @@
 #define SIM_POOL_BYTES ((size_t)4 << 30)
 #define SIM_PAGE       ((size_t)4096)
 
-/* process-wide and kept between runs: faulting it in again would cost more than a run */
+/* process-wide and kept between runs: faulting in the memory again would cost more than a run */
 static struct {
     int fd;
     char *base, *net;
@@ -58,7 +59,7 @@ void sim_pool_close(keel_sim_t *sim)
     sim_pool.user = NULL;
     for (process = sim->all; process != NULL; process = process->all_next) {
         for (mem = process->mems; mem != NULL; mem = mem->next) {
-            if (mem->base != sim_pool.base + mem->file_offset) { /* the place of a predecessor */
+            if (mem->base != sim_pool.base + mem->file_offset) { /* the address of a predecessor */
                 mmap(mem->base, mem->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
                      sim_pool.fd, mem->base - sim_pool.base);
             }
@@ -66,7 +67,7 @@ void sim_pool_close(keel_sim_t *sim)
     }
 }
 
-/* what an earlier incarnation, or an earlier allocation of this one, had at this address */
+/* memory at this address of an earlier incarnation, or of an earlier allocation of this one */
 static const keel_transport_mem_t *sim_pool_find(const keel_sim_t *sim, uint32_t rank, const char *at)
 {
     const keel_transport_mem_t *mem;
@@ -104,7 +105,7 @@ int sim_pool_take(keel_sim_t *sim, keel_transport_mem_t *mem, size_t bytes, char
         return 1;
     }
     if ((before->owner == mem->owner) && !before->is_freed) {
-        return 0; /* there is something */
+        return 0; /* the address is in use */
     }
     if (mmap(before->base, mem->length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, sim_pool.fd,
              (off_t)mem->file_offset) == MAP_FAILED) {

@@ -1,4 +1,4 @@
-/* A process: its life, and what happens to it from outside. */
+/* A process: its life, and events from outside. */
 #include "sim/world.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* Memory that others reach, and its keys. */
+/* Memory that other ranks reach, and its keys. */
 #include "sim/world.h"
 
 #include <stdlib.h>
@@ -92,7 +92,8 @@ keel_status_t sim_key_open(keel_transport_t *transport, uint32_t peer, const voi
     sim_point(process->sim, "key_open");
     keel_sim_store_fence(process->sim);
     target = process->links[peer].target;
-    is_own = (target == NULL) && (peer == process->rank); /* for atomics, without a link to itself */
+    /* for atomics, which need no link to the own rank */
+    is_own = (target == NULL) && (peer == process->rank);
     target = is_own ? process : target;
     if ((target == NULL) || (!is_own && !(process->links[peer].lanes & (KEEL_LANE_PTR | KEEL_LANE_READ)))) {
         return KEEL_ERR_UNREACHABLE;
@@ -116,7 +117,7 @@ keel_status_t sim_key_open(keel_transport_t *transport, uint32_t peer, const voi
     if (is_own && !mem->is_atomic) {
         return KEEL_ERR_UNSUPPORTED;
     }
-    if (target->state == SIM_DEAD) { /* what is mapped stays, but nothing is mapped any more */
+    if (target->state == SIM_DEAD) { /* existing mappings stay, but new ones fail */
         return KEEL_ERR_UNREACHABLE;
     }
     key = sim_new(sizeof(*key));

@@ -1,4 +1,5 @@
-/* The simulator's runtime: who is there, and the news of deaths and replacements, late by a different time for each. */
+/* The simulator's runtime: the ranks of the job, and news of deaths and replacements, delayed
+ * differently for each rank. */
 #include "sim/world.h"
 
 #include <stdlib.h>
@@ -7,7 +8,8 @@
 #define SIM_JOIN_NS       1000000u
 #define SIM_FENCE_NS      2000000u
 #define SIM_LATE_FENCE_NS 20000000u
-#define SIM_ACCUSATIONS   3 /* by who hears less than half of the job, until it is believed */
+/* suspicions by processes that hear from less than half of the job until they are believed */
+#define SIM_ACCUSATIONS 3
 
 static sim_process_t *sim_self(keel_runtime_t *runtime)
 {
@@ -89,7 +91,7 @@ static keel_status_t sim_runtime_open(void *driver_arg, keel_runtime_t **runtime
         memcpy(runtime->node, sim->first, runtime->size * sizeof(*runtime->node));
     }
     process->is_joined = 1;
-    for (r = 0; r < sim->options.ranks; ++r) { /* who has left already */
+    for (r = 0; r < sim->options.ranks; ++r) { /* reports of ranks that have left already */
         if (sim->rank[r]->is_gone && !sim->rank[r]->side) {
             sim_event_post(process, KEEL_EVENT_EXIT, sim->rank[r],
                            sim->now_ns + keel_random_scaled(&sim->random, SIM_JOIN_NS));
@@ -99,7 +101,8 @@ static keel_status_t sim_runtime_open(void *driver_arg, keel_runtime_t **runtime
     return KEEL_OK;
 }
 
-/* Without an arbiter events reach one node. A replacement is started where those run that go on. */
+/* Without an arbiter events reach only one node. A replacement starts among the ranks that
+ * continue. */
 static int sim_hears_exit(const sim_process_t *process, const sim_process_t *from)
 {
     const keel_sim_t *sim = process->sim;
@@ -226,7 +229,7 @@ static int sim_poll(keel_runtime_t *runtime, keel_event_t *event_p)
 
 /* ---- silence ---- */
 
-/* without an arbiter: who is on the same node sees whether the process is there, and nobody else does */
+/* Without an arbiter only processes on the same node see whether the process exists. */
 static keel_status_t sim_look(const sim_process_t *process, const sim_process_t *suspect,
                               const keel_suspicion_t *suspicion)
 {
@@ -241,8 +244,9 @@ static keel_status_t sim_look(const sim_process_t *process, const sim_process_t 
 }
 
 /*
- * Whoever lets a suspect live for a while relies on what its accuser counts: the same silence has grown since the last
- * accusation, another one has begun since. The accuser's time passes no faster than the simulator's.
+ * A runtime that spares a suspect for a while relies on the count of the accuser: repeats grows
+ * while the same silence continues, and restarts with a new silence. The accuser's time passes no
+ * faster than the simulator's.
  */
 static void sim_check_repeats(sim_process_t *process, const keel_suspicion_t *suspicion)
 {
@@ -264,7 +268,8 @@ static void sim_check_repeats(sim_process_t *process, const keel_suspicion_t *su
     process->suspicion_ns = process->sim->now_ns;
 }
 
-/* the launcher sees whether a process hangs, and else believes who hears more than half of the job */
+/* The launcher sees whether a process hangs. Otherwise it believes processes that hear from more
+ * than half of the job. */
 static keel_status_t sim_suspect(keel_runtime_t *runtime, const keel_suspicion_t *suspicion)
 {
     sim_process_t *process = sim_self(runtime);
@@ -284,7 +289,7 @@ static keel_status_t sim_suspect(keel_runtime_t *runtime, const keel_suspicion_t
         return KEEL_OK;
     }
     if ((suspicion->incarnation == KEEL_INCARNATION_ANY) && (suspect->state != SIM_HUNG)) {
-        return KEEL_OK; /* it has not greeted a replacement, and may compute */
+        return KEEL_OK; /* the suspect has not greeted a replacement, and may be computing */
     }
     if ((suspect->state != SIM_HUNG) && (2 * suspicion->heard <= suspicion->live) &&
         (++suspect->accusations < SIM_ACCUSATIONS)) {
@@ -296,7 +301,8 @@ static keel_status_t sim_suspect(keel_runtime_t *runtime, const keel_suspicion_t
     return KEEL_OK;
 }
 
-/* Without an arbiter the others go on; here the replacement comes when the process that they do not hear has ended. */
+/* Without an arbiter the other ranks continue. Here the replacement starts when the process
+ * declared dead has ended. */
 static void sim_replace(keel_runtime_t *runtime, uint32_t rank, uint32_t incarnation)
 {
     sim_process_t *process = sim_self(runtime);

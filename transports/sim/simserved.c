@@ -1,7 +1,8 @@
 /*
- * The transport's ops table and the served lane: requests first in first out per pair, delivered by the
- * scheduler to the target's service side whatever the target does; replies delivered in the target's progress(). A
- * request's data is read from the sender's buffer when it is delivered, and must still be what it was at send().
+ * Ops table of the transport, and the served lane. Requests are first in, first out for each pair.
+ * The scheduler delivers them to the target's service side, whatever the target does. The target's
+ * progress() delivers replies. Delivery reads a request's data from the sender's buffer, which must
+ * be unchanged since send().
  */
 #include "sim/world.h"
 
@@ -9,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIM_MAX_DATA      ((size_t)4 << 10) /* small: longer ones are cut by the layer above */
-#define SIM_QUEUE_MAX     50000             /* requests under way between two ranks */
-#define SIM_FALSE_SUSPECT 0x7fff            /* of that many calls of progress(), less one: one */
+#define SIM_MAX_DATA      ((size_t)4 << 10) /* small: the layer above cuts longer messages */
+#define SIM_QUEUE_MAX     50000             /* maximum requests in flight between two ranks */
+#define SIM_FALSE_SUSPECT 0x7fff            /* one in about this many calls of progress() */
 #define SIM_PROGRESS_MAX  8
-#define SIM_POLL_ROUNDS   200 /* of a wait, before the first sleep */
-#define SIM_SLEEP_MIN_US  20  /* and each lasts one longer than the one before */
+#define SIM_POLL_ROUNDS   200 /* rounds of a wait before the first sleep */
+#define SIM_SLEEP_MIN_US  20  /* of the first sleep; each further sleep is longer */
 #define SIM_SLEEP_MAX_US  400
 
 /* ---- queues ---- */
@@ -55,7 +56,7 @@ static sim_message_t *sim_queue_pop(sim_queue_t *queue)
     return message;
 }
 
-/* drops all after the first @a keep */
+/* drops all messages after the first @a keep */
 static void sim_queue_cut(sim_queue_t *queue, unsigned keep)
 {
     sim_message_t **at = &queue->head;
@@ -75,7 +76,7 @@ static void sim_queue_cut(sim_queue_t *queue, unsigned keep)
     }
 }
 
-/* to one that is connected to its predecessor: a reply would go there */
+/* the target is still connected to the predecessor */
 static int sim_is_early(const sim_link_t *link)
 {
     const sim_process_t *connected = link->target->links[link->owner->rank].target;
@@ -208,7 +209,7 @@ void sim_channel_deliver(keel_sim_t *sim, sim_link_t *link)
     sim_message_t *message;
     void *data = NULL;
 
-    if ((target == NULL) || !target->is_open) { /* it left: nobody reads this any more */
+    if ((target == NULL) || !target->is_open) { /* the target has left */
         sim_requests_drop(link, 0);
         return;
     }
@@ -220,7 +221,7 @@ void sim_channel_deliver(keel_sim_t *sim, sim_link_t *link)
     sim_channel_update(link);
     sim_message_check(sim, link, message);
     if (message->data_len > 0) {
-        data = sim_new(message->data_len); /* exactly as long, so that a sanitizer sees who reads further */
+        data = sim_new(message->data_len); /* exact length, so that a sanitizer finds reads beyond */
         memcpy(data, message->data, message->data_len);
     }
     keel_sim_trace(sim, "request %u.%u -> %u.%u, %u + %zu bytes", link->owner->rank, link->owner->incarnation,
@@ -278,7 +279,7 @@ void sim_idle_call(keel_sim_t *sim, sim_process_t *process)
         sim_enter_service(sim, process);
         process->is_held = process->params.on_idle(process->params.arg, process->is_held);
         sim_leave_service(sim, process);
-        if (process->is_held) { /* the next call is the late one */
+        if (process->is_held) { /* the next call is late */
             process->idle_idx = sim_list_add(&sim->idles, process);
         }
     }
@@ -329,7 +330,7 @@ static keel_status_t sim_send(keel_transport_t *transport, uint32_t peer, const 
     return KEEL_OK;
 }
 
-/* who of @a peer asked @a process: the incarnation that it is connected to, or one that was faster to connect */
+/* incarnation of @a peer that sent requests: connected, or faster to connect */
 static sim_process_t *sim_asker(const sim_process_t *process, uint32_t peer)
 {
     sim_process_t *asker = process->links[peer].target;
@@ -356,7 +357,7 @@ static keel_status_t sim_reply_room(keel_transport_t *transport, uint32_t peer, 
     if (sim_asker(process, peer) == NULL) {
         return KEEL_ERR_UNREACHABLE;
     }
-    memset(room, 0x5a, sizeof(room)); /* nobody is to count on what was there */
+    memset(room, 0x5a, sizeof(room)); /* old contents must not be relied on */
     *room_p = room;
     return (data_len <= process->sim->transport_ops.max_data) ? KEEL_OK : KEEL_ERR_INVALID_PARAM;
 }
@@ -381,7 +382,7 @@ static keel_status_t sim_reply(keel_transport_t *transport, uint32_t peer, const
         return KEEL_ERR_UNREACHABLE;
     }
     if (!asker->is_open || sim_is_cut(process, asker)) {
-        return KEEL_OK; /* dead or gone: lost on the way */
+        return KEEL_OK; /* dead or gone: the reply is lost */
     }
     if (link->reply_target != asker) {
         sim_replies_drop(link, 0);
@@ -423,7 +424,7 @@ static unsigned sim_progress(keel_transport_t *transport)
         sim_break(process, suspect);
         ++handled;
     }
-    if ((keel_random_next(&sim->random) & SIM_FALSE_SUSPECT) == 0) { /* a link breaks, but nobody died */
+    if ((keel_random_next(&sim->random) & SIM_FALSE_SUSPECT) == 0) { /* a link breaks without a death */
         process->suspect = 1 + sim_below(sim, sim->options.ranks);
     }
     if ((handled == 0) && sim_chance(sim, 256)) {
@@ -432,12 +433,12 @@ static unsigned sim_progress(keel_transport_t *transport)
     return handled;
 }
 
-/* who stores wakes nobody: a ring may be lost, and here all of them are */
+/* a store wakes no peer: a ring may be lost, and here every ring is lost */
 static void sim_ring(keel_transport_t *transport, uint32_t peer)
 {
 }
 
-/* it polls for some rounds, then sleeps ever longer */
+/* polls for some rounds, then sleeps ever longer */
 static void sim_wait(keel_transport_t *transport, unsigned round, unsigned timeout_us, int is_reply_due)
 {
     sim_process_t *process = sim_process_of(transport);
@@ -461,7 +462,7 @@ static void sim_wait(keel_transport_t *transport, unsigned round, unsigned timeo
         sim_give_way(process, SIM_READY, 0);
         return;
     }
-    keel_sim_store_fence(sim); /* the system is asked */
+    keel_sim_store_fence(sim); /* a sleep is a system call */
     sim_due(sim, sim_event_next_due(process));
     sim_give_way(process, SIM_WAITING, sim->now_ns + timeout_ns);
 }

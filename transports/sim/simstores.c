@@ -1,23 +1,27 @@
 /*
- * Stores to shared memory that others do not see yet. Who says of each that it begins and ends has it done at once, in the memory that all
- * ranks share here; what lay there before is kept. When the process is switched away, that is put back, last first, so that the
- * others see what they would see; when it runs again, its stores are done once more. So it always sees its own, and its loads need
- * not be known. While it stands the scheduler lets others see one store after the other, in any order that the processor's may be.
+ * Stores to shared memory that other ranks do not see yet. Code that declares the begin and end of
+ * each store has the store executed at once in the memory that all ranks share here; the old
+ * contents are kept. When the process is switched away the old contents are put back, last first,
+ * so that other ranks see the state of delayed stores. When the process runs again the stores are
+ * executed once more. So a process always sees its own stores, and loads need not be known. While
+ * the process stands the scheduler makes stores visible one by one, in any order that the processor
+ * allows.
  *
- * x86 (Intel's and AMD's manuals, "memory ordering"): in order, but that a streamed one passes others and is passed, up to an order
- * (sfence). ARM: any that do not overlap, but that one that is released is behind all before it, and one behind a barrier (dmb), for which
- * x86 needs nothing, behind all before that. A fence, and an instruction that reads and writes at once, waits for all; so does whatever
- * asks the system for something.
+ * x86 (manuals of Intel and AMD, "memory ordering"): in order, except that streamed stores pass and
+ * are passed by other stores, up to an order (sfence). ARM: stores without overlap in any order,
+ * except that a store with release follows all earlier stores, and a store behind a barrier (dmb;
+ * not needed on x86) follows all stores before the barrier. A fence, an atomic read-modify-write,
+ * and any system call wait for all stores.
  *
- * A process that is killed has done all stores before the one at which it stands, and they are seen; of that one, which may
- * be a copy in pieces, those up to anywhere.
+ * A killed process has executed all stores before the current one, and all of these become visible.
+ * Of the current store, possibly a copy in pieces, any prefix becomes visible.
  */
 #include "sim/world.h"
 
 #include <string.h>
 
 #define STORE_WORD 8u
-#define STORE_HELD 256u /* bytes of one store, the last ones */
+#define STORE_HELD 256u /* maximum delayed bytes of a store, the last ones */
 _Static_assert(SIM_STORES_MOST + 2 + STORE_HELD / STORE_WORD < SIM_STORES_MAX, "room for the pieces of one more");
 
 static int stores_are_held(const keel_sim_t *sim)
@@ -71,7 +75,7 @@ static int stores_overlap(const sim_store_t *a, const sim_store_t *b)
     return a->to < b->to + b->length && b->to < a->to + a->length;
 }
 
-/* whether @a later may be seen before @a earlier */
+/* may @a later become visible before @a earlier? */
 static int store_may_pass(const keel_sim_t *sim, const sim_store_t *earlier, const sim_store_t *later)
 {
     if (stores_overlap(earlier, later)) {
@@ -94,7 +98,7 @@ static int store_may_be_seen(const keel_sim_t *sim, const sim_stores_t *stores, 
     return 1;
 }
 
-/* one of those that may be seen next; their number: these are kept */
+/* picks a store that may become visible next; the count of stores if all must stay */
 static unsigned stores_pick(keel_sim_t *sim, const sim_stores_t *stores, uint64_t now_ns)
 {
     const unsigned first = keel_random_below(&sim->stores_random, stores->count);
@@ -119,7 +123,7 @@ static void stores_remove(sim_stores_t *stores, unsigned idx)
     stores->begun -= (idx < stores->begun);
 }
 
-/* of a process that stands */
+/* for a standing process */
 static void stores_see(sim_stores_t *stores, unsigned idx)
 {
     const sim_store_t *store = &stores->store[idx];
@@ -153,7 +157,7 @@ void sim_stores_of_dead(sim_process_t *process)
 
     if (stores->is_in_call) {
         while (first < stores->count && stores->store[first].number < stores->seen) {
-            ++first; /* others have seen what came after it */
+            ++first; /* other ranks have seen a later store */
         }
         stores->count = first + keel_random_below(&process->sim->stores_random, stores->count - first + 1);
     }
@@ -184,7 +188,7 @@ void keel_sim_stores_hide(keel_sim_t *sim)
     }
 }
 
-/* ---- from a program that runs: its stores are done, and what lay there before is kept ---- */
+/* ---- from a running program: its stores are executed, and the old contents are kept ---- */
 
 static void stores_begin_one(sim_stores_t *stores, char *to, size_t length, keel_stored_t how)
 {
@@ -199,7 +203,7 @@ static void stores_begin_one(sim_stores_t *stores, char *to, size_t length, keel
     memcpy(store->bytes, to, length);
 }
 
-/* bytes of the next piece: whole words, within a line */
+/* bytes of the next piece: whole words within a line */
 static size_t stores_piece(keel_sim_t *sim, const char *to, size_t length)
 {
     const size_t line = SIM_STORE_BYTES - (uintptr_t)to % SIM_STORE_BYTES;
@@ -226,7 +230,8 @@ void keel_sim_store_hold(keel_sim_t *sim, void *to, size_t length, keel_stored_t
     while (stores->count > stores->most) {
         stores_remove(stores, stores_pick(sim, stores, SIM_NEVER));
     }
-    if (length > STORE_HELD) { /* others see its beginning at once, and so what was stored before it */
+    /* the begin of a long store is visible at once, and so are all earlier stores */
+    if (length > STORE_HELD) {
         keel_sim_store_fence(sim);
         at += length - STORE_HELD;
         length = STORE_HELD;
@@ -251,7 +256,8 @@ void keel_sim_store_point(keel_sim_t *sim)
 {
     sim_process_t *process = sim->current;
 
-    if (process != NULL && !sim->in_handler && process->held == 0) { /* else nobody is to find it amid something */
+    /* otherwise the process is inside a critical section and must not be interrupted */
+    if (process != NULL && !sim->in_handler && process->held == 0) {
         process->stores.is_in_call = 1;
         sim_point(sim, "between stores");
         process->stores.is_in_call = 0;

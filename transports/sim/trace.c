@@ -1,4 +1,4 @@
-/* What happened: the first flaw, the last events, and where everyone stands. */
+/* The first flaw, the last events, and the state of every rank. */
 #include "sim/world.h"
 
 #include <stdarg.h>
@@ -20,7 +20,7 @@ void keel_sim_flaw(keel_sim_t *sim, const char *format, ...)
         sim->has_ended = 1;
     }
     while ((process != NULL) && !sim->in_handler) {
-        sim_give_way(process, SIM_READY, 0); /* for ever */
+        sim_give_way(process, SIM_READY, 0); /* forever */
     }
 }
 

@@ -1,6 +1,7 @@
 /*
- * The scheduler: which of the things that may happen next does, drawn from the seed. How often which kind is drawn
- * ("weather") changes during a run, so that ranks, messages and operations run far ahead of one another at times.
+ * The scheduler: draws the next of the possible events from the seed. The weights of the kinds of
+ * events ("weather") change during a run, so that ranks, messages and operations at times run far
+ * ahead of one another.
  */
 #define _GNU_SOURCE
 #include "sim/world.h"
@@ -108,7 +109,7 @@ void sim_wake(sim_process_t *process)
     }
 }
 
-/* innermost first, one line: function names where addr2line is installed, addresses where not */
+/* innermost frame first, one line: function names if addr2line is installed, else addresses */
 static void sim_dump_stack(const sim_process_t *process)
 {
     char command[64 + SIM_DUMP_FRAMES * 20], name[128], place[256];
@@ -171,7 +172,7 @@ void sim_point(keel_sim_t *sim, const char *where)
     if (!sim_chance(sim, sim->weather.yield)) {
         return;
     }
-    if (sim_chance(sim, 2)) { /* now and then the core is taken away for long */
+    if (sim_chance(sim, 2)) { /* occasionally the process loses the core for a long time */
         keel_sim_store_fence(sim);
         sim_give_way(process, SIM_SLEEPING, sim->now_ns + keel_random_scaled(&sim->random, 4000000));
     } else {
@@ -246,7 +247,7 @@ static void sim_timers(keel_sim_t *sim)
     sim_fences(sim);
 }
 
-/* what other threads of the process would have told the one that runs */
+/* notifications that other threads of the process would have given to the running one */
 static void sim_notice(sim_process_t *process)
 {
     const keel_sim_t *sim = process->sim;
@@ -301,7 +302,7 @@ static sim_process_t *sim_pick_ready(keel_sim_t *sim)
     return process;
 }
 
-/* 0 when nothing can happen at this instant */
+/* returns 0 if no event is possible now */
 static int sim_happen(keel_sim_t *sim)
 {
     const unsigned run = sim->ready.count ? sim->weather.run : 0;
@@ -427,7 +428,7 @@ void keel_sim_destroy(keel_sim_t *sim)
     for (process = sim->all; process != NULL; process = process->all_next) {
         sim_links_clear(process);
     }
-    sim_pool_close(sim); /* it looks at what the processes had */
+    sim_pool_close(sim); /* the pool inspects the memory of the processes */
     while ((process = sim->all) != NULL) {
         sim->all = process->all_next;
         sim_process_free(process);

@@ -1,7 +1,8 @@
 /*
- * Inside the simulator. A process is one incarnation of a rank; a link is what a process knows of one peer: requests
- * and replies queued towards it, one-sided operations under way. Links of the dead live on: what they still hold is
- * late traffic ("zombies"), until the target disconnects.
+ * Internals of the simulator. A process is an incarnation of a rank. A link is a process's
+ * knowledge of a peer: requests and replies queued towards the peer, one-sided operations in
+ * flight. Links of a dead process live on: their contents are late traffic ("zombies") until the
+ * target disconnects.
  */
 #ifndef KEEL_SIM_WORLD_H_
 #define KEEL_SIM_WORLD_H_
@@ -19,12 +20,12 @@ typedef struct sim_link sim_link_t;
 typedef struct sim_op sim_op_t;
 
 typedef enum {
-    SIM_NEW,        /* not started, or a replacement on its way: starts at wake_ns */
-    SIM_READY,      /* may run */
-    SIM_WAITING,    /* inside wait(): until something arrives or wake_ns */
-    SIM_SLEEPING,   /* until wake_ns, whatever arrives */
+    SIM_NEW,        /* not started, or a future replacement: starts at wake_ns */
+    SIM_READY,      /* runnable */
+    SIM_WAITING,    /* inside wait(): until an arrival or wake_ns */
+    SIM_SLEEPING,   /* until wake_ns, regardless of arrivals */
     SIM_ANNOUNCING, /* in the first barrier */
-    SIM_HUNG,       /* runs nothing, not even its service side, until wake_ns */
+    SIM_HUNG,       /* runs nothing, including its service side, until wake_ns */
     SIM_RETURNED,
     SIM_DEAD
 } sim_state_t;
@@ -33,12 +34,13 @@ typedef enum {
 
 typedef struct sim_message {
     struct sim_message *next;
-    void *data; /* the sender's buffer, or own copy */
+    void *data; /* buffer of the sender, or own copy */
     int is_copied;
     uint32_t header_len;
     size_t data_len;
-    uint64_t sum;    /* of data when it was handed over */
-    uint64_t behind; /* operations to the same peer that were issued before it: it arrives behind them */
+    uint64_t sum; /* sum of data at the time of the send */
+    /* operations to the same peer issued earlier; the message arrives behind them */
+    uint64_t behind;
     unsigned char header[KEEL_TRANSPORT_HEADER_MAX];
 } sim_message_t;
 
@@ -53,13 +55,13 @@ struct keel_transport_mem {
     keel_transport_mem_t *next;
     sim_process_t *owner;
     uint32_t id;
-    size_t bytes, length; /* asked for, and in whole pages */
-    char *wanted;         /* the address asked for, or NULL */
-    char *base;           /* where the owner sees it */
-    char *net;            /* where everybody else does */
+    size_t bytes, length; /* requested bytes; bytes in whole pages */
+    char *wanted;         /* requested address, or NULL */
+    char *base;           /* address for the owner */
+    char *net;            /* address for all other ranks */
     size_t file_offset;
     int is_freed;
-    int is_atomic; /* its words are changed by atomics alone */
+    int is_atomic; /* only atomics change words of the memory */
 };
 
 struct keel_transport_key {
@@ -72,21 +74,23 @@ struct keel_transport_key {
 typedef enum { SIM_PUT, SIM_GET, SIM_ATOMIC, SIM_FLUSH } sim_op_kind_t;
 
 struct sim_op {
-    sim_op_t *next, *prev; /* in issue order on its link, then on the list of completions */
+    sim_op_t *next, *prev; /* in issue order on the link, later on the list of completions */
     sim_op_kind_t kind;
     sim_link_t *link;
     keel_transport_mem_t *mem;
     uint64_t offset;
-    size_t length, split; /* split: where a torn transfer is cut, 0 or length: not */
-    unsigned pieces_left; /* bit 0: the part before split, bit 1: the part after */
-    const void *buffer;   /* of a put; own copy when is_copied */
-    void *result;         /* of a get or atomic; NULL: none, or the issuer is dead */
+    size_t length, split; /* split: cut of a torn transfer, 0 or length: not torn */
+    unsigned pieces_left; /* bit 0: the part before split is pending, bit 1: the part after */
+    const void *buffer;   /* source of a put; own copy if is_copied */
+    void *result;         /* destination of a get or atomic; NULL: none, or the issuer is dead */
     keel_transport_atomic_t atomic;
-    int is_copied, is_silent; /* is_silent: the buffer may change already, or the caller is dead */
-    int is_refused; /* nothing was done: the memory was given back, and its owner had disconnected the issuer */
+    /* is_silent: no completion; the buffer may change already, or the caller is dead */
+    int is_copied, is_silent;
+    /* not executed: the memory was freed, and its owner had disconnected the issuer */
+    int is_refused;
     uint64_t sum;
     uint64_t fence_epoch;
-    uint64_t number; /* of those on its link, from 1 */
+    uint64_t number; /* number on the link, from 1 */
     keel_transport_done_cb_t cb;
     void *cb_arg;
     keel_status_t status;
@@ -97,18 +101,20 @@ struct sim_op {
 struct sim_link {
     sim_process_t *owner;
     uint32_t peer;
-    sim_process_t *target;       /* incarnation connected to; NULL: none */
-    sim_process_t *reply_target; /* who asked; may be connected to this one before this one to it */
-    sim_process_t *broken_to;    /* where no launcher tells: whose connection broke, and that was said */
+    sim_process_t *target; /* connected incarnation; NULL: none */
+    /* process that sent requests; may have connected before this process did */
+    sim_process_t *reply_target;
+    /* without launcher reports: incarnation with a broken connection already reported */
+    sim_process_t *broken_to;
     unsigned lanes;
-    sim_queue_t requests; /* to target's service side */
-    sim_queue_t replies;  /* to reply_target's on_reply */
+    sim_queue_t requests; /* queue to target's service side */
+    sim_queue_t replies;  /* queue to reply_target's on_reply */
     sim_op_t *ops_head, *ops_tail;
     unsigned ops_count;
     uint64_t ops_issued;
-    int channel_idx; /* in sim->channels, -1: not there */
-    int oplink_idx;  /* in sim->oplinks */
-    int reply_idx;   /* in reply_target->reply_in */
+    int channel_idx; /* index in sim->channels, -1: not listed */
+    int oplink_idx;  /* index in sim->oplinks */
+    int reply_idx;   /* index in reply_target->reply_in */
 };
 
 typedef struct sim_event {
@@ -135,9 +141,10 @@ typedef struct sim_list {
     unsigned count, capacity;
 } sim_list_t;
 
-/* ---- stores that others do not see yet (simstores.c) ---- */
+/* ---- stores that other ranks do not see yet (simstores.c) ---- */
 
-#define SIM_STORES_MAX  96u /* held back of one process: so many at most, and the pieces of one more */
+/* maximum delayed stores of a process, including the pieces of one more */
+#define SIM_STORES_MAX  96u
 #define SIM_STORES_MOST 56u
 #define SIM_STORE_BYTES 64u
 
@@ -145,20 +152,24 @@ typedef struct sim_store {
     char *to;
     uint32_t length;
     keel_stored_t how;
-    uint32_t order, barrier; /* how many of these were ahead of it */
+    uint32_t order, barrier; /* numbers of orders and barriers before the store */
     uint64_t number;
-    uint64_t kept_ns;            /* it is not seen before, unless it has to be */
-    char bytes[SIM_STORE_BYTES]; /* what is not at @a to now: while its process runs the others' view, else its own */
+    /* the store stays invisible until then, unless the order requires it */
+    uint64_t kept_ns;
+    /* bytes not stored in @a to at the moment: the old contents while the process runs,
+     * otherwise its new contents */
+    char bytes[SIM_STORE_BYTES];
 } sim_store_t;
 
 typedef struct sim_stores {
-    sim_store_t *store; /* as issued; NULL: none ever was */
+    sim_store_t *store; /* in order of issue; NULL: no store yet */
     unsigned count, most;
-    unsigned begun; /* of these, the first that belongs to what was stored last */
-    int is_in_call; /* the process stands right after it */
+    unsigned begun; /* index of the first entry of the newest store */
+    int is_in_call; /* the process stands right after the newest store */
     uint32_t order, barrier;
-    uint64_t number, seen; /* of the last one issued, and of the last of those that others have seen */
-    int idx;               /* in sim->storing, -1: not there */
+    /* number of the newest store, and of the newest store seen by other ranks */
+    uint64_t number, seen;
+    int idx; /* index in sim->storing, -1: not listed */
 } sim_stores_t;
 
 struct sim_process {
@@ -178,29 +189,34 @@ struct sim_process {
     sim_fiber_t *fiber;
     uint64_t wake_ns;
     unsigned ready_idx;
-    unsigned speed; /* of 1024: how readily the scheduler takes it */
-    unsigned held;  /* mutexes */
-    int in_service; /* its on_request or on_idle runs */
+    unsigned speed; /* chance, of 1024, that the scheduler takes the process when drawn */
+    unsigned held;  /* mutexes held */
+    int in_service; /* on_request or on_idle of the process runs */
     int is_started;
-    int is_dumping; /* the report wants its stack */
+    int is_dumping; /* the report requests its stack */
     const char *where;
 
-    uint8_t *news;    /* what runtime_ops.notify() was given, or NULL */
-    uint64_t tick_ns; /* when it was told last that time passes */
+    uint8_t *news;    /* argument of runtime_ops.notify(), or NULL */
+    uint64_t tick_ns; /* time of the last tick */
 
     /* runtime */
-    uint64_t fence_ns;                             /* when the launcher kills it for being silent; SIM_NEVER: not */
-    int side;                                      /* of a split network; replacements are on side 0 */
-    int is_declared;                               /* the others go on without it: replaced as soon as it has ended */
-    unsigned accusations;                          /* by processes that hear less than half of the job */
-    keel_suspicion_t suspicion;                    /* what it has said of another last, */
-    uint64_t suspicion_ns;                         /* and when; 0: nothing */
-    int is_joined, is_announced, is_left, is_gone; /* left: by close(); gone: also by ending without it */
+    /* time at which the launcher kills the process for silence; SIM_NEVER: not planned */
+    uint64_t fence_ns;
+    /* side in a split network; replacements are on side 0 */
+    int side;
+    /* declared dead: replaced as soon as the process has ended */
+    int is_declared;
+    /* number of suspicions by processes that hear from less than half of the job */
+    unsigned accusations;
+    keel_suspicion_t suspicion; /* its newest suspicion of another rank */
+    uint64_t suspicion_ns;      /* time of suspicion; 0: none */
+    /* left: by close(); gone: also by ending without close() */
+    int is_joined, is_announced, is_left, is_gone;
     void *address;
     size_t address_len;
     sim_event_t *events;
     unsigned events_count, events_capacity;
-    void *event_address; /* handed out by the last poll() */
+    void *event_address; /* address returned by the last poll() */
 
     /* transport */
     int is_open;
@@ -211,13 +227,13 @@ struct sim_process {
     sim_op_t *done_head, *done_tail;
     uint64_t fence_epoch;
     int idle_idx;
-    int is_held;                   /* its on_idle was called and wants to be again */
-    unsigned waits;                /* that may have slept */
-    unsigned polls, polls_longest; /* without a wait between them: now, in the longest row */
+    int is_held;                   /* on_idle has requested another call */
+    unsigned waits;                /* calls of wait() that may sleep */
+    unsigned polls, polls_longest; /* polls since the last wait(), and their maximum */
     keel_transport_mem_t *mems;
     uint32_t mem_count;
     keel_transport_key_t *keys;
-    uint32_t suspect; /* rank + 1 of a peer whose connection broke, 0: none */
+    uint32_t suspect; /* rank + 1 of a peer with a broken connection, 0: none */
     sim_allocation_t *allocations;
     sim_stores_t stores;
 };
@@ -226,23 +242,23 @@ struct sim_process {
 
 struct keel_sim {
     keel_sim_options_t options;
-    uint32_t *node;  /* where each rank runs now */
-    uint32_t *first; /* and ran first */
+    uint32_t *node;  /* current node of each rank */
+    uint32_t *first; /* initial node of each rank */
     keel_random_t random;
     keel_transport_ops_t transport_ops;
     struct keel_drivers drivers;
-    sim_process_t **rank;   /* newest incarnation of each */
-    sim_process_t *all;     /* every process that ever was */
-    sim_process_t *current; /* whose code runs; NULL: the scheduler's */
-    int in_handler;         /* on the scheduler's stack */
+    sim_process_t **rank;   /* newest incarnation of each rank */
+    sim_process_t *all;     /* all processes since the start */
+    sim_process_t *current; /* process at work; NULL: the scheduler */
+    int in_handler;         /* a handler runs on the scheduler's stack */
     uint64_t now_ns, step, hook_step, next_due_ns;
     uint32_t announced, alive;
     sim_list_t ready, channels, oplinks, idles, storing;
-    unsigned stores_shown;       /* keel_sim_stores_show() */
-    keel_random_t stores_random; /* of its own: what else is drawn is as without */
+    unsigned stores_shown;       /* nesting depth of keel_sim_stores_show() */
+    keel_random_t stores_random; /* separate source: other draws do not depend on delayed stores */
     struct {
-        unsigned run, message, op, idle, store; /* weights of what happens next */
-        unsigned yield;                         /* of 1024: a call switches */
+        unsigned run, message, op, idle, store; /* weights of the kinds of events */
+        unsigned yield;                         /* chance, of 1024, that a call switches */
         uint64_t until_step;
     } weather;
     int has_ended, is_aborted;
@@ -254,7 +270,7 @@ struct keel_sim {
     const char *allocation_name;
 };
 
-/* the world that runs, for the hooks that carry no argument */
+/* the running world, for hooks without an argument */
 extern keel_sim_t *sim_running;
 
 static inline uint32_t sim_below(keel_sim_t *sim, uint32_t n)
@@ -267,7 +283,7 @@ static inline int sim_chance(keel_sim_t *sim, uint32_t in_1024)
     return keel_random_chance(&sim->random, in_1024);
 }
 
-/* the network between them is gone, for ever */
+/* the network between the two is gone forever */
 static inline int sim_is_cut(const sim_process_t *a, const sim_process_t *b)
 {
     return a->side != b->side;
@@ -280,18 +296,22 @@ static inline int sim_is_live(const sim_process_t *process)
 }
 
 /* ---- world.c ---- */
-int sim_list_add(sim_list_t *list, void *item);        /* its index; ends the program when out of memory */
-void *sim_list_remove(sim_list_t *list, unsigned idx); /* the item moved into its place, or NULL */
-void *sim_new(size_t bytes);                           /* zeroed; ends the program when out of memory */
-void sim_point(keel_sim_t *sim, const char *where);    /* a point where the caller may be switched away */
+/* returns its index; ends the program without memory */
+int sim_list_add(sim_list_t *list, void *item);
+/* returns the item moved to the free index, or NULL */
+void *sim_list_remove(sim_list_t *list, unsigned idx);
+void *sim_new(size_t bytes); /* zeroed; ends the program without memory */
+/* point at which the caller may be switched away */
+void sim_point(keel_sim_t *sim, const char *where);
 void sim_give_way(sim_process_t *process, sim_state_t state, uint64_t wake_ns);
-/* what a rank says, into the trace */
+/* writes a message of a rank to the trace */
 void sim_say(void *arg, keel_message_level_t level, const char *line);
-void sim_wake(sim_process_t *process); /* out of wait() */
+void sim_wake(sim_process_t *process); /* ends wait() */
 void sim_make_ready(sim_process_t *process);
 void sim_due(keel_sim_t *sim, uint64_t ns);
 sim_process_t *sim_process_create(keel_sim_t *sim, uint32_t rank, uint32_t incarnation);
-void sim_process_stop(sim_process_t *process); /* no longer ready, no service, fiber gone */
+/* removes the process from the lists of runnable processes and of services, and frees its fiber */
+void sim_process_stop(sim_process_t *process);
 uint64_t sim_sum(const void *data, size_t length);
 
 /* ---- simserved.c ---- */
@@ -299,9 +319,11 @@ extern const keel_transport_ops_t sim_transport_ops;
 void sim_link_init(sim_link_t *link, sim_process_t *owner, uint32_t peer);
 void sim_requests_drop(sim_link_t *link, unsigned keep);
 void sim_replies_drop(sim_link_t *link, unsigned keep);
-void sim_requests_stop(sim_link_t *link);        /* their target is dead: they stay, unread, until disconnect() */
-void sim_requests_own(sim_link_t *link);         /* their sender dies: its buffers are copied */
-void sim_service_update(sim_process_t *process); /* it hangs, or does not any more: requests wait, or are delivered */
+/* the target is dead: requests stay unread until disconnect() */
+void sim_requests_stop(sim_link_t *link);
+void sim_requests_own(sim_link_t *link); /* the sender dies: its buffers are copied */
+/* the process begins or ceases to hang: requests wait, or are delivered */
+void sim_service_update(sim_process_t *process);
 void sim_channel_deliver(keel_sim_t *sim, sim_link_t *link);
 void sim_idle_call(keel_sim_t *sim, sim_process_t *process);
 void sim_idle_cancel(sim_process_t *process);
@@ -328,45 +350,57 @@ keel_status_t sim_put_record(keel_transport_t *transport, keel_transport_key_t *
 void sim_fence(keel_transport_t *transport);
 keel_status_t sim_flush(keel_transport_t *transport, uint32_t peer, keel_transport_done_cb_t cb, void *arg);
 
-void sim_op_step(keel_sim_t *sim, sim_link_t *link); /* one operation of the link makes progress */
+void sim_op_step(keel_sim_t *sim, sim_link_t *link); /* progress of an operation of the link */
 unsigned sim_ops_complete(sim_process_t *process, unsigned budget);
-void sim_ops_fail(sim_link_t *link);    /* towards a peer being forgotten: they complete now */
-void sim_ops_free(sim_link_t *link);    /* late ones of the dead, or at the end */
-void sim_ops_of_dead(sim_link_t *link); /* some applied, some dropped, some late */
+void sim_ops_fail(sim_link_t *link); /* disconnect: operations towards the peer complete now */
+/* late operations of a dead process, or the end of the run */
+void sim_ops_free(sim_link_t *link);
+/* applies some operations, drops some, keeps some as late traffic */
+void sim_ops_of_dead(sim_link_t *link);
 void sim_ops_before(sim_link_t *link,
-                    uint64_t number);              /* those up to that one take effect: what comes after them arrives */
-void sim_ops_land(sim_link_t *link);               /* of a process that leaves in good order */
-void sim_ops_to_dead(sim_link_t *link);            /* some were applied just before */
-void sim_onesided_abandon(sim_process_t *process); /* completions and keys of a dead process */
+                    /* Operations up to @a number take effect, since the traffic behind them
+                     * arrives. */
+                    uint64_t number);
+void sim_ops_land(sim_link_t *link); /* the process leaves in good order */
+/* the target died: some operations took effect just before */
+void sim_ops_to_dead(sim_link_t *link);
+/* frees completions and keys of a dead process */
+void sim_onesided_abandon(sim_process_t *process);
 void sim_onesided_destroy(sim_process_t *process);
 
 /* ---- simstores.c ---- */
-void sim_stores_show(sim_process_t *process);                  /* it runs: it sees what it has stored, */
-void sim_stores_hide(sim_process_t *process);                  /* and stands: others do not */
-void sim_stores_step(keel_sim_t *sim, sim_process_t *process); /* others see one more */
-void sim_stores_settle(sim_process_t *process);                /* all of them, of one that stands */
-void sim_stores_of_dead(sim_process_t *process);               /* likewise, but it may have died before the last ones */
+/* the process runs: its own stores are visible to it */
+void sim_stores_show(sim_process_t *process);
+/* the process stands: other ranks do not see its delayed stores */
+void sim_stores_hide(sim_process_t *process);
+void sim_stores_step(keel_sim_t *sim, sim_process_t *process); /* one more store becomes visible */
+/* all stores of a standing process become visible */
+void sim_stores_settle(sim_process_t *process);
+/* the same for a killed process, which may have died before its last stores */
+void sim_stores_of_dead(sim_process_t *process);
 
 /* ---- simmemory.c ---- */
 int sim_pool_open(keel_sim_t *sim);
 void sim_pool_close(keel_sim_t *sim);
 /*
- * @a at: the address asked for, or NULL. All ranks live in one address space, so it is but a name: who asks for it
- * again, in the same life or a later one, gets the same place. 0: no room.
+ * @a at: requested address, or NULL. All ranks live in one address space, so the address is only a
+ * name: a request for it by the same rank, in the same or a later life, yields the same place.
+ * Returns 0 without room.
  */
 int sim_pool_take(keel_sim_t *sim, keel_transport_mem_t *mem, size_t bytes, char *at);
-void sim_memory_hooks_set(keel_sim_t *sim); /* NULL: none */
+void sim_memory_hooks_set(keel_sim_t *sim); /* NULL: removes the hooks */
 void sim_allocations_free(sim_process_t *process);
 
 /* ---- crash.c ---- */
-void sim_exit(sim_process_t *process);    /* it returned, perhaps without having closed what it opened */
-void sim_succeed(sim_process_t *process); /* it has returned, and was declared dead */
+/* the process has returned, possibly without closing everything it opened */
+void sim_exit(sim_process_t *process);
+void sim_succeed(sim_process_t *process); /* a returned process was declared dead */
 void sim_respawn(sim_process_t *process);
 void sim_poison(sim_process_t *process);
 
 /* ---- simruntime.c ---- */
 extern const keel_runtime_ops_t sim_runtime_ops;
-void sim_fences(keel_sim_t *sim); /* those that are due */
+void sim_fences(keel_sim_t *sim); /* executes fences that are due */
 void sim_leave_job(sim_process_t *process);
 void sim_event_post(sim_process_t *to, keel_event_type_t type, const sim_process_t *about, uint64_t due_ns);
 uint64_t sim_event_next_due(const sim_process_t *process);
@@ -375,7 +409,7 @@ uint64_t sim_event_next_due(const sim_process_t *process);
 void sim_process_start(sim_process_t *process);
 void sim_links_clear(sim_process_t *process);
 void sim_process_free(sim_process_t *process);
-void sim_unready(sim_process_t *process); /* world.c */
+void sim_unready(sim_process_t *process); /* in world.c */
 
 /* ---- simconnect.c ---- */
 sim_process_t *sim_process_of(keel_transport_t *transport);
@@ -385,15 +419,17 @@ keel_status_t sim_address_get(keel_transport_t *transport, const void **address_
 keel_status_t sim_connect(keel_transport_t *transport, uint32_t peer, const void *address, size_t length,
                           unsigned *lanes_p);
 void sim_disconnect(keel_transport_t *transport, uint32_t peer);
-void sim_break(sim_process_t *process, uint32_t peer); /* its connection to @a peer breaks, and it is told */
+/* breaks the connection to @a peer and notifies the process */
+void sim_break(sim_process_t *process, uint32_t peer);
 unsigned sim_break_ended(sim_process_t *process);
-void sim_channels_update(sim_process_t *process, uint32_t peer); /* simserved.c */
+void sim_channels_update(sim_process_t *process, uint32_t peer); /* in simserved.c */
 
 /* ---- onesided.c, for simissue.c ---- */
 void sim_op_append(sim_link_t *link, sim_op_t *op);
 void sim_op_free(sim_op_t *op);
-void sim_op_done(sim_op_t *op, keel_status_t status); /* told by the next progress() */
-void sim_op_capture(sim_op_t *op);                    /* copies what is put: the issuer may write there again */
+void sim_op_done(sim_op_t *op, keel_status_t status); /* reported by the next progress() */
+/* copies the source of a put: the issuer may overwrite it */
+void sim_op_capture(sim_op_t *op);
 int sim_op_apply(keel_sim_t *sim, sim_op_t *op, int all);
 keel_status_t sim_op_outcome(const sim_op_t *op);
 

@@ -1,4 +1,5 @@
-/* The transport on libibverbs: shared memory within a node, reliable connections of its own between nodes. */
+/* Transport on libibverbs: shared memory within a node, reliable connections of its own between
+ * nodes. */
 #ifndef KEEL_TRANSPORTS_VERBS_H_
 #define KEEL_TRANSPORTS_VERBS_H_
 
