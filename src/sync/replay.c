@@ -1,4 +1,4 @@
-/* Pieces of what others did to a replacement's memory. */
+/* Chunks of the effects of others on a replacement's memory. */
 #include "sync/replay.h"
 
 #include "base/memory.h"
@@ -78,7 +78,7 @@ static keel_status_t replay_piece(keel_replay_t *replay, uint64_t number, const 
     return KEEL_OK;
 }
 
-/* cuts a message into pieces */
+/* Cuts a message into chunks. */
 static keel_status_t replay_cut(keel_replay_t *replay, uint32_t source, keel_record_op_t op, const uint8_t *records,
                                 size_t length)
 {
@@ -103,7 +103,8 @@ static keel_status_t replay_cut(keel_replay_t *replay, uint32_t source, keel_rec
         }
         memcpy(&number, payload, sizeof(number));
         replay->current[source] = number;
-        from = at; /* what says the number is part of its piece: one without a put counts too */
+        /* The record with the number belongs to the chunk: a number without a put counts, too. */
+        from = at;
     }
     if (status == KEEL_OK && !keel_records_are_over(&run)) {
         return KEEL_ERR_CORRUPT;
@@ -180,7 +181,7 @@ static int are_written(keel_lane_t *lane, const keel_record_t *record, const own
 
 typedef int (*record_touches_t)(keel_lane_t *lane, const keel_record_t *record, const own_bytes_t *bytes);
 
-/* whether any record of a piece from @a first on does that to these bytes */
+/* True if a record of chunk @a first or a later one touches these bytes. */
 static int replay_has(const keel_replay_t *replay, uint32_t first, record_touches_t touches, keel_lane_t *lane,
                       const void *bytes, size_t size)
 {
@@ -214,7 +215,7 @@ keel_status_t keel_replay_next(keel_replay_t *replay, keel_lane_t *lane)
 {
     const keel_replay_piece_t *piece = &replay->pieces[replay->next++];
     keel_records_t run = keel_records_of(piece->records, piece->length);
-    const keel_record_t *record, *first = NULL; /* put */
+    const keel_record_t *record, *first = NULL; /* the first put */
     const char *why = NULL;
 
     pthread_mutex_lock(&lane->lock);

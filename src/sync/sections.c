@@ -1,18 +1,22 @@
 /*
  * Replay of critical sections.
  *
- * Safety. Until the replacement has caught up nobody accesses its memory: survivors only log towards it and wait for its lock,
- * which nobody but the holder of an open section has. What they sent is complete but for that open section, which has the
- * highest number. Numbers are never skipped (lockword.h), so a number up to the highest that somebody saw, by a section of its
- * own or by reading, which no survivor has is the replacement's own, and it will take it: it re-executes everything that
- * anybody could have seen. A number taken at a process that died before the answer arrived is higher, and nobody's again.
- * Own sections beyond the highest number seen, with no record of the first life left to use and no lock left to take up
- * again, are new: the process has caught up.
+ * Safety. Until the replacement has caught up no rank accesses its memory: survivors only log
+ * towards the replacement and wait for its lock, which only the holder of an open section has. The
+ * records sent are complete except for the open section, and the open section has the highest
+ * number. Numbers are never skipped (lockword.h). So a number not above the highest one seen, by a
+ * critical section or a reading, and used by no survivor is the replacement's own, and re-execution
+ * will take it: re-execution covers every effect seen by any rank. A number taken at a process that
+ * died before the reply arrived is higher, and nobody uses it again. Own sections beyond the
+ * highest number seen, with no record of the first life left to use and no lock left to take again,
+ * are new: the process has caught up.
  *
- * The predecessor may have been a gsync ahead of everybody: so the replacement may announce its arrival at F + 1, and replay what
- * it did there, before it has caught up. Nobody else can have been at its memory in that phase.
+ * The predecessor may have been a gsync ahead of all others. So the replacement may announce the
+ * arrival at F + 1, and replay own sections of that phase, before it has caught up. No other rank
+ * can have accessed its memory in that phase.
  *
- * Only one process may be lost: of two, each has the numbers of the other's sections (decide.c refuses).
+ * Only one process may be lost: of two, each has the numbers of the other's sections (decide.c
+ * refuses).
  */
 #include "sync/sections.h"
 
@@ -28,10 +32,11 @@
 typedef struct sections_message {
     uint32_t phase;
     uint32_t is_last;
-    uint64_t owns;    /* SC under which the sender holds the receiver's lock, 0: it does not */
-    uint64_t reads;   /* number under which it reads there */
-    uint64_t seen;    /* the highest SC it saw there */
-    uint64_t is_left; /* the receiver's predecessor owned or read the sender's memory, or was about to */
+    uint64_t owns;  /* SC of the receiver's lock held by the sender, 0: none */
+    uint64_t reads; /* number of the sender's reading at the receiver, 0: none */
+    uint64_t seen;  /* the highest SC of the receiver seen by the sender */
+    /* the receiver's predecessor held or read the sender's memory, or was about to */
+    uint64_t is_left;
     uint8_t records[];
 } sections_message_t;
 _Static_assert(sizeof(sections_message_t) <= KEEL_PUT_MESSAGE_HEAD, "a record of any size fits after it");
@@ -155,12 +160,13 @@ void keel_sections_find(keel_sync_t *sync, uint32_t rank)
 typedef struct sender {
     keel_sync_t *sync;
     uint32_t rank, phase;
-    uint32_t count; /* records sent */
-    uint64_t open;  /* SC of the section that is held open there: what follows it is handed over later; 0: none */
-    int is_cut;     /* it was found */
+    uint32_t count; /* number of records sent */
+    /* SC of the open section at the rank, 0: none; its records are handed over later */
+    uint64_t open;
+    int is_cut; /* the open section was reached */
 } sender_t;
 
-/* the predecessor of @a rank owned or read this memory, or was about to */
+/* True if the predecessor of @a rank held or read this memory, or was about to. */
 static int is_left_by(const keel_lock_area_t *area, uint32_t rank)
 {
     return __atomic_load_n(&area->reading[rank], __ATOMIC_ACQUIRE) != 0 ||
@@ -179,8 +185,8 @@ static keel_status_t sections_message(const sender_t *sender, int is_last, const
     }
     message->phase = sender->phase;
     message->is_last = (uint32_t)is_last;
-    if (sender->phase ==
-        sender->sync->phase) { /* of earlier phases all numbers will be found: their logs are complete */
+    if (sender->phase == sender->sync->phase) {
+        /* the logs of earlier phases are complete, and so all numbers will be found */
         message->seen = s->seen_at[sender->rank];
         message->is_left = is_left_by(area, sender->rank);
         message->owns = (s->held[sender->rank] == KEEL_HELD_WRITING) ? s->counter_at[sender->rank] : 0;
@@ -195,7 +201,10 @@ static keel_status_t sections_message(const sender_t *sender, int is_last, const
     return status;
 }
 
-/* up to and with the lock of the open section: in it a value may still be awaited, which the hand-over asks for */
+/*
+ * Sends records up to the lock of the open section, inclusive: the section may still await a value,
+ * and the hand-over asks for the value.
+ */
 static keel_status_t sections_run(void *arg, const keel_record_t *records, size_t length)
 {
     sender_t *sender = arg;
@@ -248,7 +257,7 @@ void keel_sections_release_due(keel_sync_t *sync, uint32_t rank)
 
 uint64_t keel_sections_seen_here(const keel_sync_t *sync)
 {
-    /* a replacement's word is set when it has caught up */
+    /* the lock word of a replacement is set when the replacement has caught up */
     return sync->sections.is_replaying
                ? sync->sections.counter
                : keel_lock_counter(__atomic_load_n(&keel_lane_locks(sync->lane)->word, __ATOMIC_ACQUIRE));
@@ -257,13 +266,16 @@ uint64_t keel_sections_seen_here(const keel_sync_t *sync)
 void keel_sections_begin_at(keel_sync_t *sync, uint64_t counter)
 {
     sync->sections.counter = counter;
-    if (!sync->sections.is_replaying) { /* nobody alive knows of a lock, and numbers go on all the same */
+    if (!sync->sections.is_replaying) { /* no live rank knows of a lock, and numbers continue */
         keel_store_word_release(&keel_lane_locks(sync->lane)->word, keel_lock_word_free(counter));
     }
 }
 
-/* Of the open section nothing but its number is replayed. Where the log had no room left for that, taken since the log was
- * reported whole, the number is known all the same; the sender counts it as sent. */
+/*
+ * Only the number of an open section is replayed. The log may have had no room for the number, if
+ * the lock was taken after the log was reported complete: then the message has the number, and the
+ * sender counts a record as sent.
+ */
 static keel_status_t sections_note_open(keel_sections_t *s, uint32_t source, uint64_t counter)
 {
     const struct {
@@ -286,7 +298,11 @@ void keel_sections_receive(keel_sync_t *sync, const keel_control_in_t *in)
     keel_status_t status = KEEL_ERR_CORRUPT;
 
     if (!s->is_replaying) {
-        return; /* of one that had not heard that this process has caught up: nothing was done here since, and locks count again */
+        /*
+         * The sender did not know yet that this rank has caught up. Nothing was done here since,
+         * and locks count again.
+         */
+        return;
     }
     if (in->length >= sizeof(*message) && message->phase >= sync->phase) {
         status =
@@ -311,7 +327,7 @@ void keel_sections_receive(keel_sync_t *sync, const keel_control_in_t *in)
     keel_store_word_release(&area->reading[in->source], message->reads > 0 ? message->reads << 1 | 1 : 0);
     s->is_left[in->source] = message->is_left != 0;
     s->known = (message->seen > s->known) ? message->seen : s->known;
-    pthread_mutex_lock(&lane->lock); /* what comes by the served lane goes on after these */
+    pthread_mutex_lock(&lane->lock); /* records of the served lane continue after these */
     keel_lane_set_done(lane, in->source, message->phase, s->replay.records[in->source]);
     pthread_mutex_unlock(&lane->lock);
     s->heard[in->source] = message->phase + 1;
@@ -321,7 +337,10 @@ void keel_sections_receive(keel_sync_t *sync, const keel_control_in_t *in)
 int keel_sections_are_here(const keel_sync_t *sync)
 {
     if (sync->phase > sync->front) {
-        return 1; /* the predecessor was the first to come here: nobody did anything at this process */
+        /*
+         * the predecessor was the first rank in this phase: no other rank has accessed this memory
+         */
+        return 1;
     }
     for (uint32_t r = 0; r < sync->lane->size; r++) {
         if (r != sync->lane->rank && sync->sections.heard[r] <= sync->phase) {

@@ -1,6 +1,7 @@
 /*
- * Locks that are held across a gsync, in its image. Every process is inside that gsync, and has been answered all that it asked
- * of locks: so what each has locked and who has locked it say the same.
+ * Locks held across a gsync, in the image of the gsync. Every process is inside the gsync and has
+ * the replies to all lock requests, so the locks held by each rank agree with the lock words of
+ * all.
  */
 #include "sync/sections_image.h"
 #include "sync/sections.h"
@@ -14,11 +15,11 @@ typedef struct sections_image {
     uint64_t count;
 } sections_image_t;
 
-/* of one other rank, or this one */
+/* one rank, perhaps this rank */
 typedef struct sections_image_entry {
     uint32_t rank, held;
-    uint64_t counter, seen, reads; /* of what is held there */
-    uint64_t reading;              /* its word in the own area */
+    uint64_t counter, seen, reads; /* of the lock held at the rank */
+    uint64_t reading;              /* the word of the rank in the own lock area */
 } sections_image_entry_t;
 
 static int is_saved(const keel_sync_t *sync, uint32_t rank)

@@ -1,4 +1,4 @@
-/* What mechanisms a program uses: told, decided, taken up. */
+/* The mechanisms used by a program: reported, decided, taken up. */
 #include "sync/sync.h"
 
 #include "check/plant.h"
@@ -93,7 +93,8 @@ void keel_sync_tell(const keel_sync_t *sync, keel_sync_told_t *told, uint32_t *f
 void keel_sync_join(keel_sync_decided_t *all, const keel_sync_told_t *told)
 {
     all->waits_since = (told->waits_since < all->waits_since) ? told->waits_since : all->waits_since;
-    all->has_locks |= told->has_locks; /* a fresh one may await sections, told by one that is dead by now */
+    /* a replacement may await critical sections that only a dead rank had reported */
+    all->has_locks |= told->has_locks;
 }
 
 void keel_sync_decide(keel_sync_decided_t *all)
@@ -120,7 +121,10 @@ const char *keel_sync_refuses(const keel_sync_decided_t *all, const keel_sync_fa
                               : (KEEL_REACHED(refuses_locks_several), "several ranks are lost in a program that locks");
     }
     if (!all->has_waits) {
-        /* sections give an order to what was done in them: so all that was done has to be in some */
+        /*
+         * critical sections order only the accesses inside them, so every access has to be inside
+         * one
+         */
         return (facts->has_bare && !KEEL_PLANT(bare_local))
                    ? (KEEL_REACHED(refuses_bare), "some ranks lock, and others access what they have not locked")
                    : NULL;
@@ -147,9 +151,10 @@ void keel_sync_adopt(keel_sync_t *sync, const keel_sync_decided_t *all, int is_r
         sync->waits.since = all->waits_since;
     }
     if (is_rollback && sync->waits.since != KEEL_PHASE_NONE) {
-        sync->waits.since = 0; /* from here on everybody knows */
+        sync->waits.since = 0; /* every rank knows from here on */
     }
-    sync->sections.is_used |= (int)all->has_locks; /* who locked may be dead when it is asked again */
+    /* the rank that locked may be dead at the next report */
+    sync->sections.is_used |= (int)all->has_locks;
     sync->mixes |= (int)all->mixes;
 }
 

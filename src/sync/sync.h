@@ -1,9 +1,11 @@
 /*
- * How the ranks of a program synchronise, and what follows from it when one of them dies. A module a mechanism: sections (locks),
- * waits, atomics; gsyncs alone need none. Who is above asks the questions of this header, and knows no mechanism.
+ * How the ranks of a program synchronise, and the consequences for the recovery from a death. One
+ * module for each mechanism: critical sections (locks), waits, atomics; gsyncs alone need none.
+ * Higher layers ask the questions of this header and know no mechanism.
  *
- * Gsyncs order whole phases. A mechanism that is used inside phases gives what others did to a replacement in one an order of its own,
- * by which it is replayed; two of them together give none (mixes), and then a death is a rollback.
+ * Gsyncs order whole phases. A mechanism used inside phases gives the effects of others on a
+ * replacement an order for the replay of a phase. Two mechanisms together give no order: the
+ * program mixes, and every death is a rollback.
  */
 #ifndef KEEL_SYNC_SYNC_H_
 #define KEEL_SYNC_SYNC_H_
@@ -18,56 +20,56 @@
 typedef struct keel_sync {
     keel_lane_t *lane;
     keel_put_log_t *puts;
-    int is_deterministic;  /* the program promises it, and what it does is logged */
-    int mixes;             /* no log orders what it does */
-    uint32_t phase, front; /* of this process, as recovery has told */
+    int is_deterministic;  /* promised by the program, and all effects are logged */
+    int mixes;             /* some effects are in no log's order */
+    uint32_t phase, front; /* of this rank; set by recovery */
     keel_sections_t sections;
     keel_waits_t waits;
     keel_atomics_t atomics;
     keel_answers_t answers;
 } keel_sync_t;
 
-/* what a report says of its sender */
+/* the part of a report about synchronisation */
 typedef struct keel_sync_told {
     uint32_t is_deterministic;
-    uint32_t has_locks;    /* it locks, or was told that others do */
+    uint32_t has_locks;    /* the rank locks, or others lock here */
     uint32_t waits_since;  /* keel_waits_t.since */
-    uint32_t is_replaying; /* it does again what its predecessor did, by the order that others have told */
+    uint32_t is_replaying; /* the rank re-executes in the order of records from others */
 } keel_sync_told_t;
 
-/* and a decision of all */
+/* the same of a decision, for all ranks */
 typedef struct keel_sync_decided {
     uint32_t mixes;
     uint32_t has_locks;
-    uint32_t waits_since; /* the lowest that was reported */
-    uint32_t has_waits;   /* and something has been done: it is replayed into waits */
+    uint32_t waits_since; /* the lowest in any report */
+    uint32_t has_waits;   /* there are effects to replay into waits */
 } keel_sync_decided_t;
 
-/* of a rank that is lost, what its phase contained */
+/* facts about the phase of a lost rank */
 typedef struct keel_sync_facts {
-    uint32_t lost;   /* ranks that are, this one included */
-    uint32_t front;  /* as decided */
-    int has_atomics; /* of it, or towards it, since the image that it would begin at */
-    uint32_t start;  /* of that image */
-    int has_fetched; /* somebody has asked for what a word held */
-    int commutes;    /* all that are known towards it, its own included */
-    int has_bare;    /* some rank accesses what it has not locked */
+    uint32_t lost;   /* number of lost ranks, including this rank */
+    uint32_t front;  /* of the decision */
+    int has_atomics; /* by the rank or towards the rank, since the image to restart from */
+    uint32_t start;  /* phase of the image to restart from */
+    int has_fetched; /* some rank has fetched a value */
+    int commutes;    /* all atomics known towards the rank commute, including its own */
+    int has_bare;    /* some rank accesses memory without a lock */
 } keel_sync_facts_t;
 
 keel_status_t keel_sync_init(keel_sync_t *sync, keel_lane_t *lane, keel_put_log_t *puts, int is_deterministic);
 void keel_sync_release(keel_sync_t *sync);
-/* where this process stands, and the front; told whenever one of them changes */
+/* Sets the phase of this rank and the front, whenever one of them changes. */
 void keel_sync_set_position(keel_sync_t *sync, uint32_t phase, uint32_t front);
 
-/* ---- what its phases may contain ---- */
+/* ---- the contents of phases ---- */
 
-/* a death can be recovered from without a rollback */
+/* True if recovery from a death may be local, without a rollback. */
 static inline int keel_sync_may_be_local(const keel_sync_t *sync)
 {
     return sync->is_deterministic && !sync->mixes;
 }
 
-/* from here on it does what no log orders: whom it accesses is told */
+/* From here on the program mixes. The caller announces KEEL_CLASS_MIXES before the next access. */
 static inline void keel_sync_mix(keel_sync_t *sync)
 {
     sync->mixes = 1;
@@ -77,13 +79,16 @@ static inline int keel_sync_is_mixing(const keel_sync_t *sync)
     return sync->mixes;
 }
 
-/* the program has promised to be deterministic */
+/* True if the program has promised to be deterministic. */
 static inline int keel_sync_is_promised(const keel_sync_t *sync)
 {
     return sync->is_deterministic;
 }
 
-/* how a program is about to synchronise; BARE: to access what is not locked, ANSWER: to be told what no log has */
+/*
+ * The way in which a program is about to synchronise. BARE: an access to memory without a lock.
+ * ANSWER: a result that no log has. UNLOGGED: an effect that no log has.
+ */
 typedef enum {
     KEEL_WAY_GSYNC,
     KEEL_WAY_WAIT,
@@ -93,45 +98,59 @@ typedef enum {
     KEEL_WAY_UNLOGGED
 } keel_way_t;
 
-/* NULL: that goes with what the program did so far, @a has_accessed: others' memory; or why it mixes */
+/*
+ * Returns NULL if the way fits the program so far, or the reason why the program mixes. @a
+ * has_accessed: memory of other ranks.
+ */
 const char *keel_sync_mixes_by(const keel_sync_t *sync, keel_way_t way, int has_accessed);
-/* it locks */
+/* Notes that the program locks. */
 void keel_sync_lock(keel_sync_t *sync);
 
-/* what others do to a process inside a phase has an order of its own, of sections: atomics take their place in it, and direct records are
- * counted when one ends */
+/*
+ * True if critical sections order the effects of others inside a phase: atomics have a place in the
+ * order, and direct records are counted at the end of a critical section.
+ */
 static inline int keel_sync_is_sectioned(const keel_sync_t *sync)
 {
     return sync->sections.is_used;
 }
 
-/* or of waits: who replays takes what was put until its death was decided first, and asks for the rest */
+/*
+ * True if waits order the effects of others inside a phase: a replacement replays the puts from
+ * before the decision first, and then asks for the remaining ones.
+ */
 static inline int keel_sync_has_rest(const keel_sync_t *sync)
 {
     return sync->waits.since != KEEL_PHASE_NONE && !sync->sections.is_used;
 }
 
-/* and all number what they do in this phase, so a replacement knows what of it is done already, on any lane */
+/*
+ * True if all ranks number their records in this phase: a replacement knows on any lane which of
+ * them are applied.
+ */
 static inline int keel_sync_is_numbered(const keel_sync_t *sync)
 {
     return keel_sync_has_rest(sync) && keel_waits_are_numbered(sync);
 }
 
-/* ---- this process as a replacement ---- */
+/* ---- this rank as a replacement ---- */
 
-/* it does again what its predecessor did, in that order */
+/* True if this rank re-executes in the order of records from others. */
 static inline int keel_sync_is_replaying(const keel_sync_t *sync)
 {
     return sync->sections.is_replaying || sync->waits.is_replaying;
 }
 
-/* by sections: what an access does depends on the section it is in, and not on positions */
+/*
+ * True if critical sections order the replay: the effect of an access depends on the critical
+ * section, and not on positions.
+ */
 static inline int keel_sync_steers(const keel_sync_t *sync)
 {
     return sync->sections.is_replaying;
 }
 
-/* by waits: what others put comes as far as each wait needs */
+/* True if waits order the replay: puts of others are applied as far as each wait needs. */
 static inline int keel_sync_replays_waits(const keel_sync_t *sync)
 {
     return sync->waits.is_replaying;
@@ -139,45 +158,54 @@ static inline int keel_sync_replays_waits(const keel_sync_t *sync)
 
 /* ---- survivors ---- */
 
-/* what was done at @a rank in @a phase, of which it is to replay @a limit records first; how many were sent */
+/*
+ * Sends to @a rank the records of @a phase towards that rank, of which the rank replays @a limit
+ * first. *count_p: number of records sent.
+ */
 keel_status_t keel_sync_send(keel_sync_t *sync, uint32_t rank, uint32_t phase, uint32_t limit, uint32_t *count_p);
 
 /* ---- reports and decisions ---- */
 
-/* first phase in which this process or another has locked here, KEEL_PHASE_NONE: none is known */
+/*
+ * Fills the report of this rank. *first_p: first phase in which a rank has locked here,
+ * KEEL_PHASE_NONE if none is known.
+ */
 void keel_sync_tell(const keel_sync_t *sync, keel_sync_told_t *told, uint32_t *first_p);
 void keel_sync_join(keel_sync_decided_t *all, const keel_sync_told_t *told);
-/* nobody has told anything yet */
+/* the value before the first report is joined */
 #define KEEL_SYNC_UNTOLD ((keel_sync_decided_t){.waits_since = KEEL_PHASE_NONE})
-/* whether some rank is known to mix */
+/* Joins whether some rank is known to mix. */
 static inline void keel_sync_join_mixing(keel_sync_decided_t *all, int is_mixing)
 {
     all->mixes |= (uint32_t)is_mixing;
 }
-/* all are joined, and something has been done that may have to be replayed */
+/* Call after all reports are joined, if there are effects to replay. */
 void keel_sync_decide(keel_sync_decided_t *all);
-/* others replay what is done to them, in an order of their own */
+/* True if ranks replay effects of others in an order inside phases. */
 static inline int keel_sync_is_ordered(const keel_sync_decided_t *all)
 {
     return (int)(all->has_locks | all->has_waits);
 }
-/* somebody waits, as was told */
+/* True if some report has waits. */
 static inline int keel_sync_tells_waits(const keel_sync_decided_t *all)
 {
     return all->waits_since != KEEL_PHASE_NONE;
 }
-/* the program waits, and nothing was done yet that would have to be replayed: several may be lost */
+/* True if the program waits, and there is nothing to replay: several ranks may be lost. */
 static inline int keel_sync_is_unbegun(const keel_sync_t *sync, const keel_sync_decided_t *all)
 {
     return keel_sync_has_rest(sync) && !all->has_waits;
 }
-/* NULL, or why every death is a rollback */
+/* Returns NULL, or the reason why every death is a rollback. */
 const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_sync_told_t *told);
-/* NULL, or why that order does not do to bring a rank back, with these facts */
+/*
+ * Returns NULL, or the reason why the order does not suffice to bring a rank back, with these
+ * facts.
+ */
 const char *keel_sync_refuses(const keel_sync_decided_t *all, const keel_sync_facts_t *facts);
-/* takes up what was decided */
+/* Takes a decision up. */
 void keel_sync_adopt(keel_sync_t *sync, const keel_sync_decided_t *all, int is_rollback);
-/* this process is a new one, and brought back alone */
+/* This rank is a replacement and recovers locally. */
 void keel_sync_begin_replay(keel_sync_t *sync, const keel_sync_decided_t *all);
 
 #endif
