@@ -67,7 +67,7 @@ static void channel_write(channel_t *channel)
             break;
         }
         if (count < 0) {
-            done = channel->out_length; /* gone: the reader of this end learns it */
+            done = channel->out_length; /* the other end is gone: the reader of this end notices */
             break;
         }
         done += (size_t)count;

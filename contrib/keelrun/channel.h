@@ -1,4 +1,7 @@
-/* Messages between the master and a node over a stream socket. Both ends are the same program: no version, no crc. */
+/*
+ * Messages between the master and a node over a stream socket. Both ends run the same program, so
+ * messages have neither version nor crc.
+ */
 #ifndef KEELRUN_CHANNEL_H_
 #define KEELRUN_CHANNEL_H_
 
@@ -9,30 +12,33 @@
 
 typedef enum {
     /* node to master */
-    MESSAGE_HELLO,       /* value: errno, text: what failed; 0: ready; cookie: pid of the node */
-    MESSAGE_STARTED,     /* rank, incarnation, value: pid; it runs nothing of the program yet */
-    MESSAGE_NOT_STARTED, /* rank, incarnation, value: errno, text: what failed */
+    /* value: errno, text: the failed step; 0: ready; cookie: pid of the node */
+    MESSAGE_HELLO,
+    /* rank, incarnation, value: pid; the process does not run the program yet */
+    MESSAGE_STARTED,
+    MESSAGE_NOT_STARTED, /* rank, incarnation, value: errno, text: the failed step */
     MESSAGE_CONNECTED,   /* rank has called PMIx_Init */
     MESSAGE_MET,         /* rank has passed the startup fence; a replacement: keel_init() */
     MESSAGE_OVER,        /* rank knows that the job's last gsync is over */
     MESSAGE_FINALIZED,   /* rank has called PMIx_Finalize */
     MESSAGE_EXITED,      /* rank, incarnation, value: wait status */
     MESSAGE_ABORT,       /* rank, value: status, text: reason */
-    MESSAGE_MARKER,      /* rank, value: index of the kill whose text was seen */
-    MESSAGE_UNWRITTEN,   /* value: errno; what ranks print cannot be written; sent once a node */
+    MESSAGE_MARKER,      /* rank, value: index of the kill with this marker */
+    MESSAGE_UNWRITTEN,   /* value: errno; ranks' output cannot be written; sent once per node */
     MESSAGE_SUSPECT,     /* rank, incarnation; payload: suspicion_t */
     MESSAGE_FENCE,       /* cookie; payload: ranks (fence.h), then data */
-    /* both ways; rank: the process of the launcher, value: the rank of the job that it has */
+    /* both directions; rank: the launcher's process, value: its rank in the job */
     MESSAGE_JOIN, /* rank, incarnation, value, payload: address */
-    MESSAGE_CALL, /* rank of the job, incarnation, value: the launcher's process that is to take it */
-    MESSAGE_NEED, /* rank, payload: for the spares */
+    MESSAGE_CALL, /* rank of the job, incarnation, value: the launcher's process to take the rank */
+    MESSAGE_NEED, /* rank, payload: sizes for the spares */
     /* master to node */
-    MESSAGE_START,      /* rank, incarnation, value: ranks on the node with it */
+    /* rank, incarnation, value: count of ranks on the node, the new rank included */
+    MESSAGE_START,
     MESSAGE_DEATH,      /* rank, incarnation */
     MESSAGE_EXIT,       /* rank, incarnation */
     MESSAGE_FENCE_DONE, /* cookie, value: pmix_status_t, payload: data */
     MESSAGE_CUT,        /* take the node off the network */
-    MESSAGE_QUIT        /* kill what runs, write out what it said, leave */
+    MESSAGE_QUIT        /* kill all ranks, write out their output, leave */
 } message_type_t;
 
 typedef struct suspicion {
@@ -41,7 +47,7 @@ typedef struct suspicion {
 } suspicion_t;
 
 typedef struct message {
-    uint32_t type, length; /* bytes of payload that follow */
+    uint32_t type, length; /* bytes of the payload that follows */
     uint32_t rank, incarnation;
     int64_t value;
     uint64_t cookie;
@@ -49,21 +55,28 @@ typedef struct message {
 
 typedef struct channel {
     int fd;
-    bool may_block; /* the node's end; the master's queues instead, so that neither waits for the other in a circle */
-    pthread_mutex_t lock; /* of sending: a node sends from PMIx's thread too */
+    /*
+     * the node's end blocks; the master queues instead, so that the two cannot wait for each other
+     */
+    bool may_block;
+    pthread_mutex_t lock; /* guards sends: a node also sends from PMIx's thread */
     char *out, *in;
     size_t out_length, out_size, in_length, in_size, in_taken;
 } channel_t;
 
 void channel_open(channel_t *channel, int fd, bool may_block);
 void channel_close(channel_t *channel);
-/* sets message->length; errors show as the end of the channel when it is read */
+/* Sets message->length and sends. Errors show at the next receive, as the end of the channel. */
 void channel_send(channel_t *channel, message_t *message, const void *payload, size_t length);
 bool channel_has_output(channel_t *channel);
 void channel_flush(channel_t *channel); /* writes as much of the queue as fits */
-/* 1 and a message, its payload valid until the next call; 0: none now; -1: the other end is gone */
+/*
+ * Returns 1 and a message, with a payload valid until the next call; 0: no message; -1: the other
+ * end is gone.
+ */
 int channel_receive(channel_t *channel, message_t *message, const char **payload_p);
 
-void *must_allocate(void *old, size_t bytes); /* grows or makes; the launcher ends when memory is out */
+/* grows or allocates; out of memory ends the launcher */
+void *must_allocate(void *old, size_t bytes);
 
 #endif

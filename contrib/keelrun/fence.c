@@ -1,4 +1,4 @@
-/* The list of fences under way. */
+/* The list of pending fences. */
 #include "fence.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * The kernel lists the sockets of a network namespace with owner and inode, and the files of a process with the inodes of its
- * sockets. The search for the inode is limited to descendants of this process.
+ * The kernel lists the sockets of a network namespace with owner and inode, and the files of a
+ * process with the inodes of its sockets. Only descendants of this process are searched.
  */
 #include "guest.h"
 
@@ -14,15 +14,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define GUEST_DEPTH_MAX \
-    16 /* of processes below this one: a rank may be started by a script that was started by a script */
+#define GUEST_DEPTH_MAX 16 /* levels of processes below this one: nested scripts may start a rank */
 
 typedef struct guest {
     uint32_t uid;
     uint64_t inode;
 } guest_t;
 
-/* The guest's socket has our address as its remote address. Its inode is 0 once no process has it open. */
+/*
+ * Finds the guest's socket, with our address as the remote address. The inode is 0 once no process
+ * has the socket open.
+ */
 static bool guest_find(const struct sockaddr_in *local, const struct sockaddr_in *remote, guest_t *guest)
 {
     FILE *sockets = fopen("/proc/thread-self/net/tcp", "re");
@@ -45,7 +47,10 @@ static bool guest_find(const struct sockaddr_in *local, const struct sockaddr_in
     return is_found && guest->inode != 0;
 }
 
-/* A process that hides its files from its own user (it gained a capability) is taken for the holder. */
+/*
+ * True if the process holds the inode, or hides its files from its own user (after gaining a
+ * capability).
+ */
 static bool process_holds(long pid, uint64_t inode)
 {
     char path[64], wanted[64], target[64];
@@ -70,7 +75,7 @@ static bool process_holds(long pid, uint64_t inode)
 
 static bool descendants_hold(long pid, uint64_t inode, unsigned depth);
 
-/* children are listed by the thread that made them */
+/* Searches the children of a thread: the kernel lists children by parent thread. */
 static bool children_hold(long pid, const char *thread, uint64_t inode, unsigned depth)
 {
     char path[320];

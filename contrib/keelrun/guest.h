@@ -1,12 +1,13 @@
-/* Tells connections of this node's ranks from those of strangers. */
+/* Tells connections of this node's ranks from foreign connections. */
 #ifndef KEELRUN_GUEST_H_
 #define KEELRUN_GUEST_H_
 
 #include <stdbool.h>
 
 /*
- * Whether the other end of the TCP connection @a fd is open in a process that descends from this one. The other end must be on this
- * host; a connection of another host, of another user, or of a process that has ended is a stranger's. Any thread.
+ * True if a descendant of this process has the other end of the TCP connection @a fd open. A
+ * connection of another host, of another user, or of an ended process is foreign. Callable from any
+ * thread.
  */
 bool guest_is_ours(int fd);
 

@@ -1,4 +1,4 @@
-/* Directories, the tree of processes, and their end. */
+/* Directories of a job, the process tree, and the clean-up. */
 #include "janitor.h"
 
 #include <errno.h>
@@ -22,9 +22,12 @@
 #include "rehearsal.h"
 #include "report.h"
 
-#define JANITOR_SWEEP_NS (10 * 1000000000ull) /* a killed process that is not gone after this stays */
+#define JANITOR_SWEEP_NS (10 * 1000000000ull) /* a killed process that lives longer stays behind */
 
-/* names only, so that the master knows them too and dies in no moment in which a directory has no janitor */
+/*
+ * Makes names only: so the master knows them, too, and no moment of its death leaves a directory
+ * without a janitor.
+ */
 static void janitor_name_directories(janitor_t *janitor)
 {
     uint64_t number = clock_now_ns();
@@ -46,12 +49,12 @@ static int janitor_make_directories(const janitor_t *janitor, const options_t *o
         return -1;
     }
     if (leftover_make_directory(janitor->shm)) {
-        setenv("UCX_POSIX_DIR", janitor->shm, 0); /* UCX's files of this job, and of no other, are there */
+        setenv("UCX_POSIX_DIR", janitor->shm, 0); /* directory of UCX's files of this job alone */
     }
     return 0;
 }
 
-/* SIGKILL to each child of this process, what it inherited as a subreaper included; returns how many there were */
+/* Sends SIGKILL to each child, inherited orphans included. Returns the count of children. */
 static unsigned janitor_kill_children(void)
 {
     char path[64];
@@ -65,7 +68,7 @@ static unsigned janitor_kill_children(void)
         return 0;
     }
     while (fscanf(children, "%ld", &pid) == 1) {
-        kill(-(pid_t)pid, SIGKILL); /* its process group, when it leads one */
+        kill(-(pid_t)pid, SIGKILL); /* the child's process group, if it leads one */
         kill((pid_t)pid, SIGKILL);
         count++;
     }
@@ -83,12 +86,12 @@ static void janitor_sweep(void)
         while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
         }
         if (pid == 0) {
-            poll(NULL, 0, 1); /* killed, on its way out */
+            poll(NULL, 0, 1); /* killed, but not ended yet */
         }
     } while (pid == 0 && clock_now_ns() < deadline);
 }
 
-/* orphans of a dead node or rank; their groups must not outlive them */
+/* Reaps orphans of a dead node or rank; their process groups must not outlive the node or rank. */
 static void janitor_reap(void)
 {
     siginfo_t info;
@@ -112,7 +115,7 @@ static void janitor_wait(int control, int children)
             continue;
         }
         if (polls[0].revents != 0) {
-            return; /* nothing is ever sent: the master closed it, or died */
+            return; /* no data ever arrives: the master closed the socket or died */
         }
         if (polls[1].revents != 0) {
             struct signalfd_siginfo info;
@@ -139,7 +142,8 @@ static void janitor_fork_nodes(const janitor_t *janitor, const options_t *option
             }
             _exit(node_run(options, i, node_fds[i], janitor->session, netns_error));
         }
-        if (pid < 0) { /* the master sees the end of the node's channel, since nobody holds the other end */
+        /* no process holds the other end of the channel, so the master sees the end */
+        if (pid < 0) {
             report_failure("fork", errno);
         }
     }
@@ -153,7 +157,7 @@ static void janitor_run(janitor_t *janitor, const options_t *options, const int 
     sigset_t signals;
     int children, netns_error = 0;
 
-    setsid(); /* the terminal's signals are the master's to handle */
+    setsid(); /* the master handles the terminal's signals */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_NAME, "keelrun-janitor");
     sigfillset(&signals);

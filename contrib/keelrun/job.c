@@ -57,7 +57,7 @@ void job_give_up_starts(job_t *job, int status)
     job->setting = NULL;
 }
 
-/* ---- starting --------------------------------------------------------------------------------------------------- */
+/* ---- starting ---- */
 
 static void job_start_rank(job_t *job, uint32_t rank)
 {
@@ -79,7 +79,7 @@ static void job_start_rank(job_t *job, uint32_t rank)
 
 static void job_on_hello(job_t *job, uint32_t node, const message_t *message, const char *payload)
 {
-    int error = (int)message->value; /* below 0: none */
+    int error = (int)message->value; /* below 0: no errno */
     char hint[KEEL_LIMIT_HINT_MAX];
 
     if (error != 0) {
@@ -107,8 +107,10 @@ static void job_on_started(job_t *job, job_rank_t *state, const message_t *messa
 
     state->state = RANK_RUNNING;
     state->pid = (pid_t)message->value;
-    state->pidfd = pidfd_open((pid_t)message->value, 0); /* it stands at its gate: the number is its own */
-    if (state->pidfd < 0 && errno != ESRCH) {            /* else it has ended, and its node says so next */
+    /* the process waits at the gate, so the pid is valid */
+    state->pidfd = pidfd_open((pid_t)message->value, 0);
+    /* otherwise the process has ended, and the node reports the end next */
+    if (state->pidfd < 0 && errno != ESRCH) {
         job_end(job, KEELRUN_STATUS_FAILED, "rank %u: pidfd_open: %s%s", message->rank, strerror(errno),
                 keel_limit_hint(errno, hint));
         return;
@@ -131,7 +133,7 @@ static void job_on_not_started(job_t *job, const message_t *message, const char 
             keel_limit_hint(error, hint));
 }
 
-/* ---- ending ------------------------------------------------------------------------------------------------------ */
+/* ---- ending ---- */
 
 static void job_fail_fences(job_t *job)
 {
@@ -204,7 +206,8 @@ static void job_on_left(job_t *job, uint32_t rank)
 {
     job_rank_t *state = &job->ranks[rank];
 
-    if (state->is_over) { /* behind the last gsync a rank has left, though its farewell to PMIx was lost */
+    /* after the last gsync the rank has left, even if the exit message from PMIx was lost */
+    if (state->is_over) {
         job_on_finalized(job, state);
     }
     if (!state->is_finalized && job->connected_count != 0) {
@@ -238,7 +241,7 @@ static void job_on_exited(job_t *job, uint32_t rank, int status)
     state->pidfd = -1;
     if (WIFSIGNALED(status)) {
         job_on_death(job, rank, WTERMSIG(status));
-    } else if (job_was_turned_away(job, state)) { /* whatever its program makes of that */
+    } else if (job_was_turned_away(job, state)) { /* for any exit status of the program */
         job_end(job, 128 + job->last_death.signal,
                 "rank %u (incarnation %u) was killed by signal %d (%s) while the job was leaving: nothing is recovered "
                 "then",
@@ -294,13 +297,14 @@ void job_on_node_lost(job_t *job, uint32_t node)
         job_rank_t *state = &job->ranks[rank];
 
         if (state->node == node && state->state == RANK_RUNNING && !state->has_exited) {
-            pidfd_send_signal(state->pidfd, SIGKILL, NULL, 0); /* its parent death signal is on its way too */
+            /* the parent death signal is on the way, too */
+            pidfd_send_signal(state->pidfd, SIGKILL, NULL, 0);
             state->state = RANK_ORPHANED;
         }
     }
     for (uint32_t rank = 0; rank < job->options->ranks && !job->is_ending; rank++) {
         if (job->ranks[rank].node == node && job->ranks[rank].state == RANK_STARTING) {
-            job_on_death(job, rank, SIGKILL); /* whatever stood at the gate cannot pass it any more */
+            job_on_death(job, rank, SIGKILL); /* a process at its gate can no longer pass */
         }
     }
 }
@@ -312,9 +316,9 @@ void job_on_orphan_ended(job_t *job, uint32_t rank)
     job_on_death(job, rank, SIGKILL);
 }
 
-/* ---- what ranks say ---------------------------------------------------------------------------------------------- */
+/* ---- messages of ranks ---- */
 
-/* said again by a replacement that is through keel_init() */
+/* A replacement repeats the message after its keel_init(). */
 static void job_on_met(job_t *job, job_rank_t *state)
 {
     state->has_started = true;
@@ -330,7 +334,10 @@ static void job_on_met(job_t *job, job_rank_t *state)
     }
 }
 
-/* A replacement that comes when others have left has to know: it cannot have heard them leave. */
+/*
+ * Announces a join. A replacement that joins after exits of other ranks has missed the exits, so
+ * they are announced again.
+ */
 static void job_on_join(job_t *job, const message_t *message, const char *payload)
 {
     job_rank_t *state = &job->ranks[message->rank];
@@ -425,7 +432,7 @@ void job_on_message(job_t *job, uint32_t node, const message_t *message, const c
     job_rank_t *state = &job->ranks[message->rank];
     suspicion_t suspicion;
 
-    if (message->type == MESSAGE_UNWRITTEN) { /* nodes write until they leave */
+    if (message->type == MESSAGE_UNWRITTEN) { /* nodes write output until they leave */
         job_on_unwritten(job, (int)message->value);
     }
     if (job->is_ending) {
@@ -464,7 +471,7 @@ void job_on_message(job_t *job, uint32_t node, const message_t *message, const c
         job_fire_marked(job, (size_t)message->value);
         break;
     case MESSAGE_SUSPECT:
-        memcpy(&suspicion, payload, sizeof suspicion); /* it lies anywhere in the buffer */
+        memcpy(&suspicion, payload, sizeof suspicion); /* the payload may be unaligned */
         job_on_suspicion(job, message, &suspicion);
         break;
     case MESSAGE_FENCE:
@@ -478,6 +485,6 @@ void job_on_message(job_t *job, uint32_t node, const message_t *message, const c
         job_on_join(job, message, payload);
         break;
     default:
-        break; /* the node is this same program: it sends nothing else */
+        break; /* the node runs the same program and sends nothing else */
     }
 }

@@ -1,13 +1,15 @@
 /*
- * The state of a job: ranks, nodes, and what happens to them.
+ * The state of a job: ranks, nodes, and their events.
  *
- * Order of events: the master sends death(r, i) to every node before it has r's incarnation i + 1 started, and passes
- * on joins as they come, each channel being first in first out; so a node's clients hear death(r, i), then
- * join(r, i + 1). A rank is dead for the job when its process was waited for, or, its node being lost, when the
- * process's descriptor says that it ended: nothing of it runs any more.
+ * Order of events: the master sends death(r, i) to every node before it has incarnation i + 1 of r
+ * started, and forwards joins as they come, each channel being first in first out; so the clients
+ * of a node receive death(r, i), then join(r, i + 1). A rank is dead for the job once its process
+ * was waited for, or, after the loss of its node, once the process's descriptor reports the end: no
+ * part of the process runs any more.
  *
- * Nodes' channels are read one after another, but what any rank said before another's end counts before that end: an
- * end is only noted when it is read, and taken up when every channel was read once more (job_note_ends).
+ * The channels of nodes are read one after another, but messages that any rank sent before the end
+ * of another rank count before that end: an end is only noted when read, and handled after every
+ * channel was read once more (job_note_ends).
  */
 #ifndef KEELRUN_JOB_H_
 #define KEELRUN_JOB_H_
@@ -21,54 +23,58 @@
 #include <runtime/starved.h>
 
 typedef enum {
-    RANK_STARTING, /* a node was told to start it */
+    RANK_STARTING, /* a node was told to start the rank */
     RANK_RUNNING,
-    RANK_ORPHANED, /* its node is lost: killed, its end not yet seen */
+    RANK_ORPHANED, /* its node is lost: killed, but the end is not known yet */
     RANK_LEFT,     /* exited with 0 */
-    RANK_DEAD      /* and not started again: a spare takes its place */
+    RANK_DEAD      /* not started again: a spare takes its place */
 } rank_state_t;
 
 typedef struct job_rank {
     rank_state_t state;
     uint32_t incarnation, node;
-    int pidfd;              /* of the running process, or -1 */
-    bool is_connected;      /* PMIx_Init was called */
-    bool is_over;           /* it has said that the job's last gsync is over */
-    bool is_finalized;      /* PMIx_Finalize was called */
-    bool is_killed;         /* this incarnation was sent SIGKILL by us */
-    bool is_stopped;        /* this incarnation was sent SIGSTOP by us */
-    bool has_met;           /* has everybody's address, in its first life */
-    bool has_joined;        /* as a replacement; a spare that is called again says so again */
-    bool has_started;       /* is through keel_init() */
-    unsigned failed_starts; /* lives in succession that ended before, by nobody's will */
-    bool has_exited;        /* its node said so, with exit_status; not taken up yet */
-    bool is_exit_due;       /* and all channels were read since */
+    int pidfd;         /* of the running process, or -1 */
+    bool is_connected; /* PMIx_Init was called */
+    bool is_over;      /* has reported that the job's last gsync is over */
+    bool is_finalized; /* PMIx_Finalize was called */
+    bool is_killed;    /* keelrun sent SIGKILL to this incarnation */
+    bool is_stopped;   /* keelrun sent SIGSTOP to this incarnation */
+    bool has_met;      /* has all addresses, in its first life */
+    /* joined as a replacement; a spare that is called again repeats the join */
+    bool has_joined;
+    bool has_started;       /* has completed keel_init() */
+    unsigned failed_starts; /* consecutive lives that ended earlier, without a kill by keelrun */
+    bool has_exited;        /* its node reported exit_status; not handled yet */
+    bool is_exit_due;       /* all channels were read since the report */
     int exit_status;
     pid_t pid;
     uint64_t started_ns;
     /* job_fence.c */
-    bool is_accuser;          /* this incarnation has said of another rank that it does not hear it */
-    uint32_t accused;         /* which */
-    unsigned doubts;          /* how often */
-    uint32_t heard;           /* how many it heard then, */
-    uint64_t silence_ns;      /* for how long it had not heard that one, */
-    uint64_t accused_ns;      /* and when that was */
-    keel_reprieve_t reprieve; /* what became of that */
+    bool is_accuser;          /* this incarnation has accused another rank of silence */
+    uint32_t accused;         /* the accused rank */
+    unsigned doubts;          /* count of accusations */
+    uint32_t heard;           /* count of processes that the accuser heard at that time */
+    uint64_t silence_ns;      /* duration of the silence */
+    uint64_t accused_ns;      /* time of the accusation */
+    keel_reprieve_t reprieve; /* reprieves of the accused */
     bool must_move;           /* the next incarnation starts on another node */
-    uint64_t fenced_ns;       /* when it was killed for being silent, 0: not; */
-    unsigned fence_looks;     /* and how often it was looked whether its node has noticed */
+    uint64_t fenced_ns;       /* time of the kill for silence; 0: none */
+    unsigned fence_looks;     /* looks at whether the node has noticed that kill */
 } job_rank_t;
 
 typedef struct job_node {
     channel_t channel;
     pid_t pid;
-    bool is_ready; /* said hello */
+    bool is_ready; /* has sent its hello */
     bool is_lost;
-    uint32_t heir; /* where its ranks go when it is lost; itself: not chosen yet */
-    /* when a rank on it was not heard by another node last although it ran, which took silence_ns to be seen; 0: never, and see
-     * job_is_suspect() */
+    uint32_t heir; /* the node that takes its ranks after its loss; itself: not chosen yet */
+    /*
+     * time of the last accusation by another node of a rank here that still ran, and the duration
+     * of that silence; 0: never; see job_is_suspect()
+     */
     uint64_t suspected_ns, silence_ns;
-    bool has_failed; /* a rank on it said that it reaches nobody from there: none is started there again */
+    /* a rank reported that it reaches no peer from here: no rank starts here again */
+    bool has_failed;
 } job_node_t;
 
 typedef struct job {
@@ -81,56 +87,73 @@ typedef struct job {
         uint32_t rank, incarnation;
         int signal;
     } last_death;
-    uint32_t absent_count; /* dead ranks that no spare has taken; the last one's signal */
+    uint32_t absent_count; /* dead ranks without a spare so far, and the signal of the last one */
     int absent_signal;
     uint32_t ready_count, met_count, finalized_count, left_count, connected_count;
     uint64_t start_ns, met_ns; /* met_ns: when all ranks had met; 0: not yet */
-    bool is_over;              /* the last gsync is: who dies now is not needed, and who comes for it is turned away */
-    bool has_death;            /* fences fail from now on */
+    /* the last gsync is over: later deaths do not matter, and later replacements are turned away */
+    bool is_over;
+    bool has_death; /* fences fail from now on */
     bool is_ending;
     int status;
-    bool is_unwritten; /* what ranks print could not all be written */
-    bool is_unmet;     /* a rank died before all had met: nothing was computed, and the job may be started anew */
-    char *setting;     /* NAME=VALUE, with which it is to be started anew; or NULL */
+    bool is_unwritten; /* part of the ranks' output could not be written */
+    /* a rank died before all had met: nothing was computed, and the job may be restarted */
+    bool is_unmet;
+    char *setting; /* NAME=VALUE for a restart of the job; NULL: none */
 } job_t;
 
 void job_init(job_t *job, const options_t *options, const int *node_fds);
 void job_release(job_t *job);
-/* ends the job; the first call decides the status and prints its reason (NULL: none) */
+/* Ends the job. The first call decides the status and prints its reason (NULL: no message). */
 void job_end(job_t *job, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* one that is to be started anew is not: it ends with that status */
+/* Cancels a pending restart: the job ends with that status. */
 void job_give_up_starts(job_t *job, int status);
 
 void job_on_message(job_t *job, uint32_t node, const message_t *message, const char *payload);
-bool job_note_ends(job_t *job); /* whether some rank's end waits for the channels to be read */
-void job_take_ends(job_t *job); /* they were read since */
+bool job_note_ends(job_t *job); /* true if a rank's end waits for reads of the channels */
+void job_take_ends(job_t *job); /* the channels were read since */
 void job_on_node_lost(job_t *job, uint32_t node);
-void job_on_orphan_ended(job_t *job, uint32_t rank); /* a pidfd of a RANK_ORPHANED became readable */
-void job_fire_marked(job_t *job, size_t kill);       /* the line that this kill waits for was written */
-void job_fire_kills(job_t *job);                     /* those that are due; none when ranks have left */
-uint64_t job_next_kill_ns(const job_t *job);         /* UINT64_MAX: none */
+/* the pidfd of a RANK_ORPHANED became readable */
+void job_on_orphan_ended(job_t *job, uint32_t rank);
+void job_fire_marked(job_t *job, size_t kill); /* the line with this kill's marker was written */
+/* carries out due kills; none once ranks have left */
+void job_fire_kills(job_t *job);
+uint64_t job_next_kill_ns(const job_t *job); /* UINT64_MAX: none */
 /* job_restart.c */
-bool job_has_rank(const job_t *job, uint32_t process);            /* a spare that waits has none yet */
-void job_count_failed_start(const job_t *job, job_rank_t *state); /* it died */
-const char *job_why_no_restart(const job_t *job, uint32_t rank);  /* why a dead rank cannot be replaced, or NULL */
-/* it came in the place of one that died when the last gsync was over, which was not known here yet */
+/* a waiting spare has no rank yet */
+bool job_has_rank(const job_t *job, uint32_t process);
+void job_count_failed_start(const job_t *job, job_rank_t *state); /* the rank died */
+/* why a dead rank cannot be replaced, or NULL */
+const char *job_why_no_restart(const job_t *job, uint32_t rank);
+/*
+ * True if the process replaced a rank that died after the last gsync, before keelrun knew of that
+ * gsync.
+ */
 bool job_was_turned_away(const job_t *job, const job_rank_t *state);
-/* The NAME=VALUE of a request to start the job anew with it; NULL: no such request, or the environment has NAME, with which the
- * request would come again and again. */
+/*
+ * The NAME=VALUE of a request to restart the job. NULL: no such request, or NAME is set already, so
+ * the request would repeat forever.
+ */
 char *job_setting(const char *payload, size_t length);
 /* job_place.c */
 uint32_t job_count_on_node(const job_t *job, uint32_t node);
-bool job_move_rank(
-    job_t *job, job_rank_t *state); /* to another node; false: its own is lost or has failed, and there is no other */
-/* somebody does not hear a rank (job_fence.c) */
+/*
+ * moves the rank to another node; false: its node is lost or has failed, and there is no other
+ */
+bool job_move_rank(job_t *job, job_rank_t *state);
+/* job_fence.c: a process does not hear a rank */
 void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *suspicion);
-/* a rank of that node was not heard by other nodes, and those that stayed there were not heard since */
+/*
+ * True if other nodes did not hear a rank of the node, and have not heard its remaining ranks
+ * since.
+ */
 bool job_is_suspect(const job_t *job, uint32_t node);
-/* a rank of that node did not hear another, and is not to be believed */
+/* True if a rank of the node accused another rank and is not to be believed. */
 bool job_is_doubtful(const job_t *job, uint32_t node);
-void job_check_fences(job_t *job);            /* nodes that do not notice the death of their ranks */
-uint64_t job_next_fence_ns(const job_t *job); /* when to look; UINT64_MAX: never */
+/* handles nodes that do not notice the death of their ranks */
+void job_check_fences(job_t *job);
+uint64_t job_next_fence_ns(const job_t *job); /* time of the next check; UINT64_MAX: none */
 void job_report_unfired(const job_t *job);
 
 #endif

@@ -1,18 +1,21 @@
 /*
- * What the master does about a rank that others do not hear: it is the arbiter. It can see whether a process is stopped,
- * and it can kill; so a suspect is either killed and then dead like any other, or left alone.
+ * The master as arbiter of silent ranks. The master can see whether a process is stopped, and can
+ * kill; so a suspect is either killed, and then dead like any other, or left alone.
  *
- * A suspect that is stopped is killed, whoever says so. One that runs and has not greeted a replacement is left alone, and the
- * replacement's word is no vote: it has nothing yet that others need. Else one that runs is killed when the accuser hears more
- * than half of the job: then the accuser is not the one that is cut off. When it hears less, the larger part of the job will have
- * its say; if that does not come (two nodes, one rank each), of all accusers the one that hears most is right, on the lowest
- * node among equals: one part of the job is left. A suspect that runs and was accused from another node is started again
- * on yet another node: its network may be what is broken. When it is not the first of its node, the whole node goes. Ranks that
- * stayed on the node show whether it is: when nobody has missed one of them for some times the silence, it is not, and the node is
- * as good as any.
+ * A stopped suspect is killed on any accusation. A running suspect that has not greeted a
+ * replacement is left alone, and the accusation of the replacement is no vote: it has no data yet
+ * that others need. Otherwise a running suspect is killed if the accuser hears more than half of
+ * the job: then the accuser is not isolated. If the accuser hears less, the larger part of the job
+ * will accuse, too; if that does not happen (two nodes, one rank each), the accuser that hears most
+ * is right, on the lowest node among equals: one part of the job remains. A running suspect accused
+ * from another node restarts on yet another node, since its network may be broken. If it is not the
+ * first such suspect of its node, the whole node goes. The remaining ranks of a node show whether
+ * its network works: if none of them was missed for some multiple of the silence, the node is as
+ * good as any other.
  *
- * Whoever is to be killed for that, or a node that does not start or wait for a rank in time, is looked at first: one that
- * wants a core, or got few since it was looked at last, may live until it is accused again, a bounded number of times a silence.
+ * A process that is to be killed for silence, or a node that does not start or reap a rank in time,
+ * is examined first: a process that waits for a core, or got little time since the last look, may
+ * live until the next accusation, a bounded number of times per silence.
  */
 #include "job.h"
 
@@ -25,12 +28,15 @@
 
 #include "report.h"
 
-#define FENCE_REAP_NS (2 * 1000000000ull) /* a node that has not waited for a dead rank by then hangs */
-#define FENCE_REPEATS 2                   /* of an accuser that does not hear more than half of the job */
-#define FENCE_QUIET   4                   /* silences; who is not heard is accused after one, and again after each */
+#define FENCE_REAP_NS (2 * 1000000000ull) /* a node that has not reaped a dead rank by then hangs */
+/* accusations needed if the accuser does not hear more than half of the job */
+#define FENCE_REPEATS 2
+#define FENCE_QUIET   4 /* silences; a silent rank is accused after one, and again after each */
 
-/* Whether a process that is to be killed only waits for a core. A node's first thread is the one that starts ranks, and waits for
- * them. */
+/*
+ * True if a process that is to be killed only waits for a core. The first thread of a node starts
+ * ranks and reaps them.
+ */
 static bool fence_is_starved(pid_t pid, const char *thread, keel_reprieve_t *last, const suspicion_t *suspicion)
 {
     keel_sight_t sight;
@@ -39,8 +45,10 @@ static bool fence_is_starved(pid_t pid, const char *thread, keel_reprieve_t *las
     return keel_starved_is_reprieved(last, &sight, suspicion->repeats, suspicion->silence_ns);
 }
 
-/* whether somebody on another node accuses too, whomever, and is the one to be believed; it repeats what it says when it has
- * been silent for as long again, at most */
+/*
+ * True if a rank on another node accuses any rank, too, and is to be believed instead. An accuser
+ * repeats its accusation at most one silence later.
+ */
 static bool fence_is_outvoted(const job_t *job, uint32_t accuser)
 {
     const job_rank_t *own = &job->ranks[accuser];
@@ -111,7 +119,7 @@ static void fence_kill(job_rank_t *state)
 {
     state->is_killed = true;
     state->fenced_ns = clock_now_ns();
-    pidfd_send_signal(state->pidfd, SIGKILL, NULL, 0); /* works on one that is stopped, too */
+    pidfd_send_signal(state->pidfd, SIGKILL, NULL, 0); /* also kills a stopped process */
 }
 
 static bool fence_is_distant(const job_t *job, uint32_t accuser, uint32_t suspect, char process)
@@ -150,7 +158,10 @@ static void fence_judge(job_t *job, uint32_t suspect, const suspicion_t *suspici
     fence_rank(job, suspicion, suspect, process);
 }
 
-/* Of itself: its network device has failed. It, and others of its node that say the same, go on elsewhere, if there is a place. */
+/*
+ * Handles a rank that accuses itself: its network device has failed. The rank restarts on another
+ * node, if there is one, as do other ranks of the node with the same report.
+ */
 static void fence_own(job_t *job, uint32_t rank)
 {
     job_rank_t *state = &job->ranks[rank];
@@ -172,7 +183,7 @@ void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *s
 
     if (job->met_ns == 0 || (!is_any && message->incarnation != state->incarnation) || state->is_killed ||
         now - state->started_ns < suspicion->silence_ns) {
-        return; /* it is dead already, or too young to be missed that long */
+        return; /* already dead, or younger than the silence */
     }
     if (state->state == RANK_STARTING) {
         if (!fence_is_starved(job->nodes[state->node].pid, NULL, &own->reprieve, suspicion)) {
@@ -189,7 +200,10 @@ void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *s
     }
     (void)keel_process_see(state->pid, NULL, &sight);
     if (is_any && sight.state != 'T') {
-        return; /* it has not greeted a replacement: those who know it can tell whether it computes */
+        /*
+         * the rank has not greeted a replacement: ranks that know it can tell whether it computes
+         */
+        return;
     }
     own->doubts = own->is_accuser && own->accused == suspect ? own->doubts + 1 : 1;
     own->is_accuser = true;
@@ -228,8 +242,11 @@ uint64_t job_next_fence_ns(const job_t *job)
     return next;
 }
 
-/* Whether the node of a rank that was killed has had its time to say so. It may have more, a bounded number of times, while the
- * rank is still ending, which takes a while with much memory, and once when it has waited for it and PMIx has not. */
+/*
+ * True if the node of a killed rank has had its time to report the death. The node gets more time,
+ * a bounded number of times, while the rank is still ending, which takes long with much memory, and
+ * once if the node has reaped the rank but PMIx has not noticed.
+ */
 static bool fence_is_node_late(const job_t *job, job_rank_t *state)
 {
     const pid_t node = job->nodes[state->node].pid;

@@ -1,4 +1,4 @@
-/* Doing what --kill, --stop, --cut-node and the like ask for. */
+/* Carries out --kill, --stop, --cut-node and similar options. */
 #include "job.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static bool job_strike_rank(job_t *job, uint32_t rank, const kill_plan_t *plan)
 {
     job_rank_t *state = &job->ranks[rank];
 
-    /* a rank that is just being replaced is killed when it runs again */
+    /* a rank under replacement is killed once it runs again */
     if (state->state != RANK_RUNNING || state->is_killed) {
         return false;
     }
@@ -32,7 +32,7 @@ static bool job_strike_node(job_t *job, uint32_t node, const kill_plan_t *plan)
     message_t cut = {.type = MESSAGE_CUT};
 
     if (job->nodes[node].is_lost) {
-        return true; /* nothing to do, for ever */
+        return true; /* the node is lost for good: done */
     }
     report_verbose("node %u %s", node, kill_plan_verb(plan));
     if (plan->action == KILL_PLAN_CUT) {
@@ -48,7 +48,7 @@ static bool job_strike_node(job_t *job, uint32_t node, const kill_plan_t *plan)
     return true;
 }
 
-/* It is not their end: nobody is left who could notice that, and say so. */
+/* Ends a job of stopped ranks: no rank is left to notice and report. */
 static void job_check_stopped(job_t *job)
 {
     bool has_stopped = false;
@@ -100,7 +100,7 @@ uint64_t job_next_kill_ns(const job_t *job)
         const kill_plan_t *plan = &job->options->kills[i];
         uint64_t at = job_kill_ns(job, plan);
 
-        /* one that is due but not done waits for its rank to run, not for a time */
+        /* a due kill that is not done waits for its rank to run, not for a time */
         if (!plan->is_done && plan->marker == NULL && at > clock_now_ns() && at < next) {
             next = at;
         }

@@ -1,7 +1,8 @@
 /*
- * Where ranks are started again. keelrun knows no groups: it cannot say which node would keep what a group promises. All
- * ranks of a lost node go to the same one, the emptiest: an empty node is as good as theirs was, and otherwise one node
- * with too many of a group is better than several.
+ * Nodes of restarted ranks. keelrun knows no groups, so it cannot know which node would keep the
+ * guarantee of a group. All ranks of a lost node go to the same node, the emptiest: an empty node
+ * is as good as the lost one, and otherwise one node with too many members of a group is better
+ * than several.
  */
 #include "job.h"
 
@@ -20,8 +21,10 @@ static bool job_can_take_ranks(const job_t *job, uint32_t node)
     return !job->nodes[node].is_lost && !job->nodes[node].has_failed && !job_is_suspect(job, node);
 }
 
-/* the node with the fewest ranks, of equal ones the next after @a lost, which itself means that there is none; one that may
- * be cut off itself is the last choice */
+/*
+ * Picks the node with the fewest ranks, among equals the next after @a lost; returns @a lost if
+ * there is none. A node that may be isolated itself is the last choice.
+ */
 static uint32_t job_choose_heir(const job_t *job, uint32_t lost)
 {
     uint32_t heir = lost, fewest = UINT32_MAX;

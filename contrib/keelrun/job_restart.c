@@ -1,4 +1,4 @@
-/* Whether a rank that died is started again, or the job is started anew. */
+/* Decides whether a dead rank is restarted, or the job. */
 #include "job.h"
 
 #include <stdlib.h>
@@ -6,14 +6,14 @@
 
 #include <runtime/pmix_events.h>
 
-#define RESTARTS_IN_START 2 /* lives of a rank, one after the other, that end inside keel_init() */
+#define RESTARTS_IN_START 2 /* consecutive lives of a rank that end inside keel_init() */
 
 bool job_has_rank(const job_t *job, uint32_t process)
 {
     return process < job->options->ranks - job->options->spares || job->ranks[process].has_joined;
 }
 
-/* nobody else is there who would call a spare */
+/* True if no other rank is left to call a spare. */
 static bool job_is_last(const job_t *job, uint32_t process)
 {
     for (uint32_t other = 0; other < job->options->ranks; other++) {
@@ -49,7 +49,7 @@ const char *job_why_no_restart(const job_t *job, uint32_t rank)
     if (job->options->no_restart) {
         return "and is not to be started again";
     }
-    /* with spares keelrun starts none: the others leave, and then it is told */
+    /* with spares keelrun starts none itself: the other ranks leave, and keelrun learns that */
     if (job->finalized_count != 0 || (job->is_over && job->options->spares == 0)) {
         return "while the job was leaving: nothing is recovered then";
     }

@@ -1,10 +1,10 @@
-/* Parsing and drawing of kills. */
+/* Parser and random choice of kills. */
 #include "kill_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define KILL_PLAN_RANDOM_SECONDS 2.0 /* upper end when none is given */
+#define KILL_PLAN_RANDOM_SECONDS 2.0 /* default upper end */
 
 static const char *kill_plan_parse_time(const char *text, kill_plan_t *plan)
 {
@@ -79,7 +79,7 @@ static uint64_t kill_plan_next(uint64_t *state)
     return value ^ (value >> 31);
 }
 
-/* by time, those of equal time in the order given: what is due at once is done in this order */
+/* Sorts by time, stably: kills due at the same time keep the given order. */
 static void kill_plan_sort(kill_plan_t *plans, size_t count)
 {
     for (size_t i = 1; i < count; i++) {

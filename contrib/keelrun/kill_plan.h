@@ -1,4 +1,4 @@
-/* What --kill, --stop, --cut-node and the like ask for: what happens to whom and when. */
+/* Plans of --kill, --stop, --cut-node and similar options: action, victim and time. */
 #ifndef KEELRUN_KILL_PLAN_H_
 #define KEELRUN_KILL_PLAN_H_
 
@@ -19,20 +19,23 @@ typedef struct kill_plan {
     bool random_time;   /* until drawn; seconds is the upper end */
     uint32_t victim;
     double seconds;     /* after all ranks have met */
-    const char *marker; /* kill when the rank's output contains this; NULL: at seconds */
-    bool is_anyones;    /* the marker may be in any rank's output: one line is for all plans that wait for it */
-    bool is_due;        /* its marker was seen */
+    const char *marker; /* acts when the rank's output contains this text; NULL: at seconds */
+    /* the marker may appear in any rank's output: one line triggers all plans that wait for it */
+    bool is_anyones;
+    bool is_due; /* its marker was seen */
     bool is_done;
 } kill_plan_t;
 
 const char *kill_plan_verb(const kill_plan_t *plan); /* "killed", ... */
-/* "VICTIM@SECONDS", "VICTIM@random[:MAX]", "VICTIM@marker:TEXT", "VICTIM@anyone:TEXT", VICTIM a number or "random";
- * text must stay. Returns NULL, or what is wrong. */
+/*
+ * Parses "VICTIM@SECONDS", "VICTIM@random[:MAX]", "VICTIM@marker:TEXT" or "VICTIM@anyone:TEXT",
+ * with VICTIM a number or "random". @a text must stay valid. Returns NULL, or the error.
+ */
 const char *kill_plan_parse(const char *text, bool is_node, kill_plan_t *plan);
 bool kill_plan_is_random(const kill_plan_t *plan);
-/* the line that makes the one due makes the other due */
+/* True if a line that triggers one plan triggers the other. */
 bool kill_plan_is_by_same_line(const kill_plan_t *one, const kill_plan_t *other);
-/* settles what is random, and sorts by time; the same seed gives the same plans */
+/* Draws random victims and times, and sorts by time. The same seed gives the same plans. */
 void kill_plan_draw(kill_plan_t *plans, size_t count, uint32_t ranks, uint32_t nodes, uint64_t seed);
 
 #endif

@@ -15,7 +15,7 @@
 #include "report.h"
 
 #define LEFTOVER_PREFIX     "keelrun."
-#define LEFTOVER_GONE       ".gone" /* ends the name of a directory that is being removed */
+#define LEFTOVER_GONE       ".gone" /* suffix of a directory under removal */
 #define LEFTOVER_LOCK       "lock"
 #define LEFTOVER_PATH_MAX   512
 #define LEFTOVER_TRIES      8
@@ -42,7 +42,7 @@ void leftover_remove_directory(const char *path)
     nftw(path, remove_one, LEFTOVER_REMOVE_FDS, FTW_DEPTH | FTW_PHYS);
 }
 
-/* whether the file at @a path is the one that @a fd has open */
+/* True if the file at @a path is the file open as @a fd. */
 static bool is_at(const char *path, int fd)
 {
     struct stat own, there;
@@ -50,7 +50,10 @@ static bool is_at(const char *path, int fd)
     return fstat(fd, &own) == 0 && lstat(path, &there) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino;
 }
 
-/* the lock of a directory, held by the descriptor that is returned; -1: somebody else holds it, or there is no directory */
+/*
+ * Takes the lock of a directory and returns the descriptor that holds it. -1: another process holds
+ * the lock, or there is no directory.
+ */
 static int lock_directory(const char *directory, int how)
 {
     char path[LEFTOVER_PATH_MAX];
@@ -105,7 +108,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* false: it belongs to a living job */
+/* Removes a directory. Returns false if it belongs to a living job. */
 static bool remove_leftover(const char *path)
 {
     char gone[LEFTOVER_PATH_MAX + sizeof LEFTOVER_GONE];

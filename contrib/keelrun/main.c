@@ -1,4 +1,7 @@
-/* keelrun: runs a job of ranks on emulated nodes of this machine, kills and replaces them (see options.c for its use). */
+/*
+ * keelrun: runs a job of ranks on emulated nodes of this machine, kills ranks on request and
+ * replaces them (usage: options.c).
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,8 +17,9 @@
 #include "report.h"
 
 /*
- * Runs the job again while it asks for that, or when a rank died before all had met. A job that asks has computed: its second
- * run has none of the kills asked for. Kills that were not done stay for a job that has computed nothing.
+ * Runs the job again on its request, or if a rank died before all had met. A job that requests a
+ * restart has computed: its second run has none of the requested kills. If the job has computed
+ * nothing, kills not done yet stay.
  */
 static int run_job(options_t *options)
 {
@@ -33,7 +37,8 @@ static int run_job(options_t *options)
             return KEELRUN_STATUS_FAILED;
         }
         status = master_run(options, &end);
-        if (end.setting != NULL && putenv(end.setting) == 0) { /* the environment owns it from here on */
+        /* the environment owns the string now */
+        if (end.setting != NULL && putenv(end.setting) == 0) {
             report("the job is started anew with %s", end.setting);
             continue;
         }

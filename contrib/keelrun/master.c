@@ -1,4 +1,4 @@
-/* The master's loop: waits for nodes, orphans, kills that are due, signals. */
+/* The master's loop: waits for nodes, orphans, due kills and signals. */
 #include "master.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "rehearsal.h"
 #include "report.h"
 
-#define MASTER_LEAVE_NS (5 * 1000000000ull) /* how long nodes may take to leave a job that failed */
+#define MASTER_LEAVE_NS (5 * 1000000000ull) /* time for nodes to leave a failed job */
 
 typedef struct master {
     const options_t *options;
@@ -35,7 +35,8 @@ static void master_on_signal(master_t *master)
     while (read(master->signals, &info, sizeof info) == sizeof info) {
         if (info.ssi_signo != SIGCHLD) {
             job_end(&master->job, 128 + (int)info.ssi_signo, "%s, the job ends", strsignal((int)info.ssi_signo));
-            master->leave_ns = clock_now_ns() + MASTER_LEAVE_NS; /* also when it was ending already */
+            /* also if the job was already ending */
+            master->leave_ns = clock_now_ns() + MASTER_LEAVE_NS;
             job_give_up_starts(&master->job, 128 + (int)info.ssi_signo);
         } else if (waitpid(master->janitor.pid, NULL, WNOHANG) == master->janitor.pid) {
             job_end(&master->job, KEELRUN_STATUS_FAILED, "the janitor process is gone");
@@ -49,7 +50,7 @@ static uint64_t master_timeout_ns(const master_t *master)
                                             : UINT64_MAX;
 }
 
-/* milliseconds until something has to be done, rounded up; -1: nothing */
+/* Milliseconds until the next deadline, rounded up; -1: none. */
 static int master_wait_ms(const master_t *master)
 {
     uint64_t now = clock_now_ns(), next = UINT64_MAX, timeout = master_timeout_ns(master);
@@ -167,7 +168,7 @@ static void master_step(master_t *master)
     }
 }
 
-/* signals are read, not taken, and blocked from before the first process on */
+/* Signals are read, not delivered, and are blocked before the first process starts. */
 static int master_open_signals(void)
 {
     sigset_t signals;

@@ -1,12 +1,12 @@
-/* The master: the one place where a job's events get their order, and where its end is decided. */
+/* The master: orders the events of a job and decides its end. */
 #ifndef KEELRUN_MASTER_H_
 #define KEELRUN_MASTER_H_
 
 #include "options.h"
 
-/* Whether the job may be started anew, and how. */
+/* Whether and how the job may be restarted. */
 typedef struct master_end {
-    char *setting; /* NAME=VALUE that the job asks to be started anew with, to be freed; NULL: none */
+    char *setting; /* NAME=VALUE requested for the restart, to be freed; NULL: none */
     bool is_unmet; /* a rank died before all had met: nothing was computed */
 } master_end_t;
 

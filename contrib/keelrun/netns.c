@@ -1,4 +1,4 @@
-/* Bridge, virtual devices and addresses by rtnetlink: no other program is needed. */
+/* Bridge, virtual devices and addresses through rtnetlink, without any other program. */
 #include "netns.h"
 
 #include <arpa/inet.h>
@@ -17,7 +17,7 @@
 #define NETNS_BRIDGE  "keel0"
 #define NETNS_NETWORK 0x0a4d0000u /* 10.77.0.0 */
 #define NETNS_PREFIX  24
-#define NETNS_MESSAGE 1024 /* bytes: each request below is far smaller */
+#define NETNS_MESSAGE 1024 /* bytes: far more than each request below */
 
 typedef struct request {
     union {
@@ -58,7 +58,7 @@ static void request_put_string(request_t *request, uint16_t type, const char *te
     request_put(request, type, text, strlen(text) + 1);
 }
 
-/* attributes put until request_close() are inside this one */
+/* Begins a nested attribute: attributes until request_close() lie inside. */
 static struct rtattr *request_open(request_t *request, uint16_t type)
 {
     struct rtattr *nest = request_extend(request, RTA_LENGTH(0));
@@ -86,7 +86,7 @@ static int request_run(request_t *request, int fd)
     return answer.header.nlmsg_type == NLMSG_ERROR ? -answer.error.error : EPROTO;
 }
 
-/* brings a device up, under @a bridge unless that is 0 */
+/* Brings a device up, under @a bridge unless 0. */
 static int netns_device_up(int fd, unsigned device, unsigned bridge)
 {
     request_t request;
@@ -119,7 +119,7 @@ static int netns_add_bridge(int fd)
     return request_run(&request, fd);
 }
 
-/* @a name here, its peer NETNS_DEVICE in the namespace of this process */
+/* Adds a pair: @a name here, and its peer NETNS_DEVICE in the namespace of this process. */
 static int netns_add_pair(int fd, const char *name)
 {
     uint32_t pid = (uint32_t)getpid();
@@ -163,7 +163,10 @@ static int netns_socket(void)
     return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 }
 
-/* /sys shows the devices of the namespace it was mounted in, and UCX finds its devices there */
+/*
+ * Mounts /sys anew: it shows the devices of the namespace in which it was mounted, and UCX looks
+ * for devices there.
+ */
 static int netns_mount_sysfs(void)
 {
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
@@ -197,7 +200,10 @@ static void netns_name_outer(uint32_t node, char *name)
     snprintf(name, IFNAMSIZ, "node%u", node);
 }
 
-/* At the bridge: the node's device stays up, so processes that are started on the node still reach each other by its address. */
+/*
+ * Cuts the node off at the bridge: the node's device stays up, so processes started on the node
+ * still reach each other by its address.
+ */
 void netns_cut(uint32_t node, int outer)
 {
     const unsigned none = 0;
@@ -235,7 +241,7 @@ int netns_join_bridge(uint32_t node, int *outer_p)
     if (error != 0) {
         goto out;
     }
-    /* by name: its number in the other namespace cannot be asked for from here */
+    /* by name, since its number in the other namespace is unknown here */
     request_init(&request, RTM_NEWLINK, 0);
     link = request_extend(&request, sizeof *link);
     link->ifi_flags = link->ifi_change = IFF_UP;

@@ -1,4 +1,7 @@
-/* The node's loop: messages of the master, ends of ranks. PMIx and the output have threads of their own. */
+/*
+ * The node's loop: messages of the master and ends of ranks. PMIx and the output have threads of
+ * their own.
+ */
 #include "node.h"
 
 #include <errno.h>
@@ -26,8 +29,9 @@
 #include "server.h"
 #include "spawn.h"
 
-#define NODE_SETTLE_MS 1000 /* how long a dead rank's connection may stay, when a process it made still holds it */
-#define NODE_LOOK_MS   1    /* how often that is looked at */
+/* time for a dead rank's connection to close while a child of the rank still holds it */
+#define NODE_SETTLE_MS 1000
+#define NODE_LOOK_MS   1 /* interval of looks at such a connection */
 
 typedef struct child {
     struct child *next;
@@ -45,7 +49,7 @@ typedef struct node {
     output_t *output;
     int signals, wake;
     int outer; /* socket in the bridge's namespace, with --netns */
-    int err;   /* the job's stderr */
+    int err;   /* stderr of the job */
     child_t *children;
 } node_t;
 
@@ -56,23 +60,23 @@ static void node_send(node_t *node, message_type_t type, const child_t *child, i
     channel_send(&node->channel, &message, text, strlen(text));
 }
 
-/* ---- start ------------------------------------------------------------------------------------------------- */
+/* ---- start ---- */
 
-/* the node's own names and network; NULL, or what failed, with *error_p */
+/* Sets the node's own names and network. Returns NULL, or the failed step with *error_p. */
 static const char *node_isolate(node_t *node, int netns_error, int *error_p)
 {
     char name[32];
 
     *error_p = 0;
     server_node_name(node->index, name, sizeof name);
-    if (unshare(CLONE_NEWUTS) == 0) { /* without the right to: the names in PMIx are enough */
+    if (unshare(CLONE_NEWUTS) == 0) { /* without the permission, the names in PMIx are enough */
         if (sethostname(name, strlen(name)) != 0) {
             *error_p = errno;
             return "host name";
         }
     }
     if (unshare(CLONE_NEWIPC) != 0) {
-        errno = 0; /* with it, system V shared memory of a killed rank goes with the node */
+        errno = 0; /* if permitted, System V shared memory of a killed rank ends with the node */
     }
     if (node->options->netns) {
         *error_p = netns_error != 0 ? netns_error : netns_join_bridge(node->index, &node->outer);
@@ -110,7 +114,10 @@ static void node_on_unwritten(void *arg, int error)
     node_send(arg, MESSAGE_UNWRITTEN, &child, error, "");
 }
 
-/* PMIx's library complains on stderr of each connection that a death cuts: that is what this program is for. */
+/*
+ * Silences PMIx's library, which complains on stderr about each connection cut by a death: deaths
+ * are the purpose here.
+ */
 static bool node_silence_pmix(node_t *node)
 {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -153,15 +160,15 @@ static int node_say_hello(node_t *node, const char *what, int error)
     message_t hello = {.type = MESSAGE_HELLO, .value = error, .cookie = (uint64_t)getpid()};
 
     if (what != NULL && error == 0) {
-        hello.value = -1; /* a library that has said why */
+        hello.value = -1; /* the library has reported the reason */
     }
     channel_send(&node->channel, &hello, what != NULL ? what : "", what != NULL ? strlen(what) : 0);
     return what != NULL ? -1 : 0;
 }
 
-/* ---- ranks ---------------------------------------------------------------------------------------------------- */
+/* ---- ranks ---- */
 
-/* pipes, process, gate: the master knows the pid before the program runs */
+/* Starts a rank: pipes, process, gate. So the master knows the pid before the program runs. */
 static void node_start_child(node_t *node, child_t *child, char **env)
 {
     int out[2] = {-1, -1}, err[2] = {-1, -1}, gate, error;
@@ -216,14 +223,15 @@ static void node_reap(node_t *node)
             waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {
             continue;
         }
-        kill(-child->pid, SIGKILL); /* what it started ends with it; before its number is free again */
+        /* ends its children, too, before its process number is free again */
+        kill(-child->pid, SIGKILL);
         waitpid(child->pid, &child->status, 0);
         child->is_reaped = true;
         child->reaped_ns = clock_now_ns();
     }
 }
 
-/* Tells the master of ranks that are gone for PMIx too. Returns whether some are not yet. */
+/* Reports ranks that are gone for PMIx, too. Returns whether any is not yet. */
 static bool node_report_exits(node_t *node)
 {
     bool is_waiting = false;
@@ -257,9 +265,9 @@ static void node_quit(node_t *node)
     output_drain(node->output);
 }
 
-/* ---- loop ------------------------------------------------------------------------------------------------------- */
+/* ---- loop ---- */
 
-/* false when the node has to leave */
+/* Obeys the master's messages. Returns false if the node has to leave. */
 static bool node_obey(node_t *node)
 {
     const char *payload;
@@ -320,7 +328,7 @@ static int node_open(node_t *node, const char *session, int netns_error)
     int error = 0;
 
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a file of limited size is full: the write says so */
+    signal(SIGXFSZ, SIG_IGN); /* a file of limited size is full: the write reports it */
     if (!node_silence_pmix(node)) {
         return node_say_hello(node, "dup", errno);
     }
@@ -366,5 +374,5 @@ int node_run(const options_t *options, uint32_t index, int fd, const char *sessi
     }
     node_loop(&node);
     node_quit(&node);
-    return 0; /* without PMIx's own end: it may wait, and nothing needs it */
+    return 0; /* without PMIx's shutdown, which is not needed and may wait */
 }

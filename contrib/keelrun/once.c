@@ -1,7 +1,8 @@
 /*
- * A list of pieces, and a place in it: at the end while the rank writes what it never wrote. A rank that is taken back stands at the
- * mark of the image that it was given. Then a piece that comes next in the list is dropped; one that comes later leaves some out; any other
- * one is new, passed on and put in at this place.
+ * A list of pieces with a position: at the end while the rank writes new output. A rolled back rank
+ * returns to the mark of the restored image. From then on, a piece equal to the next in the list is
+ * dropped; a piece equal to a later entry skips the pieces between; any other piece is new: it is
+ * passed on and inserted at the position.
  */
 #include "once.h"
 
@@ -14,8 +15,9 @@
 #include "channel.h"
 
 enum {
-    ONCE_MARKS = 4,   /* images that may be restored: the newest, the one before it, and those of one rank */
-    ONCE_AHEAD = 1000 /* pieces that may be left out */
+    /* images that may be restored: the newest, the one before, and those of single ranks */
+    ONCE_MARKS = 4,
+    ONCE_AHEAD = 1000 /* pieces that may be skipped */
 };
 
 typedef struct piece {
@@ -31,11 +33,11 @@ typedef struct mark {
 struct once {
     piece_t *pieces;
     size_t count, room, next, bytes;
-    size_t start;             /* the program's start is behind this */
+    size_t start;             /* position of the program's start */
     mark_t marks[ONCE_MARKS]; /* oldest first */
     unsigned mark_count;
-    bool is_new;  /* a replacement that has not been restored */
-    bool is_told; /* in this turn, that it differs */
+    bool is_new;  /* a replacement before its restore */
+    bool is_told; /* a difference was reported in this turn */
     piece_t rest;
 };
 
@@ -68,7 +70,10 @@ void once_begin(once_t *once)
 
 /* ---- marks ---- */
 
-/* s12 or r12 and the end; its length with the beginning, 0: not that */
+/*
+ * Parses a mark, such as s12 or r12. Returns the length with beginning and end, 0 if there is no
+ * mark.
+ */
 static size_t mark_read(const char *mark, size_t length, char *kind_p, uint32_t *number_p)
 {
     const size_t begin = strlen(KEELRUN_MARK_BEGIN), end = strlen(KEELRUN_MARK_END);
@@ -104,7 +109,7 @@ size_t once_find_mark(const char *data, size_t length, size_t *mark_length_p)
     return length;
 }
 
-/* an image was taken where the rank stands; the oldest is forgotten */
+/* Notes an image at the rank's position and forgets the oldest. */
 static void mark_set(once_t *once, uint32_t number)
 {
     unsigned i = 0;
@@ -132,7 +137,8 @@ static void mark_go_back(once_t *once, uint32_t number)
     for (unsigned i = 0; i < once->mark_count; i++) {
         at = once->marks[i].number == number ? once->marks[i].at : at;
     }
-    if (number == 0) { /* a replacement has written what is ahead of that by now, or has begun after it */
+    /* a replacement has written all pieces before that point by now, or begins behind it */
+    if (number == 0) {
         at = once->is_new ? once->next : once->start;
     }
     once->next = KEEL_PLANT(printed_again) ? once->count : at;
@@ -165,7 +171,10 @@ void once_take_mark(once_t *once, const char *mark, size_t length)
 
 /* ---- pieces ---- */
 
-/* What is between the program's first part, which every replacement writes, and the oldest image: nobody goes back there. */
+/*
+ * Forgets the pieces between the program's first part, which every replacement repeats, and the
+ * oldest image: no process returns there.
+ */
 static void pieces_forget(once_t *once)
 {
     const size_t from = once->start;
@@ -177,7 +186,7 @@ static void pieces_forget(once_t *once)
     for (unsigned i = 0; i < once->mark_count; i++) {
         to = once->marks[i].at < to ? once->marks[i].at : to;
     }
-    if (once->mark_count == 0 || to <= from) { /* nothing can be forgotten, so all of it is */
+    if (once->mark_count == 0 || to <= from) { /* no piece can be forgotten, so all are */
         once->mark_count = 0;
         to = once->count;
     }

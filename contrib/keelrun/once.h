@@ -1,6 +1,6 @@
 /*
- * What a stream of a rank has had, so that what the rank writes again, when a death takes it back, is dropped: --output once. The library
- * marks in the stream where an image was taken, and that one was restored (runtime/pmix_output.h).
+ * Filter of a rank's output stream for --output once: drops output that the rank repeats after a
+ * death. The library marks images and restores in the stream (runtime/pmix_output.h).
  */
 #ifndef KEELRUN_ONCE_H_
 #define KEELRUN_ONCE_H_
@@ -9,26 +9,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ONCE_BYTES_MAX ((size_t)16 << 20) /* that are remembered of a stream: of older ones nothing is dropped */
+/* bytes remembered per stream: repeats of older output are not dropped */
+#define ONCE_BYTES_MAX ((size_t)16 << 20)
 
 typedef struct once once_t;
 
 once_t *once_create(void);
 void once_destroy(once_t *once);
 
-/* a process begins to write; what the one before it had not ended a line of is gone */
+/* A new process begins to write; an unfinished line of its predecessor is dropped. */
 void once_begin(once_t *once);
-/* where the next whole mark is, and how long; @a length when there is none */
+/* Position and length of the next whole mark; @a length if there is none. */
 size_t once_find_mark(const char *data, size_t length, size_t *mark_length_p);
-/* what of a line is ahead of it belongs to what was taken back: it is written again as a whole */
+/*
+ * True if the text of the line before the mark was rolled back: the line will be written again as a
+ * whole.
+ */
 bool once_mark_cuts(const once_t *once, const char *mark, size_t length);
 void once_take_mark(once_t *once, const char *mark, size_t length);
-/* A piece: a line, or what is between marks. Whether it is to be passed on. *expected_p: NULL, or, once in a process's turn, what was there
- * in its place before, without an end. */
+/*
+ * Takes a piece: a line, or the text between marks. Returns whether to pass it on. *expected_p:
+ * NULL, or, once in a process's turn, the earlier piece at this position, not zero-terminated.
+ */
 bool once_take(once_t *once, const char *piece, size_t length, const char **expected_p, size_t *expected_length_p);
-/* a process has ended amid this line, which a later one writes as a whole */
+/* A process ended within this line; its successor writes the whole line. */
 void once_take_rest(once_t *once, const char *rest, size_t length);
-/* NULL: there is none */
+/* NULL: no such line. */
 const char *once_rest(const once_t *once, size_t *length_p);
 
 #endif

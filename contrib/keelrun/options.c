@@ -17,7 +17,7 @@
 #include "report.h"
 
 #define OPTIONS_RANKS_MAX    4096
-#define OPTIONS_NODES_MAX    250 /* one address of 10.77.0.0/24 each */
+#define OPTIONS_NODES_MAX    250 /* each needs an address of 10.77.0.0/24 */
 #define OPTIONS_RESTARTS     10
 #define OPTIONS_RESTARTS_MAX 1000000
 
@@ -210,7 +210,7 @@ static bool options_set_output(options_t *options, const char *text)
     return true;
 }
 
-/* one option; false after a line on what is wrong */
+/* Takes one option. Returns false after a message. */
 static bool options_take(options_t *options, int option, char *value)
 {
     switch (option) {
@@ -273,7 +273,7 @@ static bool options_check_rehearsal(options_t *options)
         return false;
     }
     if (options->rehearse && !options->has_restarts) {
-        options->restarts = 1; /* who dies of its own is to be seen */
+        options->restarts = 1; /* deaths by the program's own fault should be visible */
         options->has_restarts = true;
     }
     return true;
@@ -326,7 +326,7 @@ static bool options_check(options_t *options)
     return true;
 }
 
-/* -1 and options->path, or a status after a line */
+/* Returns -1 and options->path, or a status after a message. */
 static int options_try_program(options_t *options, const char *path, const char *name)
 {
     struct stat status;
@@ -417,7 +417,8 @@ uint32_t options_node_of(const options_t *options, uint32_t rank)
     uint32_t block = (ranks + options->nodes - 1) / options->nodes;
 
     if (rank >= ranks) {
-        return options->nodes - 1 - (rank - ranks) % options->nodes; /* spares: from the last node on */
+        /* spares: from the last node on */
+        return options->nodes - 1 - (rank - ranks) % options->nodes;
     }
 
     return options->cyclic ? rank % options->nodes : rank / block;

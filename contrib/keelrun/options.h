@@ -6,12 +6,12 @@
 
 #include "kill_plan.h"
 
-/* keelrun's own exit statuses; others are the program's */
+/* keelrun's own exit statuses; all others are the program's */
 enum {
-    KEELRUN_STATUS_FAILED = 1, /* keelrun itself, or a program that left the job */
+    KEELRUN_STATUS_FAILED = 1, /* keelrun failed, or a program left the job */
     KEELRUN_STATUS_USAGE = 2,
     KEELRUN_STATUS_AGAIN = 75,    /* KEEL_EXIT_AGAIN */
-    KEELRUN_STATUS_NO_NETNS = 77, /* what automake and ctest call skipped */
+    KEELRUN_STATUS_NO_NETNS = 77, /* skipped, for automake and ctest */
     KEELRUN_STATUS_NOT_REHEARSED = 122,
     KEELRUN_STATUS_DIFFERENT = 123,
     KEELRUN_STATUS_TIMEOUT = 124, /* as timeout(1) */
@@ -21,26 +21,26 @@ enum {
 
 typedef struct options {
     uint32_t ranks, nodes;
-    uint32_t spares; /* how many of the ranks, the last ones, wait for the death of another */
-    bool cyclic;     /* ranks on nodes: round robin, else in blocks */
+    uint32_t spares; /* the last ranks, which wait for the death of another rank */
+    bool cyclic;     /* places ranks round robin, otherwise in blocks */
     bool netns, tag, verbose, no_restart, rehearse;
-    bool once, has_output; /* what a rank writes again is dropped; and that was said */
-    uint32_t restarts;     /* of one rank, */
-    bool has_restarts;     /* as was asked for */
+    bool once, has_output; /* once: drops repeated output; has_output: the option was given */
+    uint32_t restarts;     /* per rank */
+    bool has_restarts;     /* the option was given */
     uint32_t job_restarts;
-    uint64_t start_ns; /* of keelrun, from which the timeout counts */
+    uint64_t start_ns; /* start of keelrun, the zero of the timeout */
     double timeout_s;  /* 0: none */
     bool has_seed;
     uint64_t seed;
     kill_plan_t *kills;
     size_t kill_count;
     char **program;                   /* argv of the program, NULL at the end */
-    char *path;                       /* what is executed */
-    uint8_t secret[KEEL_AUTH_SECRET]; /* of the job: another one at each start */
+    char *path;                       /* file to execute */
+    uint8_t secret[KEEL_AUTH_SECRET]; /* of the job: new at each start */
 } options_t;
 
-/* -1: go on; else the status to leave with, after one line (or the help) was printed */
+/* Returns -1 to go on, else the exit status, after a message or the help. */
 int options_read(int argc, char **argv, options_t *options);
-uint32_t options_node_of(const options_t *options, uint32_t rank); /* where the rank starts */
+uint32_t options_node_of(const options_t *options, uint32_t rank); /* node at the rank's start */
 
 #endif

@@ -17,10 +17,10 @@
 #include "once.h"
 #include "report.h"
 
-#define OUTPUT_LINE_MAX 65536 /* a longer line goes out in pieces */
+#define OUTPUT_LINE_MAX 65536 /* a longer line is written in several pieces */
 #define OUTPUT_TAG_MAX  16
 
-/* what both processes of a rank write there, one after the other */
+/* The output record of a rank and target, shared by its successive processes. */
 typedef struct record {
     struct record *next;
     uint32_t rank;
@@ -31,7 +31,7 @@ typedef struct record {
 typedef struct stream {
     uint32_t rank;
     int fd, target;
-    once_t *once; /* NULL: all is passed on */
+    once_t *once; /* NULL: pass everything on */
     bool is_begun;
     char *data;
     size_t length;
@@ -40,18 +40,19 @@ typedef struct stream {
 struct output {
     const options_t *options;
     output_callbacks_t callbacks;
-    bool is_unwritten; /* and on_unwritten was called */
+    bool is_unwritten; /* on_unwritten was called */
     pthread_t thread;
     int wake;
     atomic_bool is_draining;
-    bool *marker_seen; /* by index of the kill; the thread's */
+    bool *marker_seen; /* by index of the kill; used by the thread alone */
     record_t *records;
-    pthread_mutex_t lock; /* of streams and count: the node adds, the thread alone removes and reads */
+    /* guards streams and count: the node adds, the thread alone removes and reads */
+    pthread_mutex_t lock;
     stream_t *streams;
     size_t count;
 };
 
-/* A reader that has gone wants no output: that is no failure. */
+/* Writes output. If the reader has gone, the output is not wanted, which is no failure. */
 static void output_write(output_t *output, int fd, const char *data, size_t length)
 {
     while (length != 0) {
@@ -86,12 +87,15 @@ static void output_search(output_t *output, const stream_t *stream, const char *
             memmem(line, length, plan->marker, strlen(plan->marker)) != NULL) {
             output->marker_seen[i] = true;
             output->callbacks.on_marker(output->callbacks.arg, stream->rank, i);
-            return; /* one line asks for one kill */
+            return; /* one line triggers one kill */
         }
     }
 }
 
-/* A line of UCX's log: "[1764384123.402311] [node1:4711:0]  tcp_ep.c:1184 UCX  WARN  ...". Its time differs in each life. */
+/*
+ * True for a line of UCX's log: "[1764384123.402311] [node1:4711:0] tcp_ep.c:1184 UCX WARN ...".
+ * The time differs in each life.
+ */
 static bool output_is_ucx_log(const char *piece, size_t length)
 {
     const char *end;
@@ -122,7 +126,10 @@ static bool output_is_new(const stream_t *stream, const char *piece, size_t leng
     return is_new;
 }
 
-/* the line at @a data, or what of it is ahead of a mark; *skipped_p: the mark's length, which is not written */
+/*
+ * Length of the line at @a data, or of its part before a mark; *skipped_p: length of the mark,
+ * which is not written.
+ */
 static size_t output_piece(const stream_t *stream, const char *data, size_t length, size_t *skipped_p)
 {
     const char *newline = memchr(data, '\n', length);
@@ -137,7 +144,7 @@ static size_t output_piece(const stream_t *stream, const char *data, size_t leng
     return length;
 }
 
-/* writes of at most PIPE_BUF, which the kernel does not mix with those of other nodes */
+/* Collects writes of at most PIPE_BUF, which the kernel does not mix with those of other nodes. */
 typedef struct batch {
     output_t *output;
     int target;
@@ -195,7 +202,7 @@ static void output_lines(output_t *output, stream_t *stream, size_t end)
     memmove(stream->data, stream->data + end, stream->length);
 }
 
-/* how much of what is there can be passed on: whole lines, and what is ahead of a mark */
+/* Length of the text that can be passed on: whole lines, and text before a mark. */
 static size_t output_whole(const stream_t *stream)
 {
     const char *last = memrchr(stream->data, '\n', stream->length);
@@ -211,7 +218,7 @@ static size_t output_whole(const stream_t *stream)
     return end;
 }
 
-/* false at the end of the stream, or when it has nothing now */
+/* Reads a stream. Returns false at its end, or if no data is there now. */
 static bool output_read(output_t *output, stream_t *stream, bool *at_end_p)
 {
     ssize_t count = read(stream->fd, stream->data + stream->length, OUTPUT_LINE_MAX - stream->length);
@@ -231,7 +238,7 @@ static bool output_read(output_t *output, stream_t *stream, bool *at_end_p)
     return count > 0;
 }
 
-/* a last line without its end; in one write, where it is no longer than the kernel keeps together */
+/* Writes a last line without a newline: in a single write if PIPE_BUF allows. */
 static void output_rest(output_t *output, uint32_t rank, int target, const char *rest, size_t length)
 {
     batch_t batch = {.output = output, .target = target};
@@ -277,7 +284,7 @@ static stream_t output_stream(output_t *output, size_t i)
 {
     stream_t stream;
 
-    pthread_mutex_lock(&output->lock); /* the array may move while it is added to */
+    pthread_mutex_lock(&output->lock); /* the array may move during an addition */
     stream = output->streams[i];
     pthread_mutex_unlock(&output->lock);
     return stream;
@@ -290,7 +297,10 @@ static void output_set_stream(output_t *output, size_t i, const stream_t *stream
     pthread_mutex_unlock(&output->lock);
 }
 
-/* false: it has nothing yet. All that the rank's process before it wrote is read before it; a line that it did not end is gone. */
+/*
+ * Begins a new stream of a rank. Returns false if it has no data yet. First reads all output of the
+ * rank's previous process; an unfinished line of that process is dropped.
+ */
 static bool output_begin(output_t *output, size_t i, stream_t *stream)
 {
     struct pollfd has = {.fd = stream->fd, .events = POLLIN};
@@ -317,7 +327,7 @@ static bool output_begin(output_t *output, size_t i, stream_t *stream)
     return true;
 }
 
-/* reads each stream while it has something, the last time when all writers are gone */
+/* Reads each stream while data is there; the last pass runs after all writers are gone. */
 static void output_pass(output_t *output, size_t count, bool is_last)
 {
     for (size_t i = 0; i < count; i++) {
@@ -391,7 +401,7 @@ static void output_wake(output_t *output)
     uint64_t one = 1;
 
     if (write(output->wake, &one, sizeof one) < 0) {
-        return; /* full: it is awake */
+        return; /* full: the thread is awake */
     }
 }
 

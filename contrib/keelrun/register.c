@@ -1,4 +1,4 @@
-/* The job's layout as PMIx wants it (the order and the keys were found by trial: PMIx 4.2.2). */
+/* The job's layout in PMIx's terms (order and keys found by trial: PMIx 4.2.2). */
 #include "register.h"
 
 #include <pmix_server.h>
@@ -16,7 +16,7 @@
 #define REGISTER_JOB_KEYS  16
 #define REGISTER_RANK_KEYS 8
 
-/* ---- PMIx's calls end in a callback; we wait for it -------------------------------------------------------- */
+/* ---- waits for PMIx's callbacks ---- */
 
 typedef struct call {
     pthread_mutex_t lock;
@@ -57,13 +57,13 @@ static pmix_status_t call_wait(call_t *call, pmix_status_t status)
 static pmix_status_t register_namespace(const char *job, uint32_t local, pmix_info_t *info, size_t count)
 {
     call_t call = CALL_INIT;
-    pmix_nspace_t name; /* PMIx copies all of it */
+    pmix_nspace_t name; /* PMIx copies the whole array */
 
     PMIX_LOAD_NSPACE(name, job);
     return call_wait(&call, PMIx_server_register_nspace(name, (int)local, info, count, call_done, &call));
 }
 
-/* ---- text that grows ----------------------------------------------------------------------------------------- */
+/* ---- growing text ---- */
 
 typedef struct text {
     char *data;
@@ -79,7 +79,7 @@ static void text_add(text_t *text, const char *separator, const char *word)
     text->length += extra;
 }
 
-/* "0,1,2": the ranks that start on @a node; returns how many */
+/* Adds the ranks that start on @a node as "0,1,2". Returns their count. */
 static uint32_t text_add_ranks(text_t *text, const options_t *options, uint32_t node)
 {
     uint32_t count = 0;
@@ -95,7 +95,7 @@ static uint32_t text_add_ranks(text_t *text, const options_t *options, uint32_t 
     return count;
 }
 
-/* ---- the job --------------------------------------------------------------------------------------------------- */
+/* ---- the job ---- */
 
 static void register_put(pmix_info_t *info, size_t *count, const char *key, const void *value, pmix_data_type_t type)
 {
@@ -112,7 +112,8 @@ static void register_put_maps(const options_t *options, pmix_info_t *info, size_
     for (uint32_t node = 0; node < options->nodes; node++) {
         text_t here = {NULL, 0};
 
-        if (text_add_ranks(&here, options, node) != 0) { /* a node without ranks is not in the maps */
+        /* a node without ranks is not in the maps */
+        if (text_add_ranks(&here, options, node) != 0) {
             server_node_name(node, name, sizeof name);
             text_add(&nodes, used != 0 ? "," : "", name);
             text_add(&ranks, used != 0 ? ";" : "", here.data);
@@ -207,7 +208,7 @@ pmix_status_t register_job(const options_t *options, uint32_t node, const char *
     return call_wait(&call, PMIx_server_setup_local_support(name, NULL, 0, call_done, &call));
 }
 
-/* ---- a rank ---------------------------------------------------------------------------------------------------- */
+/* ---- a rank ---- */
 
 pmix_status_t register_rank(const char *job, uint32_t rank, uint32_t incarnation, uint32_t local)
 {
@@ -222,7 +223,7 @@ pmix_status_t register_rank(const char *job, uint32_t rank, uint32_t incarnation
 
         PMIx_server_deregister_client(&process, call_done, &forget);
         call_wait(&forget, PMIX_SUCCESS);
-        /* PMIx counted the lost connection: without the right number its fences pair wrongly */
+        /* PMIx counted the lost connection: with a wrong count its fences pair wrongly */
         PMIX_INFO_LOAD(&info, PMIX_REGISTER_NODATA, &yes, PMIX_BOOL);
         status = register_namespace(job, local, &info, 1);
         PMIX_INFO_DESTRUCT(&info);

@@ -1,4 +1,7 @@
-/* Reads what the ranks of a rehearsal left behind, one file a rank, and says what was rehearsed and what was not. */
+/*
+ * Reads the result files of a rehearsal, one per rank, and reports the rehearsed and the missing
+ * ranks.
+ */
 #include "rehearsal.h"
 
 #include <errno.h>
@@ -12,12 +15,12 @@
 #include "report.h"
 
 #define REHEARSAL_PATH_MAX 512
-#define REHEARSAL_NAMES    8 /* ranks that are named, the others counted */
+#define REHEARSAL_NAMES    8 /* ranks reported by name; others are counted */
 
 typedef struct rehearsal_rank {
     bool is_checksum, is_killed, is_different, is_rolled_back;
     uint32_t killed_at;     /* gsync */
-    uint32_t killed_before; /* rollbacks before that */
+    uint32_t killed_before; /* rollbacks before the kill */
     uint32_t different_in;  /* phase */
     uint32_t same;          /* phases compared */
 } rehearsal_rank_t;
@@ -62,7 +65,7 @@ static void rehearsal_take(rehearsal_rank_t *rank, char kind, uint32_t incarnati
     rank->is_rolled_back |= rank->is_killed && incarnation > 0 && rollback > rank->killed_before && rank->same == 0;
 }
 
-/* no file: it has not come through keel_init() */
+/* Reads the file of a rank. No file: the rank has not completed keel_init(). */
 static rehearsal_rank_t rehearsal_read(const char *session, uint32_t number)
 {
     uint32_t incarnation, rollback, phase;

@@ -1,4 +1,7 @@
-/* --rehearse: the library kills and compares (src/rehearsal/rehearse); what came of it is said here. */
+/*
+ * --rehearse: the library kills and compares (src/rehearsal/rehearse); this file reports the
+ * results.
+ */
 #ifndef KEELRUN_REHEARSAL_H_
 #define KEELRUN_REHEARSAL_H_
 
@@ -6,9 +9,12 @@
 
 #include "options.h"
 
-/* makes the directory of the rehearsal in that of the job, and has the ranks know it; false after a line */
+/*
+ * Makes the directory of the rehearsal in the job's directory and announces it to the ranks.
+ * Returns false after a message.
+ */
 bool rehearsal_prepare(const char *session);
-/* at the end of the job, which ended with @a status; returns the status to leave with */
+/* Reports at the end of the job, with its @a status. Returns the final exit status. */
 int rehearsal_report(const options_t *options, const char *session, int status);
 
 #endif

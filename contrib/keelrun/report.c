@@ -1,4 +1,4 @@
-/* Lines on stderr. The settings below are written before a process has threads. */
+/* Messages on stderr. The settings below are written before a process has threads. */
 #include "report.h"
 
 #include <stdarg.h>
@@ -44,13 +44,13 @@ static void report_line(bool with_time, const char *format, va_list arguments)
     }
     vsnprintf(line + length, sizeof line - length - 1, format, arguments);
     for (length = 0; line[length] != '\0'; length++) {
-        if (line[length] == '\n') { /* one line, whatever a program put into its reason */
+        if (line[length] == '\n') { /* one line, whatever text a program gave as its reason */
             line[length] = ' ';
         }
     }
     line[length++] = '\n';
     if (write(report_fd, line, length) < 0) {
-        return; /* nobody listens */
+        return; /* stderr has no reader */
     }
 }
 

@@ -1,4 +1,4 @@
-/* The PMIx server module: upcalls, expecting ranks, delivering events. */
+/* The PMIx server module: upcalls, registration of ranks, delivery of events. */
 #include "server.h"
 
 #include <pmix.h>
@@ -27,7 +27,7 @@ typedef struct pending_fence {
 
 static struct {
     server_params_t params;
-    pthread_mutex_t lock; /* of connections */
+    pthread_mutex_t lock; /* guards connections */
     connection_t *connections;
 } server;
 
@@ -38,7 +38,7 @@ static void server_send(message_type_t type, uint32_t rank, int64_t value, const
     channel_send(server.params.channel, &message, payload, length);
 }
 
-/* ---- what clients do -------------------------------------------------------------------------------------- */
+/* ---- actions of clients ---- */
 
 static connection_t *server_connection(pmix_rank_t rank)
 {
@@ -83,7 +83,7 @@ static pmix_status_t server_on_abort(const pmix_proc_t *process, void *object, i
                                      pmix_proc_t processes[], size_t count, pmix_op_cbfunc_t done, void *arg)
 {
     (void)object;
-    (void)processes; /* the whole job, whoever is named: a part of it cannot go on */
+    (void)processes; /* aborts the whole job, whichever processes are named: a part cannot go on */
     (void)count;
     if (reason == NULL) {
         reason = "";
@@ -138,7 +138,7 @@ static void server_forward_join(uint32_t rank, const pmix_info_t info[], size_t 
         }
     }
     if (address == NULL || address->size > KEEL_PMIX_ADDRESS_MAX) {
-        return; /* not a join of ours */
+        return; /* not a join of Keel */
     }
     channel_send(server.params.channel, &message, address->bytes, address->size);
 }
@@ -263,7 +263,7 @@ static pmix_server_module_t server_module = {
     .deregister_events = server_on_deregister_events,
 };
 
-/* ---- a connection's end ----------------------------------------------------------------------------------- */
+/* ---- end of a connection ---- */
 
 static void server_mark_lost(const pmix_proc_t *process)
 {
@@ -296,8 +296,10 @@ static void server_on_lost(size_t handler, pmix_status_t status, const pmix_proc
     }
 }
 
-/* Also a rank that never was connected may have been about to: its hello, handled later, would be taken for that of the
- * next incarnation. */
+/*
+ * True if the connection of a dead rank is gone for PMIx. Even a rank that never connected may have
+ * been about to: its hello, handled late, would be taken for that of the next incarnation.
+ */
 bool server_is_settled(uint32_t rank)
 {
     const connection_t *own = &server.connections[rank];
@@ -313,14 +315,14 @@ bool server_is_settled(uint32_t rank)
     return is_settled && sockets_are_quiet(expected);
 }
 
-/* ---- opening ----------------------------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 void server_node_name(uint32_t node, char *name, size_t size)
 {
     snprintf(name, size, "node%u", node);
 }
 
-/* "CALL: reason" for node_say_hello() */
+/* Formats "CALL: reason" for node_say_hello(). */
 static const char *server_failure(const char *call, pmix_status_t status)
 {
     static char text[128];
@@ -348,7 +350,7 @@ const char *server_open(const server_params_t *params)
     server.connections = must_allocate(NULL, params->options->ranks * sizeof *server.connections);
     memset(server.connections, 0, params->options->ranks * sizeof *server.connections);
     pthread_mutex_init(&server.lock, NULL);
-    /* PMIx tells of a lost connection when it has dealt with it; its default is to wait a second first */
+    /* makes PMIx report a lost connection at once; the default waits for a second */
     setenv("PMIX_MCA_pmix_event_caching_window", "0", 1);
 
     server_node_name(params->node, name, sizeof name);
@@ -399,7 +401,7 @@ char **server_expect(uint32_t rank, uint32_t incarnation, uint32_t local)
     return env;
 }
 
-/* ---- what the master says ---------------------------------------------------------------------------------- */
+/* ---- messages of the master ---- */
 
 static pmix_status_t server_event_code(uint32_t type)
 {
@@ -425,8 +427,10 @@ static void server_on_delivered(pmix_status_t status, void *arg)
     PMIX_INFO_FREE(info, 7);
 }
 
-/* Range local: PMIx gives it to the clients here and does not send it back up. Not cached: a later incarnation would
- * be told of its own death. */
+/*
+ * Delivers an event in local range: PMIx gives it to the clients here and does not send it up
+ * again. Not cached: a later incarnation would receive its own death.
+ */
 void server_deliver(const message_t *message, const char *payload)
 {
     pmix_byte_object_t address = {.bytes = (char *)(uintptr_t)payload, .size = message->length};
@@ -459,7 +463,8 @@ void server_fence_done(const message_t *message, const char *payload)
     char *data = NULL;
 
     if (message->length != 0) {
-        data = must_allocate(NULL, message->length); /* PMIx frees it, in its thread, by the function it is given */
+        /* PMIx frees the data in its thread by the given function */
+        data = must_allocate(NULL, message->length);
         memcpy(data, payload, message->length);
     }
     pending->done((pmix_status_t)message->value, data, message->length, pending->arg, free, data);

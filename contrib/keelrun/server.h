@@ -1,7 +1,7 @@
 /*
- * One node's PMIx server. What its clients say goes to the master over the channel; what the master says goes to its
- * clients. PMIx calls back in a thread of its own and without an argument of ours, so this is the one file with state
- * of the process: there is one server a node.
+ * The PMIx server of a node. Messages of clients go to the master over the channel, and messages of
+ * the master go to the clients. PMIx calls back in a thread of its own and without a user argument,
+ * so this is the only file with global state: a node has one server.
  */
 #ifndef KEELRUN_SERVER_H_
 #define KEELRUN_SERVER_H_
@@ -19,16 +19,22 @@ typedef struct server_params {
     void *arg;
 } server_params_t;
 
-/* NULL, or what failed */
+/* Returns NULL, or the failed step. */
 const char *server_open(const server_params_t *params);
 void server_node_name(uint32_t node, char *name, size_t size);
 
-/* Makes the server expect @a rank; @a local is the number of ranks on the node with it. Returns the environment
- * for it (freed by PMIx's ARGV_FREE), or NULL. */
+/*
+ * Makes the server expect @a rank; @a local: count of ranks on the node, this rank included.
+ * Returns the rank's environment (to be freed by PMIx's ARGV_FREE), or NULL.
+ */
 char **server_expect(uint32_t rank, uint32_t incarnation, uint32_t local);
-/* PMIx has noticed that the rank's connection is gone, or never had one: only then may the rank be expected again */
+/*
+ * True if PMIx has noticed the end of the rank's connection, or there never was one: only then may
+ * the rank be expected again.
+ */
 bool server_is_settled(uint32_t rank);
-void server_deliver(const message_t *message, const char *payload); /* MESSAGE_DEATH, _JOIN, _EXIT to all clients */
+/* delivers MESSAGE_DEATH, _JOIN, _EXIT to all clients */
+void server_deliver(const message_t *message, const char *payload);
 void server_fence_done(const message_t *message, const char *payload);
 
 #endif

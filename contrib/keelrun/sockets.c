@@ -1,4 +1,4 @@
-/* Options and counts of TCP sockets, and the accept() and send() that PMIx's server calls. */
+/* Options and counts of TCP sockets, and the accept() and send() called by PMIx's server. */
 #include "sockets.h"
 
 #include <arpa/inet.h>
@@ -65,17 +65,19 @@ bool sockets_are_quiet(unsigned expected)
     struct tcp_info info = {0};
     socklen_t length = sizeof info;
 
-    /* of a listening socket, "unacknowledged" is how many wait to be accepted */
+    /* of a listening socket, "unacknowledged" is the count of waiting connections */
     if (getsockopt(found.listening, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 && info.tcpi_unacked != 0) {
         return false;
     }
-    return sockets_find().connected <= expected; /* counted after the queue: one may just have been accepted */
+    /* counted after the queue: a connection may just have been accepted */
+    return sockets_find().connected <= expected;
 }
 
 /*
- * In place of the C library's send(), which in this program only the handshake of PMIx's server calls without flags. If
- * a client dies between its hello and the answer, PMIx 4.2.2 frees the rank's record twice and then loops over what it
- * freed. So the answer to a dead client looks sent: PMIx finishes the handshake and finds the connection closed.
+ * Replaces the C library's send(), which in this program only the handshake of PMIx's server calls
+ * without flags. If a client dies between its hello and the answer, PMIx 4.2.2 frees the rank's
+ * record twice and then loops over the freed memory. So the answer to a dead client appears sent:
+ * PMIx finishes the handshake and finds the connection closed.
  */
 __attribute__((visibility("default"))) ssize_t send(int fd, const void *data, size_t length, int flags)
 {
@@ -86,7 +88,7 @@ __attribute__((visibility("default"))) ssize_t send(int fd, const void *data, si
 
 static void sockets_refuse(int fd)
 {
-    static bool is_said; /* by the one thread that accepts */
+    static bool is_said; /* used by the accepting thread alone */
     struct sockaddr_in address = {.sin_port = 0};
     socklen_t length = sizeof address;
     char text[INET_ADDRSTRLEN];
@@ -101,10 +103,11 @@ static void sockets_refuse(int fd)
 }
 
 /*
- * In place of the C library's accept(), which in this program only PMIx's server calls. The thread that serves all ranks reads the
- * greeting of a connection with a blocking call: a stranger that sends too little stops it, and with it news of deaths and ends. So
- * a connection that no process of a rank holds is closed here. Refused connections look like none: the caller is told EAGAIN, as
- * after a connection that its client has taken back. PMIx's socket does not block.
+ * Replaces the C library's accept(), which in this program only PMIx's server calls. The thread
+ * that serves all ranks reads the greeting of a connection with a blocking call: a foreign client
+ * that sends too little stops the thread, and thus reports of deaths and ends. So a connection that
+ * no process of a rank holds is closed here, and the caller gets EAGAIN, as after a connection
+ * withdrawn by its client. PMIx's socket does not block.
  */
 __attribute__((visibility("default"))) int accept(int fd, struct sockaddr *address, socklen_t *length)
 {

@@ -1,6 +1,6 @@
 /*
- * The TCP sockets that PMIx's library keeps in a node, seen from outside the library: what it needs to survive clients
- * that die at any moment, and does not offer itself.
+ * Outside control of the TCP sockets of PMIx's library in a node: needed to survive clients that
+ * die at any moment, and not offered by the library.
  */
 #ifndef KEELRUN_SOCKETS_H_
 #define KEELRUN_SOCKETS_H_
@@ -8,14 +8,15 @@
 #include <stdbool.h>
 
 /*
- * Turns Nagle's algorithm off, which now and then holds an answer back for the 40 ms of a delayed acknowledgement: five
- * times what a replacement takes to join. Accepted sockets inherit it from the one that listens.
+ * Turns off Nagle's algorithm, which sometimes delays an answer by the 40 ms of a delayed
+ * acknowledgement: five times the join of a replacement. Accepted sockets inherit the option from
+ * the listening socket.
  */
 void sockets_send_at_once(void);
 
 /*
- * No client is between connecting and being connected: nobody waits to be accepted, and no more sockets are open than
- * the @a expected connections that PMIx has told of.
+ * True if no client is in the middle of connecting: no connection waits for acceptance, and no more
+ * sockets are open than the @a expected connections reported by PMIx.
  */
 bool sockets_are_quiet(unsigned expected);
 

@@ -1,4 +1,4 @@
-/* fork, gate, exec. After fork only async-signal-safe calls: the parent has threads. */
+/* fork, gate, exec. Only async-signal-safe calls after fork, since the parent has threads. */
 #include "spawn.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static void spawn_child(const char *path, char *const *argv, char *const *env, i
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
-        _exit(1); /* died before the line above */
+        _exit(1); /* the parent died before the line above */
     }
     memset(&action, 0, sizeof action);
     action.sa_handler = SIG_DFL;
@@ -62,7 +62,7 @@ pid_t spawn_prepare(const char *path, char *const *argv, char *const *env, int o
         close(gate[0]);
         return -1;
     }
-    setpgid(pid, pid); /* as the child does: whoever comes first */
+    setpgid(pid, pid); /* the child does the same: the first call wins */
     *gate_p = gate[0];
     return pid;
 }
