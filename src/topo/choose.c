@@ -1,4 +1,4 @@
-/* Carries out KEEL_TOPO_LEVEL: places groups, and says in words what was reached or why it was refused. */
+/* Implements KEEL_TOPO_LEVEL: places groups and describes the result or the reason of a refusal. */
 #include "topo/choose.h"
 #include "topo/topology.h"
 
@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* what is asked for */
+/* the request */
 typedef struct keel_choose {
     const keel_domains_t *domains;
-    uint32_t programs; /* parity is on the ranks after them; 0: it rotates */
+    /* parity is on the ranks behind the first programs ranks; 0: parity rotates */
+    uint32_t programs;
     uint32_t group_size, parities;
     char *note;
     size_t note_size;
@@ -36,7 +37,7 @@ static uint32_t keel_choose_checksums(const keel_choose_t *choose)
     return choose->domains->ranks - choose->programs;
 }
 
-/* what would keep the level */
+/* describes a setting that would satisfy the level */
 static void keel_choose_advice(const keel_choose_t *choose, uint32_t level, char *advice, size_t size)
 {
     const int is_dedicated = choose->programs > 0;
@@ -56,7 +57,7 @@ static void keel_choose_advice(const keel_choose_t *choose, uint32_t level, char
     }
 }
 
-/* wherever the ranks run */
+/* groups in rank order, regardless of hosts */
 static keel_status_t keel_choose_in_order(const keel_choose_t *choose, keel_groups_t *groups_p)
 {
     keel_groups_t groups;
@@ -90,7 +91,7 @@ static keel_status_t keel_choose_spread(const keel_choose_t *choose, uint32_t le
     return keel_groups_place_dedicated(choose->domains, choose->programs, choose->parities, level, groups_p);
 }
 
-/* why no groups can be formed at all */
+/* explains why no groups can be formed */
 static keel_status_t keel_choose_refuse(const keel_choose_t *choose, keel_status_t status)
 {
     if (status == KEEL_ERR_NO_MEMORY) {
@@ -106,7 +107,7 @@ static keel_status_t keel_choose_refuse(const keel_choose_t *choose, keel_status
     return status;
 }
 
-/* what these groups survive */
+/* describes the losses that the groups survive */
 static keel_status_t keel_choose_note(const keel_choose_t *choose, keel_groups_t *groups)
 {
     const keel_domains_t *domains = choose->domains;
@@ -131,7 +132,7 @@ static keel_status_t keel_choose_note(const keel_choose_t *choose, keel_groups_t
     return status;
 }
 
-/* a level asked for by its name is kept */
+/* checks a level requested by name */
 static keel_status_t keel_choose_keep(const keel_choose_t *choose, uint32_t level, const keel_groups_t *groups)
 {
     const char *name = choose->domains->levels[level].name;

@@ -1,4 +1,5 @@
-/* A level is covered by some number of groups if its fullest element gives none of them more than its parity replaces. */
+/* A number of groups covers a level if no group has more members on the level's fullest element
+ * than its parity replaces. */
 #include "topo/cover.h"
 
 #include "topo/dedicated.h"
@@ -6,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* the finest level of which losing an element is expected: levels below are parts of a machine */
+/* the finest level with elements that may be lost as a whole: lower levels are parts of a
+ * machine */
 static uint32_t keel_cover_node(const keel_domains_t *domains)
 {
     const uint32_t node = keel_domains_find(domains, "node");
@@ -14,7 +16,7 @@ static uint32_t keel_cover_node(const keel_domains_t *domains)
     return (node < domains->level_count) ? node : 0;
 }
 
-/* the largest group size that covers the level; 0: none */
+/* largest group size that covers the level; 0: none */
 static uint32_t keel_cover_size(const keel_cover_params_t *params, uint32_t level, uint32_t parities)
 {
     const keel_place_params_t place = {.group_size = params->group_size, .parities = parities, .level = level};
@@ -56,7 +58,8 @@ static int keel_cover_advise_checksums(const keel_cover_params_t *params, uint32
     return 1;
 }
 
-/* the fewest parities of at most @a parities_max that cover the level, with the largest group size for them */
+/* finds the fewest parities up to @a parities_max that cover the level, with the largest
+ * possible group size */
 static int keel_cover_advise(const keel_cover_params_t *params, uint32_t level, uint32_t parities_max, char *text,
                              size_t size)
 {

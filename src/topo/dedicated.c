@@ -1,12 +1,14 @@
 /*
- * Groups whose parity is on ranks of its own. Dealt like any others (group.c), all of them together: no element holds
- * more members of a group than it has to, at any level. What may be wrong then is how many checksum ranks a group has.
- * That is evened out between one group that has too many and one that has too few, as often as there are such groups:
- * their members are paired within the finest element, who is left over within the next level, and so on; and checksum
- * ranks are paired with each other. Pairs of both kinds form paths and even cycles, so members can take sides such that
- * every pair is parted. The two groups then have as many on every element as before, give or take which of them has the
- * odd one, hence all groups still differ by one at most there; and the same of their checksum ranks, so the sum over
- * groups of what is missing falls with each step.
+ * Groups with parity on dedicated ranks. All ranks are dealt together like other groups (group.c):
+ * at every level, no element holds more members of a group than necessary. But the number of
+ * checksum ranks of a group may then be wrong. The numbers are evened out between a group with too
+ * many and a group with too few, as often as such groups exist. Members of both groups are paired
+ * within the finest element, the remaining members within the next level, and so on; and checksum
+ * ranks are paired with each other. Pairs of both kinds form paths and even cycles, so members can
+ * take sides such that every pair is separated. On every element, the two groups then have as many
+ * members as before, except for the side of an odd one. Hence all groups still differ by at most
+ * one there. The same holds for their checksum ranks, so the sum of missing checksum ranks over all
+ * groups falls with each step.
  */
 #include "topo/dedicated.h"
 
@@ -16,25 +18,25 @@
 
 #define KEEL_DEDICATED_NOBODY UINT32_MAX
 
-/* two groups that are being evened out */
+/* two groups being evened out */
 typedef struct keel_dedicated_pair {
-    uint32_t count;      /* of members, both groups' */
-    uint32_t *rank;      /* of each, in the order of the hierarchy */
-    uint32_t *with[2];   /* its partner by place, and by kind */
-    uint32_t *side;      /* 0 or 1: which of the groups it goes to */
-    uint32_t *left_over; /* for pairing by place */
+    uint32_t count;      /* number of members of both groups */
+    uint32_t *rank;      /* rank of each member, in the order of the hierarchy */
+    uint32_t *with[2];   /* partner by place, and by kind */
+    uint32_t *side;      /* 0 or 1: future group of the member */
+    uint32_t *left_over; /* unpaired members, for pairing by place */
 } keel_dedicated_pair_t;
 
 typedef struct keel_dedicated {
     const keel_domains_t *domains;
     uint32_t level, programs, parities;
     keel_groups_t *groups;
-    uint32_t *place; /* of each rank: where it comes in the order of the hierarchy */
-    uint32_t *have;  /* checksum ranks of each group */
+    uint32_t *place; /* position of each rank in the order of the hierarchy */
+    uint32_t *have;  /* number of checksum ranks of each group */
     keel_dedicated_pair_t pair;
 } keel_dedicated_t;
 
-/* ---- two groups ------------------------------------------------------------------------------------------------- */
+/* ---- two groups ---- */
 
 static void keel_dedicated_marry(keel_dedicated_pair_t *pair, unsigned kind, uint32_t one, uint32_t other)
 {
@@ -42,7 +44,7 @@ static void keel_dedicated_marry(keel_dedicated_pair_t *pair, unsigned kind, uin
     pair->with[kind][other] = one;
 }
 
-/* the members of both groups, which are in the order of the hierarchy, as those of each are */
+/* merges the members of both groups, each in the order of the hierarchy, into that order */
 static void keel_dedicated_merge(keel_dedicated_t *work, const uint32_t *group)
 {
     const keel_groups_t *groups = work->groups;
@@ -61,7 +63,7 @@ static void keel_dedicated_merge(keel_dedicated_t *work, const uint32_t *group)
     }
 }
 
-/* within elements, the finest first; what an element has are neighbours */
+/* Pairs members within elements, the finest level first. Members of an element are neighbours. */
 static void keel_dedicated_pair_by_place(keel_dedicated_t *work)
 {
     keel_dedicated_pair_t *pair = &work->pair;
@@ -71,7 +73,8 @@ static void keel_dedicated_pair_by_place(keel_dedicated_t *work)
         pair->left_over[i] = i;
     }
     for (uint32_t l = 0; l <= work->level + 1; l++) {
-        const uint32_t *of_rank = (l <= work->level) ? work->domains->levels[l].of_rank : NULL; /* NULL: all are one */
+        /* NULL: a single element */
+        const uint32_t *of_rank = (l <= work->level) ? work->domains->levels[l].of_rank : NULL;
         uint32_t kept = 0;
 
         for (uint32_t i = 0; i < count; i++) {
@@ -105,7 +108,7 @@ static void keel_dedicated_pair_by_kind(keel_dedicated_t *work)
     }
 }
 
-/* along the path from @a member that begins with its partner of that kind */
+/* assigns sides along the path from @a member that begins with its partner of @a kind */
 static void keel_dedicated_walk(keel_dedicated_pair_t *pair, uint32_t member, unsigned kind)
 {
     uint32_t next = pair->with[kind][member];
@@ -129,7 +132,7 @@ static void keel_dedicated_even_out(keel_dedicated_t *work, uint32_t one, uint32
     keel_dedicated_pair_by_kind(work);
     for (uint32_t i = 0; i < pair->count; i++) {
         if (pair->side[i] == KEEL_DEDICATED_NOBODY) {
-            pair->side[i] = groups->of_rank[pair->rank[i]] == other; /* stays where it is */
+            pair->side[i] = groups->of_rank[pair->rank[i]] == other; /* stays in its group */
             keel_dedicated_walk(pair, i, 0);
             keel_dedicated_walk(pair, i, 1);
         }
@@ -146,7 +149,7 @@ static void keel_dedicated_even_out(keel_dedicated_t *work, uint32_t one, uint32
     }
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------- */
+/* ---- all groups ---- */
 
 static void keel_dedicated_release(keel_dedicated_t *work)
 {
@@ -176,7 +179,8 @@ static keel_status_t keel_dedicated_begin(keel_dedicated_t *work)
         return KEEL_ERR_NO_MEMORY;
     }
     for (uint32_t r = 0; r < work->domains->ranks; r++) {
-        work->place[r] = groups->index[r] * groups->count + groups->of_rank[r]; /* as they were dealt */
+        /* order of dealing */
+        work->place[r] = groups->index[r] * groups->count + groups->of_rank[r];
         work->have[groups->of_rank[r]] += r >= work->programs;
     }
     return KEEL_OK;
@@ -188,17 +192,17 @@ static void keel_dedicated_even_out_all(keel_dedicated_t *work)
     uint32_t rich = 0, poor = 0, seen;
 
     for (seen = 0; seen < count; seen++, rich = (rich + 1) % count) {
-        while (work->have[rich] > parities) { /* so some other has too few */
+        while (work->have[rich] > parities) { /* so another group has too few */
             while (work->have[poor] >= parities) {
                 poor = (poor + 1) % count;
             }
             keel_dedicated_even_out(work, rich, poor);
-            seen = 0; /* it may have too many now */
+            seen = 0; /* the group may have too many now */
         }
     }
 }
 
-/* checksum ranks come first */
+/* numbers members with checksum ranks first */
 static void keel_dedicated_number(keel_dedicated_t *work)
 {
     keel_groups_t *groups = work->groups;
@@ -254,7 +258,7 @@ keel_status_t keel_groups_place_dedicated(const keel_domains_t *domains, uint32_
     return status;
 }
 
-/* ---- wherever they run ------------------------------------------------------------------------------------------- */
+/* ---- regardless of hosts ---- */
 
 static keel_status_t keel_dedicated_grow(uint32_t **array, uint32_t from, uint32_t to, const char *name)
 {
@@ -296,7 +300,8 @@ keel_status_t keel_groups_add_checksums(keel_groups_t *groups, uint32_t ranks, u
         }
         groups->size[group] += parities;
         for (row = 0; row < parities; row++) {
-            rank = ranks + row * groups->count + group; /* neighbours are likely to be on one node */
+            /* neighbours are likely to be on one node */
+            rank = ranks + row * groups->count + group;
             groups->members[group][row] = rank;
             groups->of_rank[rank] = group;
             groups->index[rank] = row;

@@ -1,4 +1,4 @@
-/* Owns the memory of a hierarchy of failure domains, and the check that it is one. */
+/* Memory of a hierarchy of failure domains, and the check of its structure. */
 #include "topo/domain.h"
 
 #include "base/memory.h"
@@ -20,7 +20,8 @@ static int keel_domain_place_compare(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* places are sorted by node: the first rank of each stands for it, and elements get their numbers in rank order */
+/* Places are sorted by node. The first rank of each node represents it, and elements are
+ * numbered in rank order. */
 static void keel_domains_number(uint32_t ranks, const keel_domain_place_t *places, keel_domain_level_t *level)
 {
     uint32_t i, first = 0;
@@ -30,7 +31,7 @@ static void keel_domains_number(uint32_t ranks, const keel_domain_place_t *place
         level->of_rank[places[i].rank] = first;
     }
     for (i = 0; i < ranks; i++) {
-        /* a smaller rank has its number by now */
+        /* smaller ranks are numbered already */
         level->of_rank[i] = (level->of_rank[i] == i) ? level->count++ : level->of_rank[level->of_rank[i]];
     }
 }
@@ -71,7 +72,8 @@ err_release:
     return KEEL_ERR_NO_MEMORY;
 }
 
-/* every element of @a lower lies in one of @a upper; @a above has room for one number an element of lower */
+/* Does every element of @a lower lie in one of @a upper? @a above has room for a number for each
+ * element of lower. */
 static int keel_domains_are_nested(uint32_t ranks, const keel_domain_level_t *lower, const keel_domain_level_t *upper,
                                    uint32_t *above)
 {
@@ -180,7 +182,7 @@ keel_status_t keel_domains_copy(const keel_domains_t *domains, keel_domains_t *c
     return KEEL_OK;
 }
 
-/* @a number has room for every element of @a level */
+/* @a number has room for all elements of @a level */
 static keel_status_t keel_domains_select_level(const keel_domain_level_t *level, uint32_t ranks, const uint32_t *rank,
                                                uint32_t *number, keel_domain_level_t *selected)
 {

@@ -1,8 +1,9 @@
 /*
- * Forms groups by dealing: ranks sorted by the hierarchy, coarsest level first, are given to the groups in turn. The
- * ranks of every element of every level are neighbours in that order, so of c ranks on an element each of g groups gets
- * c / g rounded down or up; no partition into g groups can do with less than c / g rounded up for its fullest group.
- * Hence the result is the best at all levels at once, and sizes differ by at most one.
+ * Forms groups by dealing: ranks sorted by the hierarchy, coarsest level first, are dealt to the
+ * groups in turn. The ranks of every element of every level are neighbours in that order, so of c
+ * ranks on an element each of g groups gets c / g rounded down or up. No partition into g groups
+ * can have less than c / g rounded up in its fullest group. Hence the result is the best at all
+ * levels at once, and sizes differ by at most one.
  */
 #include "topo/group.h"
 
@@ -10,7 +11,7 @@
 
 #include <string.h>
 
-/* as many groups as keep each within group_size, but none that is not larger than its parities; 0: impossible */
+/* enough groups to keep each within group_size, but none as small as its parities; 0: impossible */
 static uint32_t keel_groups_count(uint32_t ranks, uint32_t group_size, uint32_t parities)
 {
     const uint32_t enough = ranks / group_size + (ranks % group_size != 0);
@@ -42,7 +43,8 @@ static keel_status_t keel_groups_allocate(uint32_t ranks, keel_groups_t *groups)
     return KEEL_OK;
 }
 
-/* @a order sorted by @a level and, within an element, as it was; @a room for as many, @a start for one more an element */
+/* Sorts @a order by @a level, stable within an element. @a room has the same size as @a order,
+ * @a start one entry more than there are elements. */
 static void keel_groups_sort(uint32_t ranks, const keel_domain_level_t *level, uint32_t *order, uint32_t *room,
                              uint32_t *start)
 {
@@ -61,7 +63,7 @@ static void keel_groups_sort(uint32_t ranks, const keel_domain_level_t *level, u
     memcpy(order, room, ranks * sizeof(*order));
 }
 
-/* @a work has room for 3 * ranks + 1 numbers; the sorted ranks are the first of them */
+/* @a work has room for 3 * ranks + 1 numbers; the sorted ranks come first */
 static void keel_groups_deal(const keel_domains_t *domains, uint32_t top, uint32_t *work, keel_groups_t *groups)
 {
     const uint32_t ranks = domains->ranks;
@@ -207,12 +209,13 @@ uint32_t keel_groups_size_that_fits(const keel_domains_t *domains, const keel_pl
     if (keel_groups_fullest(domains, params->level, &needed) != KEEL_OK) {
         return 0;
     }
-    /* so many groups that the fullest element gives each no more than its parities */
+    /* as many groups as give each at most its parities from the fullest element */
     needed = (needed + parities - 1) / parities;
     if (needed > ranks / (parities + 1)) {
         return 0; /* some group would not be larger than its parities */
     }
-    size = (needed == 1) ? ranks : (ranks - 1) / (needed - 1); /* one more, and ranks / size were below needed */
+    /* with a larger size, ranks / size would be below needed */
+    size = (needed == 1) ? ranks : (ranks - 1) / (needed - 1);
     return (size > parities) ? size : 0;
 }
 

@@ -1,10 +1,11 @@
-/* Walks lists of names with ranges; nothing is stored, so that a short text with large ranges costs time only. */
+/* Walks lists of names with ranges. Nothing is stored, so a short text with large ranges only
+ * costs time. */
 #include "topo/hostlist.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define KEEL_HOSTLIST_DIGITS_MAX 9 /* of a number in brackets */
+#define KEEL_HOSTLIST_DIGITS_MAX 9 /* digits of a number in brackets */
 
 typedef struct keel_hostlist_walk {
     keel_hostlist_cb_t each;
@@ -20,7 +21,8 @@ static keel_status_t keel_hostlist_refuse(keel_hostlist_walk_t *walk, const char
     return KEEL_ERR_INVALID_PARAM;
 }
 
-/* a number of digits at *text, which moves after it; its digits are counted in *width_p. 0: none, or too long */
+/* Reads a number of decimal digits at *text and advances *text; *width_p is the number of
+ * digits. 0: no number, or too long. */
 static int keel_hostlist_number(const char **text, uint32_t *value_p, int *width_p)
 {
     *value_p = 0;
@@ -36,7 +38,8 @@ static int keel_hostlist_number(const char **text, uint32_t *value_p, int *width
 static keel_status_t keel_hostlist_rest(keel_hostlist_walk_t *walk, size_t used, const char *rest, const char *end,
                                         unsigned depth);
 
-/* one "low" or "low-high" of a bracket; *text moves after it; @a after is what follows the bracket */
+/* Expands one "low" or "low-high" of a bracket and advances *text. @a after is the text behind
+ * the bracket. */
 static keel_status_t keel_hostlist_range(keel_hostlist_walk_t *walk, size_t used, const char **text, const char *after,
                                          const char *end, unsigned depth)
 {
@@ -91,7 +94,8 @@ static keel_status_t keel_hostlist_bracket(keel_hostlist_walk_t *walk, size_t us
     }
 }
 
-/* the names whose first @a used characters are in walk->name, and whose others come from @a rest up to @a end */
+/* expands names with the first @a used characters in walk->name and the rest from @a rest up to
+ * @a end */
 static keel_status_t keel_hostlist_rest(keel_hostlist_walk_t *walk, size_t used, const char *rest, const char *end,
                                         unsigned depth)
 {
@@ -116,7 +120,7 @@ static keel_status_t keel_hostlist_rest(keel_hostlist_walk_t *walk, size_t used,
     return walk->each(walk->arg, walk->name);
 }
 
-/* after the name that begins at @a text: at the next separator that is in no brackets */
+/* end of the name that begins at @a text: the next separator outside brackets */
 static const char *keel_hostlist_end(const char *text)
 {
     int is_inside = 0;

@@ -1,6 +1,7 @@
 /*
- * Lists of names as Slurm writes them: "n[001-128,200],login1 r[1-2]c[0-3]". Names are separated by commas or blanks;
- * brackets hold numbers and ranges, with as many digits as the first of a range has.
+ * Lists of names in Slurm's form: "n[001-128,200],login1 r[1-2]c[0-3]". Names are separated by
+ * commas or blanks. Brackets contain numbers and ranges, with as many digits as the first number of
+ * a range.
  */
 #ifndef KEEL_TOPO_HOSTLIST_H_
 #define KEEL_TOPO_HOSTLIST_H_
@@ -11,16 +12,18 @@
 #include <stdint.h>
 
 #define KEEL_HOSTLIST_NAME_MAX   255u
-#define KEEL_HOSTLIST_GROUPS_MAX 4u         /* pairs of brackets in a name */
-#define KEEL_HOSTLIST_NAMES_MAX  (1u << 20) /* in one file: more than any machine has hosts */
+#define KEEL_HOSTLIST_GROUPS_MAX 4u /* pairs of brackets in a name */
+/* maximum names in a file: more than any machine has hosts */
+#define KEEL_HOSTLIST_NAMES_MAX (1u << 20)
 
-/* not KEEL_OK: the walk ends with it */
+/* any other result than KEEL_OK ends the walk */
 typedef keel_status_t (*keel_hostlist_cb_t)(void *arg, const char *name);
 
 /*
  * Calls @a each for every name of @a list in order.
- * @param left_p  names that may still come, counted down: KEEL_ERR_BUDGET when it is used up.
- * @param why_p   on KEEL_ERR_INVALID_PARAM and KEEL_ERR_BUDGET that come from here: what is wrong; otherwise NULL.
+ * @param left_p number of further names allowed, counted down: KEEL_ERR_BUDGET at the end.
+ * @param why_p description of KEEL_ERR_INVALID_PARAM and KEEL_ERR_BUDGET from the walk itself;
+ *         otherwise NULL.
  */
 keel_status_t keel_hostlist_walk(const char *list, keel_hostlist_cb_t each, void *arg, uint32_t *left_p,
                                  const char **why_p);

@@ -1,4 +1,4 @@
-/* Owns the table of hosts. */
+/* Table of hosts. */
 #include "topo/hosts.h"
 
 #include "base/memory.h"
@@ -23,7 +23,7 @@ const keel_name_t *keel_names_find(const keel_name_t *names, uint32_t count, con
 {
     uint32_t low = 0, high = count;
 
-    while (low < high) { /* the first that is not before it */
+    while (low < high) { /* finds the first entry not before @a text */
         const uint32_t middle = low + (high - low) / 2;
 
         if (strcmp(names[middle].text, text) < 0) {
@@ -35,7 +35,8 @@ const keel_name_t *keel_names_find(const keel_name_t *names, uint32_t count, con
     return ((low < count) && (strcmp(names[low].text, text) == 0)) ? &names[low] : NULL;
 }
 
-/* numbers hosts by their first ranks; names->value is the rank, sorted by name and rank */
+/* numbers hosts by their first ranks; names are sorted by name and rank, names->value is the
+ * rank */
 static keel_status_t keel_hosts_number(keel_hosts_t *hosts, const keel_name_t *names)
 {
     uint32_t r, first = 0;
@@ -61,7 +62,8 @@ static keel_status_t keel_hosts_copy_names(keel_hosts_t *hosts, const char *cons
         const size_t length = strlen(host[r]) + 1;
 
         if (hosts->of_rank[r] != r) {
-            hosts->of_rank[r] = hosts->of_rank[hosts->of_rank[r]]; /* a smaller rank has its number by now */
+            /* smaller ranks are numbered already */
+            hosts->of_rank[r] = hosts->of_rank[hosts->of_rank[r]];
             continue;
         }
         hosts->of_rank[r] = number;
@@ -74,7 +76,8 @@ static keel_status_t keel_hosts_copy_names(keel_hosts_t *hosts, const char *cons
     return KEEL_OK;
 }
 
-/* sorts what can be looked up; a short name that two hosts have, or that is another's whole name, finds none of them */
+/* Sorts the names for lookup. A short name is dropped if another host has the same short or full
+ * name. */
 static keel_status_t keel_hosts_index(keel_hosts_t *hosts)
 {
     size_t bytes = 0, used = 0;

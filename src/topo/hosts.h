@@ -1,4 +1,4 @@
-/* Hosts of a job: their names, which rank is on which, and finding one by its name. */
+/* Hosts of a job: names, placement of ranks, and lookup by name. */
 #ifndef KEEL_TOPO_HOSTS_H_
 #define KEEL_TOPO_HOSTS_H_
 
@@ -8,7 +8,7 @@
 
 #define KEEL_HOST_NONE UINT32_MAX
 
-/* sorted: to find a number by a name */
+/* entry of a sorted table that maps names to numbers */
 typedef struct keel_name {
     const char *text;
     uint32_t value;
@@ -19,13 +19,13 @@ typedef struct keel_hosts {
     uint32_t *of_rank; /* host of each rank; hosts are numbered by their first ranks */
     char **name;       /* by host */
     uint32_t name_count;
-    keel_name_t *names; /* sorted: whole names, and what stands before the first dot where that is unique */
-    char *shorts;       /* memory of the latter */
+    keel_name_t *names; /* sorted: full names, and the parts before the first dot that are unique */
+    char *shorts;       /* memory of the short names */
 } keel_hosts_t;
 
-/* @param host  of each rank; equal names are one host */
+/* @param host  name of each rank's host; equal names are one host */
 keel_status_t keel_hosts_make(uint32_t ranks, const char *const *host, keel_hosts_t *hosts_p);
-/* the number of a host, or KEEL_HOST_NONE; "n7" finds "n7.cluster" too */
+/* number of a host, or KEEL_HOST_NONE; "n7" finds "n7.cluster", too */
 uint32_t keel_hosts_find(const keel_hosts_t *hosts, const char *name);
 void keel_hosts_release(keel_hosts_t *hosts);
 

@@ -1,4 +1,4 @@
-/* Reads a machine by hwloc. */
+/* Reads a machine with hwloc. */
 #include "topo/machine.h"
 
 #include "base/memory.h"
@@ -10,12 +10,12 @@
 
 struct keel_machine {
     hwloc_topology_t topology;
-    int cores; /* of them, or processing units where there are none */
+    int cores; /* number of cores, or of processing units if there are no cores */
     hwloc_obj_type_t core_type;
     int is_this;
 };
 
-/* ---- loading ------------------------------------------------------------------------------------------------------- */
+/* ---- loading ---- */
 
 static int machine_is_synthetic(const char *what)
 {
@@ -76,14 +76,14 @@ void keel_machine_release(keel_machine_t *machine)
     keel_free(machine);
 }
 
-/* ---- levels ---------------------------------------------------------------------------------------------------------- */
+/* ---- levels ---- */
 
 static hwloc_obj_t machine_core(const keel_machine_t *machine, uint32_t local)
 {
     return hwloc_get_obj_by_type(machine->topology, machine->core_type, local % (uint32_t)machine->cores);
 }
 
-/* hwloc's number of the package, or of the first NUMA node, that a core belongs to; 0 where the machine has none */
+/* hwloc's number of the package, or of the first NUMA node, of a core; 0 if the machine has none */
 static uint32_t machine_package_of(const keel_machine_t *machine, uint32_t core)
 {
     hwloc_obj_t package =
@@ -100,7 +100,7 @@ static uint32_t machine_numa_of(const keel_machine_t *machine, uint32_t core)
     return (numa == NULL) ? 0 : numa->logical_index;
 }
 
-/* @a local: of each rank, its number among those of its node */
+/* @a local: for each rank, its number among the ranks of its node */
 static keel_status_t machine_locals(uint32_t ranks, const keel_domain_level_t *nodes, uint32_t *local)
 {
     uint32_t *count = keel_alloc(nodes->count * sizeof(*count), "ranks of nodes");
@@ -116,7 +116,8 @@ static keel_status_t machine_locals(uint32_t ranks, const keel_domain_level_t *n
     return KEEL_OK;
 }
 
-/* element of a rank: its part of its node, numbered by first ranks; @a part of each core, parts of a machine */
+/* Element of a rank: its part of its node, numbered by first ranks. @a part: part of each core;
+ * @a parts: number of parts of a machine. */
 static keel_status_t machine_level(const char *name, uint32_t ranks, const keel_domain_level_t *nodes,
                                    const uint32_t *local, const uint32_t *part, uint32_t cores, uint32_t parts,
                                    keel_domain_level_t *level)
@@ -149,7 +150,7 @@ static keel_status_t machine_level(const char *name, uint32_t ranks, const keel_
     return KEEL_OK;
 
 err_free:
-    keel_free(number); /* the level's memory goes with its hierarchy */
+    keel_free(number); /* released with the hierarchy */
     return KEEL_ERR_NO_MEMORY;
 }
 
@@ -197,7 +198,7 @@ out:
     return KEEL_OK;
 }
 
-/* ---- binding ------------------------------------------------------------------------------------------------------------ */
+/* ---- binding ---- */
 
 keel_binding_t keel_machine_binding(const keel_machine_t *machine, uint32_t local)
 {
@@ -219,7 +220,7 @@ keel_binding_t keel_machine_binding(const keel_machine_t *machine, uint32_t loca
     return binding;
 }
 
-/* ---- for people --------------------------------------------------------------------------------------------------------- */
+/* ---- description ---- */
 
 static void machine_describe_device(const keel_machine_t *machine, hwloc_obj_t device, keel_machine_line_cb_t line,
                                     void *arg)

@@ -1,4 +1,4 @@
-/* From the elements of a topology file to numbers: the hierarchy over hosts, with names. */
+/* Numbers the elements of a topology file: the hierarchy over hosts, with names. */
 #include "topo/number.h"
 #include "topo/resolve.h"
 
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* a level that is there says where the host is */
+/* does any remaining level define the place of the host? */
 static int keel_resolve_is_known(const keel_resolve_t *resolve, uint32_t host)
 {
     uint32_t level;
@@ -19,7 +19,7 @@ static int keel_resolve_is_known(const keel_resolve_t *resolve, uint32_t host)
     return 0;
 }
 
-/* the element of a host on a level, or what stands for one: itself alone, or the hosts of which nothing is known */
+/* key of a host on a level: its element, or the host itself, or the set of unknown hosts */
 static uint32_t keel_resolve_key(const keel_resolve_t *resolve, uint32_t level, uint32_t host)
 {
     const uint32_t elements = resolve->tree->element_count, count = resolve->hosts->count;
@@ -96,7 +96,8 @@ keel_status_t keel_resolve_number(const keel_resolve_t *resolve, keel_domains_t 
         }
     }
     keel_free(number);
-    if ((status == KEEL_OK) && resolve->tree->is_strict) { /* levels of others are nested where they are joined */
+    /* other formats: nesting is checked when levels are joined */
+    if ((status == KEEL_OK) && resolve->tree->is_strict) {
         status = keel_domains_check(domains);
         if (status == KEEL_ERR_INVALID_PARAM) {
             return keel_tree_refuse(resolve->error, 0, "an element lies in several elements of the level above it");

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* members of the group of @a rank that share an element with @a place, @a rank among them wherever it is */
+/* members of the group of @a rank that share an element with @a place, counting @a rank there */
 static uint32_t regroup_held(const keel_domain_level_t *level, const keel_groups_t *groups, uint32_t rank,
                              uint32_t place)
 {
@@ -38,7 +38,7 @@ static void regroup_judge(const keel_domains_t *domains, const keel_groups_t *gr
     for (worth->kept = 0; worth->kept < domains->level_count; worth->kept++) {
         const uint32_t held = regroup_held(&domains->levels[worth->kept], groups, rank, place);
 
-        if (held > parities) { /* and on all coarser ones */
+        if (held > parities) { /* and on all coarser levels */
             worth->held = held;
             return;
         }
@@ -64,7 +64,8 @@ static int regroup_compare(const void *one, const void *other)
     return 0;
 }
 
-/* of equal places, sorted by element: the elements take turns, and begin with number @a first of them */
+/* Orders equal places, sorted by element: the elements take turns, beginning with number @a
+ * first. */
 static void regroup_take_turns(uint32_t first, keel_spare_place_t *place, uint32_t count)
 {
     uint32_t s, element = place[0].turn, elements = 0;

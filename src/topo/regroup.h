@@ -1,6 +1,6 @@
 /*
- * Groups after a change: a rank that runs on another element than it did or will, and ranks that are gone for good. Pure
- * functions of what they are given, so that every rank finds the same.
+ * Groups after a change: a rank that runs, or will run, on another element than before. Pure
+ * functions, so that every rank computes the same result.
  */
 #ifndef KEEL_TOPO_REGROUP_H_
 #define KEEL_TOPO_REGROUP_H_
@@ -8,29 +8,32 @@
 #include "topo/group.h"
 
 /*
- * Does the group of @a rank still keep its promise? @a domains is the hierarchy with the rank where it runs now.
- * @param level_p  the finest level up to @a level of which the rank's element holds more than @a parities of its group;
- *                 level + 1: none, the property holds.
- * @param held_p   how many it holds there.
+ * Does the group of @a rank still have its property? @a domains is the hierarchy with the current
+ * place of the rank.
+ * @param level_p finest level up to @a level with more than @a parities members of the group on the
+ *         rank's element; level + 1: none, the property holds.
+ * @param held_p number of members there.
  */
 void keel_groups_check_move(const keel_domains_t *domains, const keel_groups_t *groups, uint32_t rank,
                             uint32_t parities, uint32_t level, uint32_t *level_p, uint32_t *held_p);
 
-/* what the place of a spare would be for a group */
+/* value of a spare's place for a group */
 typedef struct keel_spare_place {
-    uint32_t spare; /* its number, from 0 */
-    uint32_t kept;  /* so many levels, counted from the finest, on which the property holds with it */
-    uint32_t held;  /* members that would share its element of the next level; 0: it holds on all */
+    uint32_t spare; /* number of the spare, from 0 */
+    uint32_t kept;  /* number of levels, from the finest, on which the property would hold */
+    /* members on the same element of the next level; 0: the property holds on all levels */
+    uint32_t held;
     uint32_t turn;
 } keel_spare_place_t;
 
 /*
- * In which order spares should take the place of @a rank, the best first: whose place keeps the property up to the coarsest
- * level; of these, where the fewest members of the group are at the level on which it breaks. Equal ones by the elements of
- * @a level that they are on, beginning at another one for each member of the group, so that members lost one after another
- * do not end up on one element while others are free; then by number.
- * @param domains  the hierarchy of @a ranks ranks, and of the spares after them.
- * @param place    an entry for each spare.
+ * Sorts spares by their suitability to replace @a rank, the best first: places that keep the
+ * property up to the coarsest level, then places with the fewest members of the group on the level
+ * that breaks it. Equal places are ordered by their elements of @a level, beginning with a
+ * different element for each member of the group, so that members lost one after another do not
+ * share an element while others are free; then by number.
+ * @param domains hierarchy of @a ranks ranks, and of the spares behind them.
+ * @param place an entry for each spare.
  */
 void keel_groups_order_spares(const keel_domains_t *domains, const keel_groups_t *groups, uint32_t ranks, uint32_t rank,
                               uint32_t parities, uint32_t level, keel_spare_place_t *place);
@@ -39,8 +42,12 @@ void keel_groups_order_spares(const keel_domains_t *domains, const keel_groups_t
 
 typedef struct keel_shrink_result {
     uint32_t moved; /* survivors that have to leave their group */
-    int is_anew;    /* all groups were formed anew: staying close to the old ones would not have kept the property */
-    uint32_t best;  /* the most members of a group on one element of the level: kept when it is at most the parities */
+    /* all groups were newly formed: staying close to the old groups would not have kept the
+     * property */
+    int is_anew;
+    /* maximum members of a group on one element of the level: the property holds if it is at
+     * most the parities */
+    uint32_t best;
 } keel_shrink_result_t;
 
 #endif

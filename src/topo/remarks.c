@@ -1,4 +1,4 @@
-/* What may be wrong with a topology file that can be read all the same: names that were mistyped leave gaps. */
+/* Likely mistakes in a readable topology file: mistyped names leave gaps. */
 #include "topo/remarks.h"
 #include "topo/resolve.h"
 
@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KEEL_REMARK_NAMES_MAX 4 /* the others are counted */
+#define KEEL_REMARK_NAMES_MAX 4 /* further names are counted */
 
-/* names, for people */
+/* list of names in a remark */
 typedef struct keel_remark {
     uint32_t count, line;
     char text[140];
@@ -38,7 +38,7 @@ static const char *keel_remark_text(keel_remark_t *remark)
     return remark->text;
 }
 
-/* the coarsest level that says where a host is, 1 + its number; 0: none */
+/* 1 + number of the coarsest level that places a host; 0: none */
 static uint32_t keel_remark_top(const keel_resolve_t *resolve, uint32_t host)
 {
     uint32_t level;
@@ -58,8 +58,8 @@ static void keel_remark_element(const keel_resolve_t *resolve, keel_remark_t *re
     keel_remark_add(remark, resolve->tree->level_names[one->level], one->name, one->line);
 }
 
-/* Finer elements that no coarser one has, by name or by its hosts. A name of no finer element and no host of this job that stands
- * beside names of elements is likely to be the mistyped one. */
+/* Reports finer elements that no coarser element contains, by name or by hosts. A name among
+ * elements that is neither a finer element nor a host of the job is likely mistyped. */
 static void keel_remark_loose(const keel_resolve_t *resolve, const uint8_t *is_loose)
 {
     const keel_stranger_t *stranger = &resolve->strangers;
@@ -83,8 +83,8 @@ static void keel_remark_loose(const keel_resolve_t *resolve, const uint8_t *is_l
     }
 }
 
-/* A file may be of more than this job's hosts: as long as all of those are in it, elements without any are no sign of
- * anything. */
+/* A file may describe more hosts than the job has. While all hosts of the job are in the file,
+ * elements without hosts indicate no mistake. */
 static void keel_remark_empty(const keel_resolve_t *resolve, const uint8_t *has_hosts, int is_warning)
 {
     const keel_tree_t *tree = resolve->tree;
@@ -123,7 +123,8 @@ keel_status_t keel_resolve_remark(const keel_resolve_t *resolve)
         }
         if (top == 0) {
             keel_remark_add(&nowhere, "", resolve->hosts->name[h], 0);
-        } else if ((top < levels) && tree->is_strict) { /* Slurm's switches need not all be below one */
+        } else if ((top < levels) && tree->is_strict) {
+            /* not for Slurm: its switches need not all lie below one switch */
             is_loose[keel_resolve_at(resolve, top - 1, h)] = 1;
         }
     }

@@ -1,7 +1,8 @@
 /*
- * Turns the elements of a topology file into a hierarchy over hosts, level by level from the finest: an element has the hosts
- * that its lists name and all hosts of the finer elements that they name. In Keel's own format nothing is in two elements of
- * a level; of Slurm's switches a level in which something is is left out.
+ * Turns the elements of a topology file into a hierarchy over hosts, level by level from the
+ * finest. An element has the hosts in its lists and all hosts of the finer elements in its lists.
+ * In Keel's own format no host or element may be in two elements of a level; of Slurm's switches
+ * such a level is left out.
  */
 #include "topo/resolve.h"
 
@@ -15,7 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KEEL_RESOLVE_STEPS_MAX (1u << 26) /* spines times what lies below them: more than any machine has */
+/* spines times the elements below them: more than any machine has */
+#define KEEL_RESOLVE_STEPS_MAX (1u << 26)
 
 void keel_resolve_say(const keel_resolve_t *resolve, int is_warning, uint32_t line, const char *format, ...)
 {
@@ -40,7 +42,7 @@ static const char *keel_resolve_level_name(const keel_resolve_t *resolve, uint32
     return resolve->tree->level_names[resolve->tree->elements[element].level];
 }
 
-/* ---- what lies in what --------------------------------------------------------------------------------------- */
+/* ---- membership ---- */
 
 static keel_status_t keel_resolve_add(keel_resolve_t *resolve, uint32_t to)
 {
@@ -60,7 +62,7 @@ static keel_status_t keel_resolve_add(keel_resolve_t *resolve, uint32_t to)
     return KEEL_OK;
 }
 
-/* neither a finer element nor a host of this job */
+/* handles a name that is neither a finer element nor a host of this job */
 static keel_status_t keel_resolve_stranger(keel_resolve_t *resolve, const char *name)
 {
     const keel_members_t *members = resolve->members;
@@ -132,7 +134,7 @@ static keel_status_t keel_resolve_collect(keel_resolve_t *resolve)
     return KEEL_OK;
 }
 
-/* edges by the elements that they are of, in the order of the file */
+/* sorts edges by their elements, in the order of the file */
 static keel_status_t keel_resolve_sort(keel_resolve_t *resolve)
 {
     const uint32_t elements = resolve->tree->element_count;
@@ -151,13 +153,13 @@ static keel_status_t keel_resolve_sort(keel_resolve_t *resolve)
     for (e = 2; e < elements + 2; e++) {
         resolve->begin[e] += resolve->begin[e - 1];
     }
-    for (i = 0; i < resolve->edge_count; i++) { /* afterwards each begins where its name says */
+    for (i = 0; i < resolve->edge_count; i++) { /* afterwards begin[e] is the begin of element e */
         resolve->sorted[resolve->begin[resolve->edges[i].from + 1]++] = i;
     }
     return KEEL_OK;
 }
 
-/* ---- level by level ------------------------------------------------------------------------------------------- */
+/* ---- level by level ---- */
 
 static keel_status_t keel_resolve_twice(keel_resolve_t *resolve, const char *what, uint32_t line, uint32_t one,
                                         uint32_t other)
@@ -177,7 +179,7 @@ static keel_status_t keel_resolve_twice(keel_resolve_t *resolve, const char *wha
     return KEEL_OK;
 }
 
-/* the hosts of @a element, wherever they are below it */
+/* assigns all hosts below @a element */
 static keel_status_t keel_resolve_expand(keel_resolve_t *resolve, uint32_t element)
 {
     const uint32_t elements = resolve->tree->element_count;
@@ -213,7 +215,8 @@ static keel_status_t keel_resolve_expand(keel_resolve_t *resolve, uint32_t eleme
     return status;
 }
 
-/* Keel's own format: no element is in two of a level, whether it has hosts of this job or not; resolve->stack: above each */
+/* Keel's own format: no element may be in two elements of a level, even without hosts of this
+ * job. resolve->stack: the element above each. */
 static keel_status_t keel_resolve_check(keel_resolve_t *resolve, uint32_t level)
 {
     const keel_tree_t *tree = resolve->tree;
@@ -262,7 +265,7 @@ static keel_status_t keel_resolve_levels(keel_resolve_t *resolve)
     return status;
 }
 
-/* hosts that are nowhere on a level stay in the finer element that they are in */
+/* hosts without an element on a level get the finer element */
 static void keel_resolve_stay(keel_resolve_t *resolve)
 {
     const uint32_t count = resolve->hosts->count;

@@ -1,4 +1,4 @@
-/* Parses Slurm's topology.conf, and what scontrol shows of it. */
+/* Parses Slurm's topology.conf, and the output of scontrol for it. */
 #include "topo/slurm.h"
 
 #include "topo/hostlist.h"
@@ -12,7 +12,8 @@
 
 #define KEEL_SLURM_BLANKS " \t\r\f"
 
-/* one KEY=VALUE, with blanks around the equals sign or not; a value may be in double quotes. *at_p moves after it */
+/* Reads one KEY=VALUE, with or without blanks around the equals sign; a value may be in double
+ * quotes. Advances *at_p. */
 static keel_status_t keel_slurm_pair(char **at_p, char **key_p, char **value_p, uint32_t line, keel_tree_error_t *error)
 {
     char *key = *at_p, *key_end = key + strcspn(key, "=" KEEL_SLURM_BLANKS);
@@ -36,13 +37,13 @@ static keel_status_t keel_slurm_pair(char **at_p, char **key_p, char **value_p, 
     *end = '\0';
     *key_p = key;
     *value_p = value;
-    /* what looks like a value and has an equals sign is the next pair */
+    /* a value with an equals sign is the next pair */
     return ((*value != '\0') && (strchr(value, '=') == NULL))
                ? KEEL_OK
                : keel_tree_refuse(error, line, "%.40s has no value", key);
 }
 
-/* keys that say nothing of what fails together */
+/* keys without information about failures */
 static int keel_slurm_is_read_over(const char *key)
 {
     static const char *const keys[] = {"LinkSpeed", "BlockSizes", "BlockSize", "BlockIndex"};
@@ -56,7 +57,7 @@ static int keel_slurm_is_read_over(const char *key)
     return 0;
 }
 
-/* *is_other_p: the line is not of a switch or block */
+/* *is_other_p: the line describes no switch or block */
 static keel_status_t keel_slurm_split(char *at, uint32_t line, keel_slurm_switch_t *split, int *is_other_p,
                                       keel_tree_error_t *error)
 {
@@ -77,7 +78,7 @@ static keel_status_t keel_slurm_split(char *at, uint32_t line, keel_slurm_switch
             slot = &split->switches;
         } else if (strcasecmp(key, "Level") == 0) {
             slot = &split->level;
-        } else if (strcasecmp(key, "AggregatedBlock") == 0) { /* of blocks that jobs may span */
+        } else if (strcasecmp(key, "AggregatedBlock") == 0) { /* blocks that jobs may span */
             *is_other_p = 1;
         } else if (!keel_slurm_is_read_over(key)) {
             return keel_tree_refuse(error, line, "unknown key %.40s", key);
@@ -145,7 +146,7 @@ static keel_status_t keel_slurm_line(keel_tree_t *tree, char *text, keel_tree_er
     return (split.name != NULL) ? keel_slurm_add(tree, &split, error) : keel_tree_refuse(error, line, "no SwitchName");
 }
 
-/* ---- levels ------------------------------------------------------------------------------------------------- */
+/* ---- levels ---- */
 
 typedef struct keel_slurm_rise {
     keel_tree_t *tree;
@@ -154,7 +155,7 @@ typedef struct keel_slurm_rise {
     int has_risen;
 } keel_slurm_rise_t;
 
-/* a switch lies above each of its switches */
+/* a switch is above each of its switches */
 static keel_status_t keel_slurm_rise_over(void *arg, const char *name)
 {
     keel_slurm_rise_t *rise = arg;
@@ -181,7 +182,7 @@ static keel_status_t keel_slurm_rise_over(void *arg, const char *name)
     return KEEL_OK;
 }
 
-/* until nobody rises: a level is final after as many rounds as it is high */
+/* Repeats until no level rises: a level is final after as many rounds as its height. */
 static keel_status_t keel_slurm_levels(keel_tree_t *tree, keel_tree_error_t *error)
 {
     keel_slurm_rise_t rise = {.tree = tree, .error = error, .has_risen = 1};

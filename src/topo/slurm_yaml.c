@@ -1,6 +1,7 @@
 /*
- * Parses Slurm's topology.yaml: as much of YAML as Slurm's documentation and tools write, block style with plain or quoted
- * values. A line's place in the whole is known by the keys above it that are indented less.
+ * Parses Slurm's topology.yaml: as much of YAML as Slurm's documentation and tools write, block
+ * style with plain or quoted values. A line's place in the whole is known by the keys above it that
+ * are indented less.
  *
  *     - topology: default
  *       cluster_default: true
@@ -29,11 +30,13 @@ typedef struct keel_yaml {
     keel_tree_t *tree;
     keel_tree_error_t *error;
     unsigned depth;
-    keel_yaml_key_t key[KEEL_YAML_DEPTH_MAX]; /* that hold what comes, the outermost first */
-    keel_slurm_switch_t one;                  /* being read */
-    uint32_t line;                            /* where it begins; 0: none is */
-    int is_default;                           /* the topology being read is the cluster's */
-    uint32_t elements, members;               /* of the one kept, which come first */
+    /* keys that contain the current line, the outermost first */
+    keel_yaml_key_t key[KEEL_YAML_DEPTH_MAX];
+    keel_slurm_switch_t one; /* switch or block being read */
+    uint32_t line;           /* first line of it; 0: none */
+    int is_default;          /* the topology being read is the cluster's default */
+    /* elements and members of the kept topology, which come first */
+    uint32_t elements, members;
     int keeps_default;
 } keel_yaml_t;
 
@@ -42,9 +45,9 @@ static keel_status_t keel_yaml_refuse(const keel_yaml_t *yaml, const char *what,
     return keel_tree_refuse(yaml->error, yaml->tree->text.line, "%s at '%.40s'", what, at);
 }
 
-/* ---- what it means ---------------------------------------------------------------------------------------------- */
+/* ---- meaning ---- */
 
-/* the switch or block is complete */
+/* adds the complete switch or block */
 static keel_status_t keel_yaml_end_switch(keel_yaml_t *yaml)
 {
     const uint32_t line = yaml->tree->text.line;
@@ -62,7 +65,7 @@ static keel_status_t keel_yaml_end_switch(keel_yaml_t *yaml)
     return status;
 }
 
-/* of two topologies one is kept: the cluster's default, or the first that has switches or blocks */
+/* Keeps one of two topologies: the cluster's default, or the first with switches or blocks. */
 static keel_status_t keel_yaml_end_topology(keel_yaml_t *yaml)
 {
     keel_tree_t *tree = yaml->tree;
@@ -101,7 +104,7 @@ static int keel_yaml_is_switches(const keel_yaml_t *yaml)
     return (strcmp(place, "switches") == 0) || (strcmp(place, "blocks") == 0);
 }
 
-/* an entry of a list begins */
+/* begins an entry of a list */
 static keel_status_t keel_yaml_entry(keel_yaml_t *yaml)
 {
     keel_status_t status;
@@ -114,7 +117,7 @@ static keel_status_t keel_yaml_entry(keel_yaml_t *yaml)
     return status;
 }
 
-/* where the value of such a key of a switch or block goes; NULL: it is of no interest */
+/* destination of the value of a key of a switch or block; NULL: ignored */
 static char **keel_yaml_slot(keel_yaml_t *yaml, const char *key)
 {
     if ((strcmp(key, "switch") == 0) || (strcmp(key, "block") == 0)) {
@@ -150,7 +153,7 @@ static keel_status_t keel_yaml_value(keel_yaml_t *yaml, const char *key, char *v
     return KEEL_OK;
 }
 
-/* ---- how it is written -------------------------------------------------------------------------------------------- */
+/* ---- syntax ---- */
 
 static keel_status_t keel_yaml_refuse_value(const keel_yaml_t *yaml, const char *value)
 {
@@ -161,7 +164,7 @@ static keel_status_t keel_yaml_refuse_value(const keel_yaml_t *yaml, const char 
                : keel_yaml_refuse(yaml, "expected a plain value", value);
 }
 
-/* without quotes, or as it is; NULL: this is no plain value */
+/* a value without its quotes, or unchanged; NULL: not a plain value */
 static char *keel_yaml_plain(char *text)
 {
     char *end;
@@ -188,7 +191,7 @@ static char *keel_yaml_colon(char *text)
     return colon;
 }
 
-/* keys that are indented as much or more hold no more lines */
+/* leaves keys indented as much as the line or more */
 static void keel_yaml_leave(keel_yaml_t *yaml, uint32_t column)
 {
     while ((yaml->depth > 0) && (yaml->key[yaml->depth - 1].column >= column)) {

@@ -6,7 +6,7 @@
 
 #define KEEL_TOPOFILE_BLANKS " \t\r\f"
 
-/* cuts the next word off: what it returns ends with a zero, *rest_p moves after it */
+/* cuts off the next word, terminates it with a zero, and advances *rest_p */
 static char *keel_topofile_word(char **rest_p)
 {
     char *word = *rest_p + strspn(*rest_p, KEEL_TOPOFILE_BLANKS);
@@ -31,7 +31,7 @@ static int keel_topofile_is_level_name(const char *name)
 {
     const size_t length = strlen(name);
 
-    /* node is what hosts are, auto and none are settings */
+    /* node is the level of hosts; auto and none are settings */
     return (length > 0) && (length < sizeof(((keel_tree_t *)0)->level_names[0])) && (name[0] >= 'a') &&
            (name[0] <= 'z') && (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == length) &&
            (strcmp(name, "node") != 0) && (strcmp(name, "levels") != 0) && (strcmp(name, "auto") != 0) &&

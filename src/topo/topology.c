@@ -1,4 +1,4 @@
-/* Joins the sources of the hierarchy, each by its levels. */
+/* Joins the sources of the hierarchy by their levels. */
 #include "topo/topology.h"
 
 #include "topo/resolve.h"
@@ -13,7 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define KEEL_TOPOLOGY_LEVELS_MAX (3 * KEEL_TREE_LEVELS_MAX) /* two files, and what is at and below the node */
+/* two files, and the levels at and below the node */
+#define KEEL_TOPOLOGY_LEVELS_MAX (3 * KEEL_TREE_LEVELS_MAX)
 
 static void __attribute__((format(printf, 3, 4)))
 keel_topology_say(const keel_topology_params_t *params, int is_warning, const char *format, ...)
@@ -29,9 +30,9 @@ keel_topology_say(const keel_topology_params_t *params, int is_warning, const ch
     }
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------ */
+/* ---- files ---- */
 
-/* the first statement of a file: what is not blank nor a comment */
+/* first statement of a file, after blanks and comments */
 static const char *keel_topology_first(const keel_topology_file_t *file)
 {
     const char *at = file->text, *end = at + file->length;
@@ -48,7 +49,7 @@ static const char *keel_topology_first(const keel_topology_file_t *file)
     return at;
 }
 
-/* it begins with one of Slurm's keys and an equals sign */
+/* does the file begin with one of Slurm's keys and an equals sign? */
 static int keel_topology_is_conf(const keel_topology_file_t *file)
 {
     static const char *const keys[] = {"SwitchName", "BlockName", "BlockSizes", NULL};
@@ -67,7 +68,7 @@ static int keel_topology_is_conf(const keel_topology_file_t *file)
     return 0;
 }
 
-/* it begins with what begins a document, a list, a directive or flow style */
+/* does the file begin like a YAML document, list, directive or flow style? */
 static int keel_topology_is_yaml(const keel_topology_file_t *file)
 {
     const char *first = keel_topology_first(file);
@@ -87,7 +88,7 @@ static keel_status_t keel_topology_parse(const keel_topology_file_t *file, int i
     return keel_topofile_parse(file->text, file->length, tree, error);
 }
 
-/* a file, and who listens to what is said of it */
+/* a file and the listener for remarks */
 typedef struct keel_topology_source {
     const keel_topology_params_t *params;
     const keel_topology_file_t *file;
@@ -104,7 +105,7 @@ static void keel_topology_pass_on(void *arg, int is_warning, uint32_t line, cons
     }
 }
 
-/* the levels of one file, over hosts */
+/* reads the levels of a file, over hosts */
 static keel_status_t keel_topology_read(const keel_topology_params_t *params, const keel_topology_file_t *file,
                                         int is_slurm, const keel_hosts_t *hosts, keel_domains_t *domains_p,
                                         keel_tree_error_t *error)
@@ -128,9 +129,9 @@ static keel_status_t keel_topology_read(const keel_topology_params_t *params, co
     return status;
 }
 
-/* ---- joining ----------------------------------------------------------------------------------------------------- */
+/* ---- joining ---- */
 
-/* every element of @a lower lies in one of @a upper? -1: no memory */
+/* does every element of @a lower lie in one of @a upper? -1: no memory */
 static int keel_topology_is_finer(uint32_t ranks, const keel_domain_level_t *lower, const keel_domain_level_t *upper)
 {
     keel_domain_level_t pair[2] = {*lower, *upper};
@@ -141,8 +142,9 @@ static int keel_topology_is_finer(uint32_t ranks, const keel_domain_level_t *low
 }
 
 /*
- * Where @a level fits: all levels before are finer than it, and it is finer than all from there on. Between levels of the
- * same partition: the last such place, or with @a is_inside the first. UINT32_MAX: nowhere.
+ * Finds the place of @a level such that all levels before it are finer and all levels from it on
+ * are coarser. Between levels of equal partition: the last such place, or with @a is_inside the
+ * first. UINT32_MAX: none.
  */
 static keel_status_t keel_topology_find_place(const keel_domains_t *domains, const keel_domain_level_t *level,
                                               int is_inside, uint32_t *place_p)
@@ -180,7 +182,7 @@ static int keel_topology_has_name(const keel_domains_t *domains, const char *nam
     return 0;
 }
 
-/* moves the levels of @a from that fit into @a into, which has room for them */
+/* moves fitting levels of @a from to @a into, which has room for them */
 static keel_status_t keel_topology_join(const keel_topology_params_t *params, const char *source, int is_inside,
                                         keel_domains_t *into, keel_domains_t *from)
 {
@@ -212,7 +214,8 @@ static keel_status_t keel_topology_join(const keel_topology_params_t *params, co
     return KEEL_OK;
 }
 
-/* levels over hosts become levels over ranks: numbers of elements stay, since hosts are in the order of first ranks */
+/* Converts levels over hosts to levels over ranks. Elements keep their numbers, since hosts are
+ * in the order of their first ranks. */
 static keel_status_t keel_topology_spread(const keel_hosts_t *hosts, keel_domains_t *domains)
 {
     uint32_t l, r;
@@ -233,7 +236,7 @@ static keel_status_t keel_topology_spread(const keel_hosts_t *hosts, keel_domain
     return KEEL_OK;
 }
 
-/* ---- the sources, in their order ---------------------------------------------------------------------------------- */
+/* ---- sources, in order ---- */
 
 static keel_status_t keel_topology_add_file(const keel_topology_params_t *params, const keel_topology_file_t *file,
                                             int is_slurm, const keel_hosts_t *hosts, keel_domains_t *into,
@@ -256,7 +259,7 @@ static keel_status_t keel_topology_add_file(const keel_topology_params_t *params
     return status;
 }
 
-/* the level "node", with the hosts' names */
+/* adds the level "node", with the names of hosts */
 static keel_status_t keel_topology_add_nodes(const keel_hosts_t *hosts, keel_domains_t *into)
 {
     keel_domains_t nodes;

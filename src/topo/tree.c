@@ -1,4 +1,4 @@
-/* Owns the text of a topology file and the elements in it. */
+/* Text of a topology file, and its elements. */
 #include "topo/tree.h"
 
 #include "base/memory.h"
@@ -21,14 +21,15 @@ keel_status_t keel_tree_refuse(keel_tree_error_t *error, uint32_t line, const ch
     return KEEL_ERR_INVALID_PARAM;
 }
 
-/* is a backslash at @a at the last of its line? */
+/* is a backslash at @a at the last character of its line? */
 static int keel_tree_is_continued(const char *at)
 {
     at += 1 + strspn(at + 1, KEEL_TREE_BLANKS);
     return *at == '\n';
 }
 
-/* blanks in place of comments; a continued line's end becomes a vertical tab, which is a blank that counts as a line */
+/* Replaces comments by blanks. The end of a continued line becomes a vertical tab, a blank that
+ * counts as a line. */
 static void keel_tree_clean(char *text)
 {
     int is_comment = 0;
@@ -100,7 +101,7 @@ char *keel_tree_line(keel_tree_text_t *text)
     return NULL;
 }
 
-/* makes room for one more */
+/* makes room for another entry */
 static keel_status_t keel_tree_grow(void *array_p, uint32_t count, uint32_t *room, size_t size)
 {
     const uint32_t more = (*room == 0) ? 16 : 2 * *room;

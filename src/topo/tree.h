@@ -1,7 +1,8 @@
 /*
- * What a topology file says: named elements on levels, with lists of what lies in them. Made by the parsers of
- * slurm.h and topofile.h, turned into a hierarchy over the hosts of a job here. Files come from users: every number is
- * bounded, every name is looked up, and what is wrong is told with its line.
+ * Contents of a topology file: named elements on levels, with lists of members. Created by the
+ * parsers of slurm.h and topofile.h, and converted to a hierarchy over the hosts of a job
+ * (resolve.h). Files come from users: every number is bounded, every name is looked up, and errors
+ * are reported with their line.
  */
 #ifndef KEEL_TOPO_TREE_H_
 #define KEEL_TOPO_TREE_H_
@@ -14,36 +15,37 @@
 #define KEEL_TREE_LEVELS_MAX 16u
 #define KEEL_TREE_TEXT_MAX   ((size_t)16 << 20)
 
-/* what is wrong with a file */
+/* error in a file */
 typedef struct keel_tree_error {
-    uint32_t line; /* 0: of the whole */
+    uint32_t line; /* 0: the whole file */
     char text[200];
 } keel_tree_error_t;
 
-/* the text of a file, read line by line: comments gone, continued lines joined */
+/* text of a file, read line by line: comments removed, continued lines joined */
 typedef struct keel_tree_text {
     char *copy, *at;
-    uint32_t line;   /* of the line read last: where it begins */
-    uint32_t next;   /* line at @a at */
-    uint32_t column; /* blanks before that line */
+    uint32_t line;   /* first line number of the line read last */
+    uint32_t next;   /* line number at @a at */
+    uint32_t column; /* blanks in front of the line read last */
 } keel_tree_text_t;
 
 typedef struct keel_element {
-    const char *name; /* in the text */
+    const char *name; /* inside the text */
     uint32_t level, line;
-    uint32_t first; /* the first of that name and level: members of all of them are its */
+    /* first element with this name and level, which has the members of all of them */
+    uint32_t first;
 } keel_element_t;
 
 typedef enum {
     KEEL_MEMBERS_HOSTS,
-    KEEL_MEMBERS_ELEMENTS, /* each has to be defined */
-    KEEL_MEMBERS_KNOWN,    /* those elements that are */
-    KEEL_MEMBERS_ANY       /* an element where there is one of that name, else a host */
+    KEEL_MEMBERS_ELEMENTS, /* each must be defined */
+    KEEL_MEMBERS_KNOWN,    /* undefined ones are ignored */
+    KEEL_MEMBERS_ANY       /* an element if one has the name, otherwise a host */
 } keel_member_kind_t;
 
 typedef struct keel_members {
     uint32_t element, line;
-    const char *list; /* as hostlist.h has it, in the text */
+    const char *list; /* in the form of hostlist.h, inside the text */
     keel_member_kind_t kind;
 } keel_members_t;
 
@@ -54,35 +56,37 @@ typedef struct keel_tree {
     uint32_t element_count, element_room, members_count, members_room, name_count;
     keel_element_t *elements;
     keel_members_t *members;
-    keel_name_t *names; /* of elements, sorted; equal ones are on different levels */
-    int is_strict;      /* nothing may be in two elements of a level; else such a level is left out */
+    keel_name_t *names; /* names of elements, sorted; equal names are on different levels */
+    /* a member may not be in two elements of a level; otherwise such a level is left out */
+    int is_strict;
 } keel_tree_t;
 
-/* what is said of a file that can be read */
+/* receives remarks on a readable file */
 typedef struct keel_tree_listener {
-    /* @a is_warning: something is likely to be wrong; @a line: 0: of the whole */
+    /* @a is_warning: a likely mistake; @a line 0: the whole file */
     void (*say)(void *arg, int is_warning, uint32_t line, const char *text);
     void *arg;
 } keel_tree_listener_t;
 
-/* copies @a text, but for a byte order mark; KEEL_ERR_INVALID_PARAM when it is too long or has a zero byte */
+/* copies @a text without a byte order mark; KEEL_ERR_INVALID_PARAM if it is too long or has a
+ * zero byte */
 keel_status_t keel_tree_begin(keel_tree_t *tree, const char *text, size_t length, keel_tree_error_t *error);
-/* bytes of a byte order mark that the text begins with */
+/* bytes of a byte order mark at the begin of the text */
 size_t keel_tree_mark(const char *text, size_t length);
-/* the next line that is not empty, without blanks at both ends; NULL: no more */
+/* next line that is not empty, without blanks at both ends; NULL: the end */
 char *keel_tree_line(keel_tree_text_t *text);
 keel_status_t keel_tree_add_element(keel_tree_t *tree, const char *name, uint32_t level, uint32_t *element_p);
 keel_status_t keel_tree_add_members(keel_tree_t *tree, uint32_t element, const char *list, keel_member_kind_t kind);
-/* sorts the names and unites elements of one name and level, when all are there */
+/* sorts the names and unites elements of equal name and level, after all were added */
 keel_status_t keel_tree_index(keel_tree_t *tree);
-/* the element of that name on a level of @a below_level or finer that is the coarsest of them; UINT32_MAX: none */
+/* coarsest element with @a name on a level finer than @a below_level; UINT32_MAX: none */
 uint32_t keel_tree_find(const keel_tree_t *tree, const char *name, uint32_t below_level);
-/* an element of that name on @a level or a coarser one; UINT32_MAX: none */
+/* element with @a name on @a level or a coarser level; UINT32_MAX: none */
 uint32_t keel_tree_find_from(const keel_tree_t *tree, const char *name, uint32_t level);
 
 void keel_tree_release(keel_tree_t *tree);
 
-/* fills @a error, returns KEEL_ERR_INVALID_PARAM */
+/* fills in @a error, returns KEEL_ERR_INVALID_PARAM */
 keel_status_t keel_tree_refuse(keel_tree_error_t *error, uint32_t line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -102,7 +102,7 @@ unsigned keel_ucp_port_progress(keel_ucp_port_t *port);
 int keel_ucp_port_is_busy(keel_ucp_port_t *port);
 
 /* @param address worker address of the peer. If connecting fails, the link is created in the
- * state broken. */
+ *         state broken. */
 keel_status_t keel_ucp_link_make(keel_ucp_port_t *port, uint32_t peer, uint64_t instance, const void *address,
                                  keel_ucp_link_t **link_p);
 /* Schedules a greeting, which keel_ucp_port_progress() sends when possible. @a data stays

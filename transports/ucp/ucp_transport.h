@@ -91,7 +91,7 @@ keel_status_t keel_ucp_requests_open(keel_ucp_t *ucp);
 void keel_ucp_requests_close(keel_ucp_t *ucp);
 keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const keel_ucp_address_blob_t *address,
                                         /* @param card may be NULL; owned by the peer after
-                                         * success */
+                                         *         success */
                                         keel_shm_card_t *card);
 void keel_ucp_requests_disconnect(keel_transport_t *transport, uint32_t rank);
 keel_status_t keel_ucp_requests_send(keel_transport_t *transport, uint32_t rank, const void *header, size_t header_len,
