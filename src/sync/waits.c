@@ -1,72 +1,95 @@
 /*
  * Replay into waits.
  *
- * The programs. Inside a phase processes synchronise by keel_wait_until() alone: a put that makes the condition true happens
- * before the wait returns, and what its source completed before it (flush, or a fence towards the same target) with it. Two
- * accesses of the same bytes, one of them a put, are ordered by that, by program order and by gsyncs; but for the word waited on.
+ * The programs. Inside a phase processes synchronise by keel_wait_until() alone: a put that makes
+ * the condition true happens before the return of the wait, and so does every access completed by
+ * the source before the put (flush, or a fence towards the same target). Two accesses of the same
+ * bytes, one of them a put, are ordered by waits, by program order and by gsyncs, except at the
+ * word waited on.
  *
- * Clocks. C(x), the clock of the source when it did x, is Lamport's, moved by returning waits and by values that were fetched: if x
- * happens before y through one of these, C(x) < C(y), else, of one source, C(x) <= C(y). The source raises the clock on the target's
- * board before the put, and its own at home, so whoever sees what it did sees the clock.
+ * Clocks. C(x), the clock of the source at x, is Lamport's, moved by returning waits and by fetched
+ * values: if x happens before y through one of these, C(x) < C(y), else, of one source, C(x) <=
+ * C(y). The source raises the clock on the target's board before the put, and the own clock at
+ * home, so a rank that sees an effect sees the clock.
  *
- * Safety, of what others put to the replacement p' in phase k. All of it is replayed in the order of clocks and, of one source, of
- * its log, and each wait of p' replays no further than until its condition holds.
- *   - Of two puts to the same bytes the one that happens before the other is replayed first.
- *   - What happens before the return of a wait does so through the put w that made it return in the first life, so it has
- *     a lower clock than w, or is of the same source and before w: it is replayed when the condition holds. If the condition
- *     holds earlier, by a put before w, then that put is one that the wait might have returned by.
- *   - A put y that happens after something p did after that wait is not replayed before: the clock of p was beyond that of w,
- *     and C(y) is higher still. Clocks of p' are not those of p, for p may have seen more when its waits returned, but never
- *     higher, by induction: so what p' logs again is ordered with what others logged, as before.
- * In a phase that all have passed, what others put is all there. In the front phase others go on while p' re-executes: they only
- * log what they put to p'. What they had put when the recovery was decided suffices for all waits that returned in the first
- * life, and it is a cut: between its own report and the decision nobody puts anything to p, and the decision needs all reports, so
- * nothing in the cut happens after something that was put later. What was put later is sent with the rest alone: what one source
- * put might come, what it follows, by another, not. So the first wait that the cut does not suffice for, or the gsync, is beyond
- * p's death; then what there is happens after nothing that p' has still to do. p' asks for the rest; who has sent it puts nothing to p' until p' has taken all rests, for these are
- * replayed together, in order, and a put of one who has heard of another's must come after both.
+ * Safety, of puts to the replacement p' in phase k. All of them are replayed in the order of clocks
+ * and, of one source, of the log, and each wait of p' replays no further than until the condition
+ * holds.
+ *   - Of two puts to the same bytes the put that happens before the other is replayed first.
+ *   - An effect before the return of a wait is ordered through the put w, by which the wait
+ *     returned in the first life. So the effect has a lower clock than w, or is of the same source
+ *     and before w: it is replayed when the condition holds. If the condition holds earlier, by a
+ *     put before w, then the wait might have returned by the earlier put.
+ *   - A put y after an act of p after the wait is not replayed before: the clock of p was beyond
+ *     C(w), and C(y) is higher still. Clocks of p' may differ from the clocks of p, for p may have
+ *     seen more when a wait returned, but by induction are never higher: so records logged again by
+ *     p' are ordered with records of others as before.
  *
- * The dead rank may have been the first to leave a gsync that nobody else has left. If it did something to others after it,
- * they know, and that is the front (keel_waits_look()): or they would go on by what it signalled while p' is not there yet. So it is
- * where nobody waits: what it put over the served lane is counted and not put again, so nobody may do again what lies below it.
+ * In a phase passed by all ranks, all puts are present. In the front phase others go on while p'
+ * re-executes, and only log their puts to p'. The puts from before the decision suffice for all
+ * waits that returned in the first life, and are a cut: between a report and the decision the
+ * reporting rank does not put to p, and the decision needs all reports, so nothing in the cut
+ * happens after a put outside of it. Later puts are sent together only: a put might arrive without
+ * an earlier one of another source. So the first wait for which the cut does not suffice, or the
+ * gsync, is beyond p's death; none of the puts present then happens after a future effect of p'. p'
+ * asks for the remaining puts. A rank with these puts sent puts nothing to p' until p' has replayed
+ * the remaining puts of all ranks: these are replayed together, in order, and a put by a rank that
+ * knows of another's put must come after both.
  *
- * Safety, of what is put to a dead rank. Who does not know of the death reads its memory by the direct lane; somebody who knows
- * does not put anything there, and what was under way on the served lane is lost. So neither is complete before the death is
- * decided, when all know (keel_flush_one()): a rank that waited for a flag put after such a flush gets what was put.
+ * The dead rank may have been the first to leave a gsync that no other rank has left. If the rank
+ * had an effect on others after the gsync, the others know the effect, and the phase after the
+ * gsync is the front (keel_waits_look()): else they would act on signals of p before p' is there.
+ * The same holds without waits: puts over the served lane are counted and not repeated, so no rank
+ * may re-execute a phase below that count.
  *
- * That holds also where nobody is known to wait yet or to have begun, so nothing is replayed into waits. A replacement waits for the first
- * time when all have handed over to it, and the job rolls back where somebody else does and that one is not known to be beyond its
- * predecessor's death (epoch/wait). Where several were lost before anybody had begun, each is held until it is at the front: one that is
- * there already does not merely log what it puts to another, and tell a third.
+ * Safety, of puts to a dead rank. A rank unaware of the death reads the dead memory by the direct
+ * lane; an aware rank does not put there, and puts under way on the served lane are lost. So
+ * neither is complete before the death is decided, when all ranks know (keel_flush_one()): a rank
+ * that waited for a flag put after such a flush gets the puts.
  *
- * Safety, of what p' does to others: see rma/put. Of p nothing was seen that came after a get in the front phase without a
- * record (keel_wait_settle_reads()); so nobody overwrote what it would have read. Where the program of p' learns that such a get is
- * complete, it is beyond p's death as in a wait that the cut does not suffice for, and takes the rest: it may poll, and others that wait to
- * read from it would not get on.
- * Not when the get is issued: p may have done so, and waited for something else before it died.
+ * The same holds before any wait is announced or any effect exists, when nothing is replayed into
+ * waits. A replacement waits for the first time after all hand-overs to the replacement, and the
+ * job rolls back if another rank waits first and the replacement is not known to be beyond the
+ * death of the predecessor (epoch/wait). If several ranks were lost before any effect, each is held
+ * until it reaches the front: a rank already there does not merely log a put to another and then
+ * signal a third.
  *
- * The last clock of a phase is that of all waits after it, so it tells no order: what is put under it counts as not logged
- * (keel_put_clock()), and is put to nobody who is being brought back. A death is a rollback then.
+ * Safety, of effects of p' on others: see rma/put. After a get of p in the front phase without a
+ * record, no effect of p was seen (keel_wait_settle_reads()), so no rank overwrote the bytes read.
+ * When the program of p' learns that such a get is complete, p' is beyond p's death, as in a wait
+ * for which the cut does not suffice, and asks for the remaining puts: p' may poll, and others
+ * would wait forever to read from p'. The issue of the get is too early: p may have issued the get,
+ * and waited for something else before the death.
  *
- * Atomics that nobody fetches, all of one class that commutes, are like puts here. What several ranks do at a word has one sum in
- * whatever order; so a wait that several of them together make return (a counter) is over in the replay when it is so by those of
- * the lowest clocks, and what happens before each of these is replayed then, too: it is a wait that might have returned by them. A
- * program that relies on all that have ever come waits for all. What their source p did and closed is in place, served or by
- * stores, and p' only logs it; the one that it died in may be done or not (keel_board_half_done()), and then the job rolls back.
+ * The last clock of a phase is the clock of all later waits, so it gives no order: a put under it
+ * counts as not logged (keel_put_clock()), no replacement gets it, and a death is a rollback.
  *
- * Values that are fetched. What p finds at q was done by those that raised q's clock before, and p goes beyond that clock, which is part of
- * the record (rma/fetch). So the argument above holds with "the return of a wait or of a fetch": what happens before it has a lower clock
- * than what p does next. p' is answered from the record. What p learned by it may lie in p's own memory: all that others put under
- * that clock or a lower one is replayed first. It holds all that happens before the fetch; and nothing that happens after what p did
- * next, for that has a higher clock. Up to there each wait of p' replays no more than it would else, for what is replayed at a fetch
- * is below all that p's later waits returned by, or has been in memory when p went on. Without a record the atomic was not applied,
- * for both are one step; in doubt by stores, as above. p' is beyond the death then, as by a get.
- *   - q died: those towards it have one sum, and what was found says one order of it that nobody else contradicts: who awaits a value
- *     might (recovery/decide), so that is refused. What was fetched from own memory is an answer (sync/answers).
+ * Atomics without a fetch, all of one class that commutes, are like puts here. Atomics of several
+ * ranks at a word have one sum in any order. So a wait for the sum of several atomics (a counter)
+ * returns in the replay with the atomics of the lowest clocks, and effects before each of these are
+ * replayed then, too: the wait might have returned by the same atomics. A program that relies on
+ * all arrivals waits for all. Atomics completed by a source p are in place, served or by stores,
+ * and p' only logs again; the atomic under way at the death may be applied or not
+ * (keel_board_half_done()), and then the job rolls back.
  *
- * Refused (sync.c): several ranks lost at once, unless nobody had begun; atomics, when those towards the dead rank do not commute,
- * or when anybody has fetched and not all knew from the image on that the program waits: those records have no clock; the front
- * phase is the one in which the program waits for the first time, so some did not know that they had to number what they did.
+ * Fetched values. A value found by p at q is the effect of ranks that raised q's clock before, and
+ * p goes beyond the clock of q, which is part of the record (rma/fetch). So the argument above
+ * holds with "the return of a wait or of a fetch": earlier effects have a lower clock than p's next
+ * effect. p' gets the value from the record. The value may have told p of effects in p's own
+ * memory: all puts of others under the same clock or a lower one are replayed first. The puts
+ * include every effect before the fetch, and no effect after p's next one, which has a higher
+ * clock. Up to there each wait of p' replays no more than otherwise, for the effects replayed at a
+ * fetch are below those of p's later waits, or were in memory when p continued. An atomic without a
+ * record was not applied, for both are one step; by stores it is in doubt, as above. p' is beyond
+ * the death then, as after a get.
+ *   - If q died: the atomics towards q have one sum, and the fetched values imply one order. Only a
+ *     rank awaiting a value might contradict (recovery/decide), so such a death is refused. A fetch
+ *     from own memory is a determinant (sync/answers).
+ *
+ * Refused (sync.c): several ranks lost at once, unless there were no effects; atomics, if those
+ * towards the dead rank do not commute, or if a rank has fetched and not all ranks knew of the
+ * waits from the image on: the records have no clock; a front phase with the first wait of the
+ * program: some ranks did not number records yet.
  */
 #include "sync/waits.h"
 
@@ -83,7 +106,7 @@ typedef enum { WAITS_MORE, WAITS_SO_FAR, WAITS_REST } waits_stage_t;
 
 typedef struct waits_message {
     uint32_t phase;
-    uint32_t stage; /* waits_stage_t: what this message is the last of */
+    uint32_t stage; /* waits_stage_t: this message is the last one of the stage */
     uint8_t records[];
 } waits_message_t;
 _Static_assert(sizeof(waits_message_t) <= KEEL_PUT_MESSAGE_HEAD, "a record of any size fits after it");
@@ -162,7 +185,7 @@ void keel_waits_look(const keel_sync_t *sync, uint32_t *reached_p, uint32_t *fir
         if (!keel_sync_has_rest(sync)) {
             continue;
         }
-        if (told > 1) { /* it waits for the first time, in the phase before the one that everybody begins knowing it */
+        if (told > 1) { /* announced first wait: it is in the phase before the one in the word */
             *reached_p = keel_larger(*reached_p, (uint32_t)told - 2);
             *first_p = (told - 2 < *first_p) ? (uint32_t)told - 2 : *first_p;
         }
@@ -173,7 +196,7 @@ void keel_waits_look(const keel_sync_t *sync, uint32_t *reached_p, uint32_t *fir
     }
 }
 
-/* Who fetches what this process does to its own memory finds its clock there, too. */
+/* A rank that fetches the result of an own atomic at own memory finds the clock there, too. */
 static void waits_say_clock(const keel_sync_t *sync, uint32_t clock)
 {
     if (!KEEL_PLANT(own_clock_untold)) {
@@ -214,7 +237,7 @@ void keel_waits_join(keel_sync_t *sync, uint32_t clock)
 typedef struct sender {
     keel_sync_t *sync;
     uint32_t rank, phase;
-    uint32_t number; /* of the next record */
+    uint32_t number; /* number of the next record */
     uint32_t skip, end;
 } sender_t;
 
@@ -312,7 +335,8 @@ void keel_waits_receive(keel_sync_t *sync, const keel_control_in_t *in)
     if (status == KEEL_OK && !KEEL_PLANT(waits_atomics_unnoted) &&
         has_atomics(message->records, in->length - sizeof(*message))) {
         pthread_mutex_lock(&sync->lane->lock);
-        keel_lane_note_atomics(sync->lane, in->source, message->phase); /* planted.md, waits_atomics_unnoted */
+        /* planted.md, waits_atomics_unnoted */
+        keel_lane_note_atomics(sync->lane, in->source, message->phase);
         pthread_mutex_unlock(&sync->lane->lock);
     }
     if (status != KEEL_OK) {
@@ -333,7 +357,7 @@ int keel_waits_are_here(keel_sync_t *sync)
     keel_waits_t *w = &sync->waits;
 
     if (sync->phase > sync->front) {
-        return 1; /* the predecessor was the first to come here: nobody put anything */
+        return 1; /* the predecessor was the first rank in this phase: no rank has put anything */
     }
     for (uint32_t r = 0; r < sync->lane->size; r++) {
         if (r != sync->lane->rank && w->heard[r] <= sync->phase) {
@@ -455,7 +479,7 @@ keel_status_t keel_waits_take_rest(keel_sync_t *sync)
     if (status != KEEL_OK) {
         return status;
     }
-    pthread_mutex_lock(&lane->lock); /* what its source does itself goes on after these */
+    pthread_mutex_lock(&lane->lock); /* later records of the sources continue after these */
     for (uint32_t r = 0; r < lane->size; r++) {
         if (r != lane->rank) {
             keel_lane_set_done(lane, r, sync->phase, w->replay.records[r]);
@@ -467,7 +491,8 @@ keel_status_t keel_waits_take_rest(keel_sync_t *sync)
     pthread_mutex_unlock(&lane->lock);
     w->is_replaying = 0;
     memset(w->has_new, 0, lane->size);
-    if (!KEEL_PLANT(waits_rest_clockless)) { /* a rank that fetches here goes beyond the clock of what was replayed */
+    /* a rank that fetches here goes beyond the clock of what was replayed */
+    if (!KEEL_PLANT(waits_rest_clockless)) {
         waits_say_clock(sync, w->seen);
     }
     (void)keel_lane_control_send_all(lane, KEEL_CONTROL_TAKEN, NULL, 0);

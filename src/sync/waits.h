@@ -1,10 +1,11 @@
 /*
- * Programs that wait inside phases for what others put (protocol.md, that section): in which order others' puts of a phase are replayed into a
- * replacement's memory, and up to where before each of its waits returns.
+ * Programs that wait inside phases for puts of others (protocol.md, Waits inside a phase): the
+ * order in which puts of a phase are replayed into a replacement's memory, and how many puts before
+ * each wait of the replacement returns.
  *
- * Each process has a clock, 0 at the beginning of a phase, which grows when a wait returns: beyond the clock that any process
- * had when it did what has come here by then. Puts are logged with the clock of their source, and replayed in the order of clocks,
- * as far as a wait of the replacement needs before its condition holds.
+ * Each process has a clock, 0 at the beginning of a phase. When a wait returns, the clock goes
+ * beyond the clocks of all effects present here. Puts are logged with the clock of the source, and
+ * replayed in the order of clocks, until the condition of a wait holds.
  */
 #ifndef KEEL_SYNC_WAITS_H_
 #define KEEL_SYNC_WAITS_H_
@@ -15,74 +16,103 @@
 
 typedef struct keel_waits {
     uint32_t
-        since; /* the first phase that began with everybody knowing that the program waits; KEEL_PHASE_NONE: it does not */
-    uint32_t begun;  /* 1 + the phase in which this process said so */
-    uint32_t waited; /* 1 + the last phase in which it waited */
-    uint32_t clock;  /* of this process, in this phase */
+        /*
+         * first phase in which all ranks know from the beginning that the program waits;
+         * KEEL_PHASE_NONE: the program does not wait
+         */
+        since;
+    uint32_t begun;  /* phase in which this rank announced the first wait, + 1 */
+    uint32_t waited; /* last phase with a wait of this rank, + 1 */
+    uint32_t clock;  /* of this rank, in this phase */
     /* as a replacement */
     int is_replaying;
-    int is_asking; /* it has asked for the rest of what was put in the front phase */
-    uint32_t seen; /* the highest clock of what was replayed in this phase */
+    int is_asking; /* the remaining puts of the front phase were asked for */
+    uint32_t seen; /* the highest clock replayed in this phase */
     keel_replay_t replay;
-    uint32_t *heard;   /* by source: 1 + the phase of which what it had put has come */
-    uint8_t *has_rest; /* by source: and what it put since then */
-    uint8_t *has_new;  /* by target: something is read there of which there is no record */
+    /* by source: phase with all puts from before the decision present here, + 1 */
+    uint32_t *heard;
+    uint8_t *has_rest; /* by source: the remaining puts are present, too */
+    uint8_t *has_new;  /* by target: a value was read there that may have no record */
 } keel_waits_t;
 
 struct keel_sync;
 
 keel_status_t keel_waits_init(keel_waits_t *waits, uint32_t ranks);
 void keel_waits_release(keel_waits_t *waits);
-/* rollback: nothing was put, nobody has waited */
+/* Rollback: no put is pending, and no rank has waited. */
 void keel_waits_reset(struct keel_sync *sync);
-/* the process enters a phase */
+/* Begins a phase. */
 void keel_waits_begin_phase(struct keel_sync *sync);
-/* takes up what others have said on the board */
+/* Takes up first waits of other ranks from the board. */
 void keel_waits_hear(struct keel_sync *sync);
-/* from what others did here, or told of their first wait: the highest phase that anybody has come to, and the first in which
- * anybody did anything; 0 and KEEL_PHASE_NONE when nothing is known */
+/*
+ * From effects of others here and announced first waits: the highest phase reached by any rank, and
+ * the first phase with an effect; 0 and KEEL_PHASE_NONE if nothing is known.
+ */
 void keel_waits_look(const struct keel_sync *sync, uint32_t *reached_p, uint32_t *first_p);
-/* a wait returns, or something of this process's memory was fetched by itself: the clock goes beyond that of all that is here */
+/*
+ * Call when a wait returns, or after an own fetch from own memory: the clock goes beyond the clocks
+ * of all effects present here.
+ */
 void keel_waits_tick(struct keel_sync *sync);
-/* the highest clock of what is here */
+/* The highest clock of an effect present here. */
 uint32_t keel_waits_here(const struct keel_sync *sync);
-/* the clock of a process that goes on by something of that clock, at least */
+/* The lowest clock for a rank after an effect with @a clock. */
 uint32_t keel_waits_after(const struct keel_sync *sync, uint32_t clock);
-/* something was fetched at another, or found here, with the clock there: likewise */
+/*
+ * Call with the clock of a value fetched at another rank, or found here: the own clock goes beyond.
+ */
 void keel_waits_join(struct keel_sync *sync, uint32_t clock);
 
-/* the first @a limit records of what it put to @a rank in @a phase; how many records that were */
+/*
+ * Sends the first @a limit records of the puts to @a rank in @a phase. *count_p: number of records.
+ */
 keel_status_t keel_waits_send(struct keel_sync *sync, uint32_t rank, uint32_t phase, uint32_t limit, uint32_t *count_p);
-/* and the rest, behind the first @a skip records of the phase */
+/* Sends the remaining records, after the first @a skip ones of the phase. */
 keel_status_t keel_waits_send_rest(struct keel_sync *sync, uint32_t rank, uint32_t phase, uint32_t skip);
 
-/* replacement */
+/* ---- the replacement ---- */
 void keel_waits_receive(struct keel_sync *sync, const keel_control_in_t *in);
-/* everybody has sent what it had put in this phase, in order now */
+/* True if the puts of this phase from all sources are here; sorts the puts. */
 int keel_waits_are_here(struct keel_sync *sync);
-/* the next piece that is not replayed was put under that clock or a lower one */
+/* True if the next chunk to replay has a clock up to @a clock. */
 int keel_waits_is_within(const struct keel_sync *sync, uint32_t clock);
-/* replays the next piece: KEEL_INPROGRESS; KEEL_OK: there is no more */
+/* Replays the next chunk: KEEL_INPROGRESS. KEEL_OK: no chunk is left. */
 keel_status_t keel_waits_replay_next(struct keel_sync *sync);
-/* all know from the start that the program waits */
+/* All ranks know from the start that the program waits. */
 void keel_waits_declare(struct keel_sync *sync);
-/* this process waits, which others are told when it accesses them, and by its next arrival */
+/*
+ * Begins the first wait. The caller announces the wait before the next access, and the next arrival
+ * announces it.
+ */
 void keel_waits_begin(struct keel_sync *sync);
-/* it did so in this phase, or anybody before it */
+/* True if the first wait is announced: by this rank in this phase, or by any rank before. */
 int keel_waits_are_told(const struct keel_sync *sync);
-/* all number their puts in this phase */
+/* True if all ranks number their puts in this phase. */
 int keel_waits_are_numbered(const struct keel_sync *sync);
-/* this process is in a wait, whoever knows that */
+/* Notes that this rank is in a wait, announced or not. */
 void keel_waits_note(struct keel_sync *sync);
-/* it goes on in this phase by what others put: it waited, or all know that the program does. Its replacement says the same there */
+/*
+ * True if the computation of this rank in this phase depends on puts of others: this rank waited,
+ * or all ranks know that the program waits. A replacement gets the same result at the same place.
+ */
 int keel_waits_go_on(const struct keel_sync *sync);
-/* a replacement: these bytes of its memory are put by others in this phase, and it has them not yet */
+/*
+ * Replacement: true if others put to these bytes of own memory in this phase and the puts are not
+ * replayed yet.
+ */
 int keel_waits_are_to_write(struct keel_sync *sync, const void *bytes, size_t size);
-/* a replacement: something is read at @a rank of which there may be no record; false where that does not matter */
+/*
+ * Replacement: notes a read at @a rank that may have no record. Returns 0 where that has no
+ * consequence.
+ */
 int keel_waits_note_new(struct keel_sync *sync, uint32_t rank);
-/* and whether it was, KEEL_RANK_NONE: anywhere */
+/* Replacement: true if such a read was noted; KEEL_RANK_NONE: at any rank. */
 int keel_waits_has_new(const struct keel_sync *sync, uint32_t rank);
-/* the front phase: asks for the rest; whether it is here; replays it and lets accesses come again */
+/*
+ * Replacement in the front phase: asks for the remaining puts; true if they are present; replays
+ * them and lets accesses of others come again.
+ */
 void keel_waits_ask_rest(struct keel_sync *sync);
 int keel_waits_have_rest(const struct keel_sync *sync);
 keel_status_t keel_waits_take_rest(struct keel_sync *sync);
