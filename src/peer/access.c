@@ -1,4 +1,4 @@
-/* Where the memory of peers is. */
+/* Addresses of peers' memory. */
 #include "peer/access.h"
 
 void *keel_access_at(keel_lane_t *lane, uint32_t peer, unsigned region)

@@ -1,4 +1,5 @@
-/* An atomic as the CPU does it, on own memory or a mapped peer's. Budget: the locked instruction, and a predicted jump. */
+/* Atomics by the CPU, on own memory or on a mapped peer's. Budget: the locked instruction and a
+ * predicted jump. */
 #ifndef KEEL_PEER_APPLY_H_
 #define KEEL_PEER_APPLY_H_
 
@@ -9,12 +10,14 @@
 
 #include <keel/keel.h>
 
-/* operations with records of their own, of words of 4 and 8 bytes; FETCH is a poll or, as all are of others, an accumulate (peer/combine) */
+/* Operations with records of their own, on words of 4 and 8 bytes. FETCH is a poll at the own
+ * rank, and an accumulate (peer/combine) elsewhere. */
 static inline int keel_atomic_is_logged(unsigned op)
 {
     return op < KEEL_ATOMIC_LAST && op != KEEL_ATOMIC_FETCH;
 }
-#define KEEL_ATOMIC_FAST (KEEL_ATOMIC_CSWAP + 1) /* those that are an instruction of the processor: the first ones */
+/* operations below are single instructions of the processor */
+#define KEEL_ATOMIC_FAST (KEEL_ATOMIC_CSWAP + 1)
 
 #define KEEL_APPLY_TO(_word, _op, _operand, _compare)                                                         \
     switch (_op) {                                                                                            \
@@ -45,7 +48,7 @@ static inline __attribute__((always_inline)) uint64_t keel_apply_half(uint32_t *
 }
 #undef KEEL_APPLY_TO
 
-/* SET, MIN and MAX; the old value */
+/* SET, MIN and MAX; returns the old value. */
 #define KEEL_APPLY_BOUND(_name, _word_t, _signed_t)                                                                    \
     static __attribute__((noinline, unused)) uint64_t _name(_word_t *word, unsigned op, _word_t operand)               \
     {                                                                                                                  \
@@ -64,7 +67,7 @@ KEEL_APPLY_BOUND(keel_apply_bound_word, uint64_t, int64_t)
 KEEL_APPLY_BOUND(keel_apply_bound_half, uint32_t, int32_t)
 #undef KEEL_APPLY_BOUND
 
-/* the old value; @a word is aligned to the atomic's size */
+/* Returns the old value. @a word is aligned to the size of the atomic. */
 static inline __attribute__((always_inline)) uint64_t keel_apply_atomic(void *word, const keel_record_atomic_t *atomic)
 {
     const int is_word = atomic->size == sizeof(uint64_t);
@@ -83,7 +86,8 @@ static inline __attribute__((always_inline)) uint64_t keel_apply_atomic(void *wo
     return old;
 }
 
-/* what a log has of one: by how much it changed the word, where that is known, so it commutes with all that add (protocol.md, Changes) */
+/* Applies the logged form of an atomic: an addition of the known change, if any, so that replay
+ * commutes with all additions (protocol.md, Changes). */
 static inline uint64_t keel_apply_logged(void *word, const keel_record_atomic_t *atomic)
 {
     keel_record_atomic_t change = *atomic;
@@ -96,7 +100,7 @@ static inline uint64_t keel_apply_logged(void *word, const keel_record_atomic_t 
     return keel_apply_atomic(word, &change);
 }
 
-/* by how much such a one changed a word that was @a old */
+/* The change that the atomic made to a word with the value @a old. */
 static inline uint64_t keel_atomic_change(const keel_record_atomic_t *atomic, uint64_t old)
 {
     const uint64_t all = (atomic->size == sizeof(uint64_t)) ? UINT64_MAX : UINT32_MAX;

@@ -1,11 +1,11 @@
-/* Accumulates as the CPU does them. */
+/* Accumulates by the CPU. */
 #include "peer/combine.h"
 
 #include "peer/store.h"
 
 #include <string.h>
 
-/* name, type, and the unsigned one of its size */
+/* name, type, and the unsigned type of its size */
 #define COMBINE_INTEGERS(_)       \
     _(INT8, int8_t, uint8_t)      \
     _(INT16, int16_t, uint16_t)   \
@@ -19,7 +19,7 @@
     _(FLOAT, float, uint32_t) \
     _(DOUBLE, double, uint64_t)
 
-/* 1u: products of short words are no signed ones */
+/* 1u keeps products of short words unsigned. */
 #define COMBINE_INTEGER(_name, _type, _word)                                                   \
     static _type combine_##_name(const keel_record_accumulate_t *head, _type old, _type value) \
     {                                                                                          \
@@ -70,7 +70,7 @@ COMBINE_INTEGERS(COMBINE_INTEGER)
     }
 COMBINE_FLOATS(COMBINE_FLOAT)
 
-/* and complex numbers */
+/* Complex numbers. */
 #define COMBINE_COMPLEX(_name, _type, _word)                                                   \
     static _type combine_##_name(const keel_record_accumulate_t *head, _type old, _type value) \
     {                                                                                          \
@@ -85,7 +85,7 @@ COMBINE_FLOATS(COMBINE_FLOAT)
     }
 COMBINE_COMPLEX(FLOAT_COMPLEX, float _Complex, uint64_t)
 
-/* name, types of value and index, and the bits of the word between them that are neither's */
+/* Name, types of value and index, and the padding bits between them. */
 #define COMBINE_PAIRS(_)                                   \
     _(INT16_INT32, int16_t, int32_t, UINT64_C(0xffff0000)) \
     _(INT32_INT32, int32_t, int32_t, 0)                    \
@@ -116,8 +116,8 @@ COMBINE_COMPLEX(FLOAT_COMPLEX, float _Complex, uint64_t)
     }
 COMBINE_PAIRS(COMBINE_PAIR)
 
-/* an element is compared as the word that it lies in, so a number that is none does not keep it from being written; @a
- * gap: bits that stay */
+/* A comparison covers the word around the element, so a NaN is still replaced. @a gap: bits with
+ * an unchanged value. */
 #define COMBINE_ARRAY_WITH(_name, _type, _word, _gap)                                                              \
     static void combine_all_##_name(const keel_record_accumulate_t *head, void *target, const char *values,        \
                                     char *result)                                                                  \
@@ -162,14 +162,15 @@ COMBINE_FLOAT(LONG_DOUBLE, long double, wide_t)
 COMBINE_COMPLEX(DOUBLE_COMPLEX, double _Complex, wide_t)
 COMBINE_WIDE_PAIRS(COMBINE_PAIR)
 
-/* what it was; it is @a after now where that is @a before. All x86-64 machines since 2006 have the instruction. Inlined it would be compiled without (clang). */
+/* Returns the old value, and stores @a after if the old value was @a before. All x86-64 machines
+ * since 2006 have the instruction. clang compiles an inlined copy without it. */
 static __attribute__((noinline, target("cx16"))) wide_t wide_exchange(wide_t *element, wide_t before, wide_t after)
 {
     return __sync_val_compare_and_swap(element, before, after);
 }
 
-/* @a used: bytes of a value that count; the others are 0 after it, so that equal numbers are equal words, but for the
- * bits of @a gap, which stay */
+/* @a used: significant bytes of a value. The other bytes become 0, so that equal numbers are
+ * equal words, except for the bits of @a gap, which keep their value. */
 #define COMBINE_WIDE(_name, _type, _used, _gap)                                                             \
     static void combine_all_##_name(const keel_record_accumulate_t *head, void *target, const char *values, \
                                     char *result)                                                           \
@@ -266,7 +267,7 @@ void keel_combine(const keel_record_accumulate_t *head, void *target, const void
     combine_types[head->type].all(head, target, values, result);
 }
 
-/* as many additions of unsigned words as the elements are */
+/* The accumulate as additions of unsigned words. */
 static keel_record_accumulate_t combine_additions(const keel_record_accumulate_t *head)
 {
     const size_t size = combine_types[head->type].size;
@@ -315,7 +316,7 @@ void keel_combine_copy(const keel_record_accumulate_t *head, void *to, const voi
         memcpy(to, values, keel_combine_bytes(head));
         return;
     }
-    for (uint32_t i = 0; i < head->count; i++) { /* where it goes lies anyhow */
+    for (uint32_t i = 0; i < head->count; i++) { /* the destination is not aligned */
         memset(element, 0, sizeof(element));
         keel_combine(&one, element, (const char *)values + i * size, NULL);
         memcpy((char *)to + i * size, element, size);

@@ -1,11 +1,11 @@
 /*
- * Control messages: to the thread inside Keel of a peer, in the order sent. What is longer than a message of the transport
- * may be goes in pieces.
+ * Control messages to the thread inside Keel of a peer, in the order of sending. A message that is
+ * longer than the transport's limit goes in segments.
  *
- * Safety: the pieces of a message are sent in one go and arrive in that order, so of an incomplete one the last pieces
- * are missing: its sender died, or had no memory for them. A first piece ends what was there of another message, and any
- * other piece has to be the next one of the same process's. So nobody above sees a message that is not one process's, of
- * one moment: a report or decision in pieces is there or not, as one in a single message is.
+ * Safety: the segments of a message are sent in one go and arrive in order. So an incomplete
+ * message lacks its last segments: the sender died, or had no memory for them. A first segment
+ * drops an earlier incomplete message, and any other segment has to be the next one of the same
+ * process. So rooms above see only whole messages of one process and one moment, segmented or not.
  */
 #include "peer/control.h"
 #include "peer/issue.h"
@@ -24,7 +24,7 @@ typedef struct keel_control_out {
     uint8_t payload[];
 } keel_control_out_t;
 
-/* bytes of a message that tells something of each rank */
+/* Limit of a message with an entry for each rank. */
 static size_t control_max(const keel_lane_t *lane)
 {
     return lane->ops->max_data + KEEL_CONTROL_HEAD_MAX + (size_t)lane->size * KEEL_CONTROL_RANK_MAX;
@@ -83,7 +83,8 @@ keel_status_t keel_lane_control_send_all(keel_lane_t *lane, keel_control_type_t 
 {
     keel_status_t status, first = KEEL_OK;
 
-    for (uint32_t r = 0; r < lane->size; r++) { /* one that fails does not keep it from the others */
+    /* a failure for one rank does not stop the others */
+    for (uint32_t r = 0; r < lane->size; r++) {
         if (lane->peers[r].is_up) {
             status = keel_lane_control_send(lane, r, type, payload, length);
             first = (first == KEEL_OK) ? status : first;
@@ -136,7 +137,7 @@ static void control_drop(keel_peer_t *peer)
     }
 }
 
-/* it goes on with what is there of a message */
+/* True if the segment continues the incomplete message. */
 static int control_is_next(const keel_peer_t *peer, const keel_wire_t *wire)
 {
     const keel_control_in_t *in = peer->partial;

@@ -1,7 +1,7 @@
 /*
- * What this process asks of others: reads, records, atomics, board words. On the direct lane by
- * loads and stores, at once; on the served lane by requests that the target answers in order, so the oldest read under
- * way is the one a value belongs to.
+ * Requests of the own process to peers: reads, records, atomics, locks, probes. On the direct lane
+ * the process does them at once, by loads and stores. On the served lane the target replies to
+ * requests in order, so a value always belongs to the oldest read under way.
  */
 #include "peer/access.h"
 #include "peer/carried.h"
@@ -18,9 +18,11 @@
 #include <assert.h>
 #include <string.h>
 
-#define MORE_RUN 16 /* one message of so many is acknowledged by itself, however long a put is */
+/* every so many requests, one goes without MORE and is acknowledged at once, however long a put
+ * is */
+#define MORE_RUN 16
 
-/* before records: that those before them, which were put, are there */
+/* Marks a request with records: the puts before these records are complete. */
 static void say_put(keel_peer_t *peer, keel_wire_t *wire)
 {
     if (peer->is_put_untold) {
@@ -48,8 +50,8 @@ static keel_status_t lane_request_summed(keel_lane_t *lane, uint32_t rank, keel_
     wire->sequence = peer->sent + 1;
     keel_wire_seal_summed(wire, sum, length);
     status = lane->ops->send(lane->transport, rank, wire, sizeof(*wire), data, length);
-    /* a broken lane is a suspicion: the request counts as sent and is never acknowledged, so whoever needs its effect
-     * waits for the launcher's word on the peer */
+    /* A broken connection is only a suspicion. The request counts as sent and is never
+     * acknowledged, so calls that need its effect wait for the launcher's report on the peer. */
     if (status == KEEL_OK || status == KEEL_ERR_UNREACHABLE) {
         lane->unanswered += (peer->acked == peer->sent);
         peer->sent++;
@@ -76,19 +78,20 @@ keel_status_t keel_lane_end_run(keel_lane_t *lane, uint32_t rank)
     return lane->peers[rank].says_more ? keel_lane_send_probe(lane, rank) : KEEL_OK;
 }
 
-/* sends a request whose answer goes to the read's buffer */
+/* Sends a request with a reply for the read's buffer. */
 static keel_status_t read_send(keel_lane_t *lane, uint32_t rank, keel_read_t *read, keel_wire_t *wire, const void *data,
                                size_t length)
 {
     keel_status_t status;
 
-    wire->body.get.id = read->id; /* of all reads alike */
+    wire->body.get.id = read->id; /* at the same place for all reads */
     status = keel_lane_request(lane, rank, wire, data, length);
     if (status != KEEL_OK) {
         ucs_list_add_head(&lane->reads_free, &read->list);
         return status;
     }
-    if (wire->flags & KEEL_WIRE_FLAG_LOGGED) { /* the get log's end is the service side's until it has answered */
+    /* the service side owns the end of the get log until it has replied */
+    if (wire->flags & KEEL_WIRE_FLAG_LOGGED) {
         lane->peers[rank].recorded = lane->peers[rank].sent;
         lane->peers[rank].room_chunk = 0;
     }
@@ -120,7 +123,7 @@ keel_status_t keel_lane_read(keel_lane_t *lane, uint32_t rank, unsigned region, 
     return (status != KEEL_ERR_UNSUPPORTED) ? status : read_send(lane, rank, read, &wire, NULL, 0);
 }
 
-/* @a length: of what is read */
+/* @a length: bytes read */
 static keel_status_t read_window(keel_lane_t *lane, uint32_t rank, const keel_get_record_t *record, uint32_t length,
                                  uint32_t flags, void *buffer, keel_lane_done_cb_t cb, void *arg)
 {
@@ -248,12 +251,13 @@ keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_r
     if (cb == NULL) {
         return keel_lane_request(lane, rank, &wire, NULL, 0);
     }
-    /* REVOKE is asked of the process even where its memory is mapped: it is to hear of it */
+    /* REVOKE goes to the process even if its memory is mapped, because the process has to notice
+     * the revocation. */
     read = keel_lane_read_obtain(lane, answer, sizeof(*answer), cb, arg);
     return (read == NULL) ? KEEL_ERR_NO_MEMORY : read_send(lane, rank, read, &wire, NULL, 0);
 }
 
-/* before it is told */
+/* Called before the callback of the read. */
 static void read_end(keel_lane_t *lane, const keel_read_t *read)
 {
     if (read->fetches) {
@@ -344,7 +348,7 @@ void keel_lane_on_reply(void *arg, const void *header, size_t header_len, const 
     }
     peer = &lane->peers[wire.source];
     if (!peer->is_up || wire.source_incarnation != peer->incarnation || wire.target_incarnation != lane->incarnation) {
-        return; /* late word of a dead incarnation */
+        return; /* late message of a dead incarnation */
     }
     if (wire.type == KEEL_WIRE_VALUE || wire.type == KEEL_WIRE_REFUSAL) {
         on_value(lane, peer, &wire, data);

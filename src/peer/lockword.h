@@ -1,15 +1,20 @@
 /*
- * The lock of a process's memory: one word for writers, one word a source for readers, in a region that peers reach.
+ * The lock of a process's memory: one word for writers and one word a source for readers, in a
+ * region that peers reach.
  *
- * The writers' word holds the synchronisation counter SC and the owner's rank (0: free). Taking the lock and
- * SC + 1 are one compare-and-swap, so every number is somebody's. Behind the last number, 2^42 - 1, nobody gets the lock any
- * more, and is told so: numbers that began anew would not say which section came first. A reader stores its number of the acquisition in its own
- * word and then looks at the writers' word; a writer owns the writers' word and then looks at the readers' words: whoever
- * comes second sees the first. A reader that sees a writer takes its word back; a writer waits for the readers.
+ * The writers' word holds the synchronisation counter SC and the rank of the owner (0: free). One
+ * compare-and-swap takes the lock and increments SC, so every number belongs to one acquisition.
+ * After the last number, 2^42 - 1, no rank gets the lock any more, and callers get an error:
+ * repeated numbers would lose the order of sections. A reader stores the number of its acquisition
+ * in its own word and then loads the writers' word. A writer owns the writers' word and then loads
+ * the readers' words. So the later of the two sees the earlier one. A reader that sees a writer
+ * clears its word; a writer waits for the readers.
  *
- * A reader's word says whether it has looked: who died between finds out what it did by looking again.
+ * A reader's word says whether the reader has loaded the writers' word. The replacement of a reader
+ * that died between the two steps loads it again.
  *
- * Nobody ever releases for the dead: a replacement has its predecessor's rank, and finds what it owned.
+ * No process releases a lock of a dead rank: the replacement has the same rank and finds its
+ * predecessor's locks.
  */
 #ifndef KEEL_PEER_LOCKWORD_H_
 #define KEEL_PEER_LOCKWORD_H_
@@ -22,14 +27,18 @@
 
 typedef struct keel_lock_area {
     uint64_t word;
-    uint64_t first;   /* 1 + the phase in which somebody asked for the lock first, 0: nobody did */
-    uint64_t biased;  /* how many locks of windows the owner of this memory shares by bias (order/win_share) */
-    uint64_t revoked; /* 1 + the phase in which somebody wanted one for itself, and no more by bias; 0: nobody did */
+    uint64_t first; /* 1 + the phase of the first request for the lock; 0: none */
+    /* number of window locks that the owner of this memory shares by bias (order/win_share) */
+    uint64_t biased;
+    /* 1 + the phase in which a rank asked for one exclusively, which ended locking by bias; 0:
+     * none */
+    uint64_t revoked;
     uint64_t reserved[4];
-    uint64_t reading[]; /* by source: 2 * number of the acquisition, + 1 once it has looked at the word; 0: none */
+    /* by source: 2 * number of the acquisition, + 1 after the load of the writers' word; 0: none */
+    uint64_t reading[];
 } keel_lock_area_t;
 
-#define KEEL_LOCK_WINDOWS 4084u /* after the readers' words: locks of windows, by number */
+#define KEEL_LOCK_WINDOWS 4084u /* locks of windows, by number, after the readers' words */
 
 static inline size_t keel_lock_area_size(uint32_t ranks)
 {
@@ -42,7 +51,7 @@ static inline uint64_t *keel_lock_window(keel_lock_area_t *area, uint32_t ranks,
 
 #define KEEL_LOCK_RANK_BITS   22
 #define KEEL_LOCK_COUNTER_MAX (UINT64_MAX >> KEEL_LOCK_RANK_BITS)
-#define KEEL_LOCK_SPENT       UINT64_MAX /* instead of a number: the last one was taken */
+#define KEEL_LOCK_SPENT       UINT64_MAX /* instead of a number: the last number is used up */
 
 static inline uint64_t keel_lock_word_free(uint64_t counter)
 {
@@ -60,8 +69,8 @@ static inline int keel_lock_is_spent(uint64_t word)
 {
     return keel_lock_counter(word) == KEEL_LOCK_COUNTER_MAX && !KEEL_PLANT(lock_unbounded);
 }
-/* of an acquisition for reading: the phase it is in, and the how manyth there it is */
-#define KEEL_READING_BITS 31 /* a word has one more */
+/* Number of an acquisition for reading: the phase, and its count within the phase. */
+#define KEEL_READING_BITS 31 /* 32 bits less the flag in a reader's word */
 static inline uint64_t keel_reading(uint32_t phase, uint32_t count)
 {
     return ((uint64_t)phase << KEEL_READING_BITS) | count;
@@ -70,7 +79,7 @@ static inline uint32_t keel_reading_phase(uint64_t number)
 {
     return (uint32_t)(number >> KEEL_READING_BITS);
 }
-/* rank + 1, 0: free */
+/* rank + 1; 0: free */
 static inline uint32_t keel_lock_owner(uint64_t word)
 {
     return (uint32_t)word & ((1u << KEEL_LOCK_RANK_BITS) - 1);
@@ -80,7 +89,8 @@ typedef struct keel_locker {
     uint32_t rank, ranks;
 } keel_locker_t;
 
-/* the counter under which the lock is held now, 0: it is somebody else's, or there are readers; or KEEL_LOCK_SPENT */
+/* Returns the counter of the acquisition, KEEL_LOCK_SPENT, or 0 if another rank owns the lock or
+ * readers are present. */
 static inline uint64_t keel_lock_try(keel_lock_area_t *area, const keel_locker_t *who)
 {
     uint64_t word = __atomic_load_n(&area->word, __ATOMIC_ACQUIRE);
@@ -116,7 +126,7 @@ static inline void keel_lock_release(keel_lock_area_t *area, const keel_locker_t
     }
 }
 
-/* 1 + the counter under which it reads now, 0: it does not */
+/* Returns 1 + the counter at the time of reading, or 0 if the lock is not obtained. */
 static inline uint64_t keel_lock_try_read(keel_lock_area_t *area, const keel_locker_t *who, uint64_t number)
 {
     const int is_held = __atomic_load_n(&area->reading[who->rank], __ATOMIC_SEQ_CST) == (number << 1 | 1);
@@ -131,7 +141,8 @@ static inline uint64_t keel_lock_try_read(keel_lock_area_t *area, const keel_loc
         return 0;
     }
     keel_store_word_fenced(&area->reading[who->rank], number << 1 | 1);
-    /* it read before and asks again: an owner came later, waits for this reader, and its number is no section's yet */
+    /* A repeated request of a reader: a later owner waits for this reader, and the owner's
+     * number belongs to no section yet. */
     return keel_lock_counter(word) + (keel_lock_owner(word) == 0);
 }
 
@@ -140,8 +151,9 @@ static inline void keel_lock_release_read(keel_lock_area_t *area, const keel_loc
     keel_store_word_fenced(&area->reading[who->rank], 0);
 }
 
-/* own memory, while reading it: SC + 1 without an owner, so that the reading has its place among the writers; 0: a writer came; or
- * KEEL_LOCK_SPENT */
+/* Own memory, while this process reads it: increments SC without an owner, so that the reading
+ * has a place in the order of writers. Returns the counter, 0 if a writer came first, or
+ * KEEL_LOCK_SPENT. */
 static inline uint64_t keel_lock_count_read(keel_lock_area_t *area)
 {
     uint64_t word = __atomic_load_n(&area->word, __ATOMIC_SEQ_CST);
@@ -157,8 +169,9 @@ static inline uint64_t keel_lock_count_read(keel_lock_area_t *area)
 }
 
 /*
- * Locks that are shared by bias: the owner of this memory counts one and then looks whether that was revoked; who revokes says so
- * and then looks whether one is counted. Whoever comes second sees the first.
+ * Locks that are shared by bias. The owner of this memory counts a lock and then loads the
+ * revocation. A revoking rank stores the revocation and then loads the count. So the later of the
+ * two sees the earlier one.
  */
 static inline int keel_lock_try_bias(keel_lock_area_t *area)
 {
@@ -172,12 +185,12 @@ static inline int keel_lock_try_bias(keel_lock_area_t *area)
     keel_store_word_fenced(&area->biased, area->biased - 1);
     return 0;
 }
-/* one of them is given up, or others see it now */
+/* Ends one lock by bias: it was released, or became visible to others. */
 static inline void keel_lock_drop_bias(keel_lock_area_t *area)
 {
     keel_store_word_fenced(&area->biased, area->biased - 1);
 }
-/* in @a phase, or earlier; how many there are still */
+/* Revokes locking by bias, in @a phase or earlier; returns the number of such locks still held. */
 static inline uint64_t keel_lock_revoke_bias(keel_lock_area_t *area, uint64_t phase)
 {
     const uint64_t before = __atomic_load_n(&area->revoked, __ATOMIC_RELAXED);
@@ -186,19 +199,21 @@ static inline uint64_t keel_lock_revoke_bias(keel_lock_area_t *area, uint64_t ph
     return __atomic_load_n(&area->biased, __ATOMIC_SEQ_CST);
 }
 
-/* what a source asks of a lock area; the number is a keel_reading(), of a writer one of which the phase counts alone; or a window's */
+/* Requests to a lock area. The number is a keel_reading(), of which a writer's request uses the
+ * phase alone; or the number of a window. */
 typedef enum {
     KEEL_LOCK_TRY = 1,
     KEEL_LOCK_RELEASE,
     KEEL_LOCK_TRY_READ,
     KEEL_LOCK_RELEASE_READ,
-    KEEL_LOCK_OWNS,       /* the counter under which the source owns it, 0: it does not */
-    KEEL_LOCK_READS,      /* the number under which the source reads, 0: it does not */
-    KEEL_LOCK_WINDOW_TRY, /* peer/winlock_word */
+    KEEL_LOCK_OWNS,  /* reply: counter of the source's ownership; 0: the source is not the owner */
+    KEEL_LOCK_READS, /* reply: number of the source's reading; 0: the source does not read */
+    /* window locks: peer/winlock_word */
+    KEEL_LOCK_WINDOW_TRY,
     KEEL_LOCK_WINDOW_RELEASE,
     KEEL_LOCK_WINDOW_TRY_SHARED,
     KEEL_LOCK_WINDOW_RELEASE_SHARED,
-    KEEL_LOCK_REVOKE /* keel_lock_revoke_bias(); the number is the phase */
+    KEEL_LOCK_REVOKE /* keel_lock_revoke_bias(); number: the phase */
 } keel_lock_ask_t;
 
 static inline uint64_t keel_lock_window_answer(keel_lock_area_t *area, const keel_locker_t *who, keel_lock_ask_t ask,
@@ -233,7 +248,7 @@ static inline uint64_t keel_lock_answer(keel_lock_area_t *area, const keel_locke
     uint64_t word;
 
     if ((ask == KEEL_LOCK_TRY || ask == KEEL_LOCK_TRY_READ) && __atomic_load_n(&area->first, __ATOMIC_RELAXED) == 0) {
-        /* all that ask are in one phase still */
+        /* all ranks that ask are in the same phase at this time */
         keel_store_word_release(&area->first, (uint64_t)keel_reading_phase(number) + 1);
     }
     switch (ask) {

@@ -1,4 +1,4 @@
-/* Life of the lane: transport, peers and their incarnations, the board. */
+/* Initialisation and release of the lane: transport, peers and their incarnations, board. */
 #include "peer/peer.h"
 #include "peer/access.h"
 #include "peer/control.h"
@@ -19,9 +19,9 @@ static const char *const lanes_names[] = {
 
 #define TICK_MIN_US   1000u
 #define TICK_MAX_US   50000u
-#define UNCONNECTED_S 60 /* and no less than ranks may be silent later */
-#define READY_MAX \
-    ((uint64_t)1 << 30) /* bytes that a spare keeps for windows, image and parity: it may never need them */
+#define UNCONNECTED_S 60 /* no less than ranks may be silent later */
+/* bytes that a spare reserves for windows, image and parity, possibly in vain */
+#define READY_MAX ((uint64_t)1 << 30)
 
 static void lane_on_suspect(void *arg, uint32_t peer)
 {
@@ -35,7 +35,7 @@ static void lane_on_suspect(void *arg, uint32_t peer)
     }
 }
 
-/* whoever came in the others' place would not be reached, either; a debugger may hold them */
+/* A replacement of the other ranks would not be reached, either. A debugger may hold them. */
 static void lane_on_unconnected(void *arg)
 {
     keel_lane_t *lane = arg;
@@ -45,7 +45,8 @@ static void lane_on_unconnected(void *arg)
     }
 }
 
-/* nobody but this process may see it, and others can go on when it is dead: it asks for its own death */
+/* Possibly no other process notices the loss, and the others can go on after a death: the process
+ * reports itself as suspect. */
 static void lane_on_lost(void *arg)
 {
     keel_lane_t *lane = arg;
@@ -73,7 +74,7 @@ static unsigned lane_unconnected_s(const keel_config_t *config)
     return (config->heartbeat_timeout_s > UNCONNECTED_S) ? (unsigned)config->heartbeat_timeout_s : UNCONNECTED_S;
 }
 
-/* who looks this often is in time to find out that others are silent (recovery/detect) */
+/* Progress at this interval is enough to detect silent ranks in time (recovery/detect). */
 static unsigned lane_tick_us(const keel_config_t *config)
 {
     const double us = config->heartbeat_timeout_s * 1e6 / (2 * KEEL_LOOKS_A_TIMEOUT);
@@ -95,7 +96,7 @@ static keel_status_t lane_peers_init(keel_lane_t *lane)
         peer->mode = KEEL_PEER_BEHIND;
         ucs_list_head_init(&peer->reads);
         ucs_list_head_init(&peer->controls);
-        /* the first lives know each other; a replacement takes anybody who greets it */
+        /* first lives know each other; a replacement accepts any rank that greets it */
         peer->is_accepted = (lane->incarnation == 0);
     }
     lane->peers[lane->rank].incarnation = lane->incarnation;
@@ -337,9 +338,10 @@ void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
 
     pthread_mutex_lock(&lane->lock);
     if (keel_access_is_stored(lane, rank)) {
-        peer->digest = (keel_digest_t){0}; /* of a life on the other lane: what this one stored here is not in it */
+        /* of a process on the other lane: the digest lacks its stores */
+        peer->digest = (keel_digest_t){0};
     }
-    if (peer->accepted < next) { /* from here on the service side refuses what still arrives of it */
+    if (peer->accepted < next) { /* from here on the service side refuses its messages */
         peer->is_accepted = 0;
         peer->accepted = next;
     }
@@ -391,7 +393,7 @@ int keel_lane_control(keel_lane_t *lane, const keel_control_in_t *in)
 
     switch (in->type) {
     case KEEL_CONTROL_HELLO:
-        if (!peer->is_up) { /* only a replacement is greeted by those it does not know yet */
+        if (!peer->is_up) { /* only a replacement is greeted by unconnected ranks */
             keel_status_t status = keel_lane_peer_up(lane, in->source, in->incarnation, in->payload, in->length);
 
             if (status != KEEL_OK) {

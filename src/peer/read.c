@@ -1,4 +1,4 @@
-/* The pool of what is awaited, and reads and atomics by one-sided operations. */
+/* Pool of pending reads; reads and atomics by one-sided operations. */
 #include "peer/read.h"
 #include "peer/issue.h"
 #include "peer/remote_put.h"
@@ -100,7 +100,7 @@ keel_status_t keel_lane_read_get(keel_lane_t *lane, uint32_t rank, unsigned regi
     return (status == KEEL_OK || status == KEEL_INPROGRESS) ? status : KEEL_ERR_UNSUPPORTED;
 }
 
-/* of a window: in the list of those that may have to end without a word */
+/* Reads of windows are in lane->gets, because keel_lane_mute() may have to end them. */
 static void on_window_got(void *arg, keel_status_t status)
 {
     keel_read_t *read = arg;

@@ -1,4 +1,4 @@
-/* Regions: own memory, and what is known of the peers'. */
+/* Regions: own memory, and the known regions of peers. */
 #include "peer/region.h"
 #include "peer/control.h"
 #include "peer/peer.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define REGION_BLOB_MAX 256
-#define REGIONS_LEAST   32u /* room in a table at first */
+#define REGIONS_LEAST   32u /* initial capacity of a table */
 
 enum region_flag { REGION_SERVED = 1, REGION_DEVICE_WANTED = 2 };
 
@@ -40,7 +40,7 @@ static keel_status_t table_grow(void **table_p, unsigned before, unsigned room, 
     return KEEL_OK;
 }
 
-/* a table that is larger than the others are is no harm */
+/* After a failure some tables may be larger than others, which does no harm. */
 keel_status_t keel_lane_regions_reserve(keel_lane_t *lane, unsigned region)
 {
     const unsigned before = lane->regions_room;
@@ -67,8 +67,8 @@ keel_status_t keel_lane_regions_reserve(keel_lane_t *lane, unsigned region)
 
 /* ---- own regions ---- */
 
-/* by what operations a region is reached where it is not mapped, 0: none. Images and parity are read alone; windows, and where gets are
- * recorded, are put to. */
+/* One-sided operations that reach a region without a mapping; 0: none. Images and parity are
+ * only read; windows and the get log are also written. */
 static unsigned region_lane(unsigned region)
 {
     if (region >= KEEL_REGION_IMAGE0 && region < KEEL_REGION_LOCKS) {
@@ -77,7 +77,8 @@ static unsigned region_lane(unsigned region)
     return (region >= KEEL_REGION_WINDOW0 || region == KEEL_REGION_GETLOG) ? KEEL_LANE_RMA : 0;
 }
 
-/* the program gave the memory, and it is mapped nowhere else: nobody may take it for one that could not be mapped */
+/* True if the program gave the memory and it has no other mapping. The announcement says so,
+ * because peers would otherwise report a failed mapping. */
 static int own_is_served(const keel_lane_t *lane, const keel_own_region_t *own)
 {
     return own->base != NULL && own->mem == NULL && lane->config->lanes != KEEL_LANES_SERVED;
@@ -118,10 +119,10 @@ void keel_lane_region_tell(keel_lane_t *lane, unsigned region)
     }
 }
 
-/* with its contents */
+/* Allocates the memory and fills in its contents. */
 static keel_status_t region_memory(keel_lane_t *lane, const keel_region_memory_t *memory, keel_own_region_t *own)
 {
-    /* a byte stands for nothing, so that an empty region exists too */
+    /* one byte at least, so that an empty region exists too */
     keel_status_t status = lane->ops->mem_alloc(lane->transport, memory->bytes > 0 ? memory->bytes : 1, memory->address,
                                                 &own->mem, &own->base);
 
@@ -137,7 +138,7 @@ static keel_status_t region_memory(keel_lane_t *lane, const keel_region_memory_t
     return status;
 }
 
-/* nobody else knows of it yet, so that nothing is lost between the copy and the mapping */
+/* No peer knows the region yet, so no access is lost between the copy and the mapping. */
 static keel_status_t region_of_given(keel_lane_t *lane, keel_region_memory_t *memory, keel_own_region_t *own)
 {
     const keel_region_memory_t shared = {.bytes = memory->bytes, .contents = memory->given};
@@ -178,7 +179,8 @@ static keel_status_t region_expose(keel_lane_t *lane, unsigned region, keel_own_
         status = lane->ops->key_open(lane->transport, lane->rank, blob, length, (uintptr_t)own->base, &own->key);
     }
     own->key = (status == KEEL_OK) ? own->key : NULL;
-    return (status == KEEL_ERR_UNSUPPORTED) ? KEEL_OK : status; /* no device does it, for anybody */
+    /* there is no such device for any rank */
+    return (status == KEEL_ERR_UNSUPPORTED) ? KEEL_OK : status;
 }
 
 keel_status_t keel_lane_region_make_of(keel_lane_t *lane, unsigned region, keel_region_memory_t *memory, void **base_p)
@@ -249,7 +251,7 @@ static void region_close(keel_lane_t *lane, keel_region_t *known)
     known->ptr = NULL;
 }
 
-/* the program was told that it is over */
+/* Ends lending: the program was told that the region is gone. */
 static void region_close_lent(keel_lane_t *lane, keel_region_t *known)
 {
     known->is_lent = 0;
@@ -260,7 +262,7 @@ static void region_close_lent(keel_lane_t *lane, keel_region_t *known)
     }
 }
 
-/* where the program knows it to be, if that can be */
+/* Maps the successor's memory at the address that the program knows, if possible. */
 static void region_succeed(keel_lane_t *lane, keel_region_t *known)
 {
     if (known->kept != NULL && lane->ops->key_succeed != NULL &&
@@ -286,7 +288,7 @@ void keel_lane_region_retire(keel_lane_t *lane, unsigned region)
     lane->own[region].is_retired = 1;
 }
 
-/* memory is there as long as anybody has it mapped */
+/* Memory exists until its last mapping is closed. */
 void keel_lane_regions_close_retired(keel_lane_t *lane, uint32_t peer)
 {
     for (unsigned region = KEEL_REGION_WINDOW0; region < lane->regions_room; region++) {
@@ -354,9 +356,10 @@ void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in)
         }
         known->key = NULL;
         if (status == KEEL_ERR_UNSUPPORTED && !(peer->lanes & KEEL_LANE_PTR)) {
-            return; /* its service side carries everything out */
+            return; /* the peer's service side does all accesses */
         }
-        if (status != KEEL_ERR_UNREACHABLE) { /* else it has just died: the launcher will say so */
+        /* else the peer has just died, and the launcher reports it */
+        if (status != KEEL_ERR_UNREACHABLE) {
             keel_error(lane->message, "memory of rank %u cannot be mapped: %s", in->source, keel_status_string(status));
             keel_lane_fail(lane, status);
         }
@@ -371,7 +374,7 @@ void keel_lane_regions_close(keel_lane_t *lane, uint32_t peer)
         region_close(lane, known);
         known->is_known = 0;
         if (region < KEEL_REGION_WINDOW0) {
-            known->size = 0; /* a window's size outlives its owner */
+            known->size = 0; /* the size of a window outlives its owner */
         }
     }
 }

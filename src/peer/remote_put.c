@@ -44,7 +44,8 @@ unsigned keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsig
     if (is_behind && peer->put != peer->put_done && !KEEL_PLANT(put_unfenced)) {
         lane->ops->fence(lane->transport);
     }
-    (void)lane->ops->put(lane->transport, known->key, puts, &count); /* what is not put is sent, whatever the reason */
+    (void)lane->ops->put(lane->transport, known->key, puts,
+                         &count); /* puts beyond count go by message, whatever the reason */
     if (count == 0) {
         return 0;
     }
@@ -55,7 +56,8 @@ unsigned keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsig
     return count;
 }
 
-/* an error is that of a connection that broke: the flush never completes, and the launcher will say why */
+/* An error means a broken connection: the flush never completes, and the launcher reports the
+ * reason. */
 void keel_remote_record(keel_lane_t *lane, uint32_t rank, uint64_t offset, const void *records, size_t length,
                         uint64_t word_offset, uint64_t word)
 {
@@ -79,7 +81,7 @@ void keel_remote_record(keel_lane_t *lane, uint32_t rank, uint64_t offset, const
 static void put_is_done(keel_peer_t *peer, uint64_t done)
 {
     if (peer->put_done == peer->put) {
-        return; /* it is on no list */
+        return; /* the peer is in no list */
     }
     peer->put_done = done;
     if (done == peer->put) {
@@ -87,7 +89,7 @@ static void put_is_done(keel_peer_t *peer, uint64_t done)
     }
 }
 
-/* also when the peer is cut off: keel_remote_put_drop() comes after it */
+/* Also called when the peer is cut off; keel_remote_put_drop() follows. */
 static void on_flushed(void *arg, keel_status_t status)
 {
     keel_peer_t *peer = arg;

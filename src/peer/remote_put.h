@@ -1,10 +1,12 @@
 /*
- * Puts by one-sided operations, to a peer that has KEEL_LANE_RMA and no pointer: the target's service side has no part in them.
+ * Puts by one-sided operations to a peer with KEEL_LANE_RMA and no mapped memory. The target's
+ * service side takes no part in them.
  *
- * Such a peer is a served one but for this. Requests arrive after all puts issued before them (transport.h), so what is
- * announced by a message is in place. A put may pass requests that are not answered yet, so there are none when it is issued. The
- * service side counts the records that it applies; the first request with records after puts says that all before it
- * are there (KEEL_WIRE_FLAG_PUT).
+ * The peer is a served peer in all other respects. Requests arrive after all puts issued before
+ * them (transport.h), so a message announces puts that are in place. A put may overtake requests
+ * without a reply, so none is under way when a put is issued. The service side counts the records
+ * that it applies; the first request with records after puts says that all puts before it are
+ * complete (KEEL_WIRE_FLAG_PUT).
  */
 #ifndef KEEL_PEER_REMOTE_PUT_H_
 #define KEEL_PEER_REMOTE_PUT_H_
@@ -12,26 +14,31 @@
 #include "peer/peer.h"
 
 /*
- * Puts to a region in @a phase, from data that stays there until keel_lane_is_flushed(). Returns how many were, from the first on:
- * the next has to be sent, for want of a lane or of room there, or because order needs it. @a is_behind: they take effect after all
- * before them.
+ * Puts to a region in @a phase. The data stays unchanged until keel_lane_is_flushed(). Returns the
+ * number of puts issued, from the first on. The next one has to go by message, for want of a lane
+ * or of room in the lane, or for the sake of order. @a is_behind: the puts take effect after all
+ * earlier ones.
  */
 unsigned keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsigned region,
                          const keel_transport_put_t *puts, unsigned count, int is_behind);
-/* the region is reached by operations now, and no request is on its way that one could pass */
+/* True if one-sided operations reach the region at present, and no request is under way that a
+ * put could overtake. */
 int keel_remote_is_possible(const keel_lane_t *lane, uint32_t rank, unsigned region);
 /*
- * What gets of this process have brought, or bring, to the get log of a peer: @a length bytes from @a records to @a offset, then @a word to @a
- * word_offset; behind all gets, and before what is put or asked for from now on. @a records stay until keel_lane_is_flushed().
+ * Writes records of gets to the get log of a peer: @a length bytes from @a records to @a offset,
+ * then @a word to @a word_offset. The writes come after all gets so far and before later puts and
+ * requests. @a records stay unchanged until keel_lane_is_flushed().
  */
 void keel_remote_record(keel_lane_t *lane, uint32_t rank, uint64_t offset, const void *records, size_t length,
                         uint64_t word_offset, uint64_t word);
-/* a replacement sends what its predecessor may have put, so of phases before @a phase nothing; of these others do not hold all */
+/* In a replacement: sends puts of phases before @a phase by message, because the predecessor may
+ * have done them already. So peers do not count all puts of these phases. */
 static inline void keel_remote_put_from(keel_lane_t *lane, uint32_t phase)
 {
     lane->put_from = phase;
 }
-/* of the phase that ends with that arrival some may have been put there, by this process or its predecessor */
+/* True if some puts of the phase before arrival @a arrive may have been one-sided, by the
+ * process or its predecessor. */
 static inline int keel_remote_has_put(const keel_lane_t *lane, uint32_t rank, uint32_t arrive)
 {
     const keel_peer_t *peer = &lane->peers[rank];
@@ -39,13 +46,15 @@ static inline int keel_remote_has_put(const keel_lane_t *lane, uint32_t rank, ui
 
     return arrive > 0 && (peer->put_phase >= arrive || (is_unmapped && arrive <= lane->put_from));
 }
-/* puts will be read from this memory, which stays for as long as the transport */
+/* Announces memory that puts are read from; the memory lives as long as the transport. */
 void keel_remote_put_lend(keel_lane_t *lane, void *base, size_t bytes);
-/* at the target, with the lane's lock: what answers a request. Where its record lies in the get log, the asker may go on by itself. */
+/* Target, under the lane's lock: the body of a reply to a request. For a recorded get the reply
+ * grants the source the room after the record in the get log. */
 keel_wire_body_t keel_remote_answer(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type);
-/* the same: of @a phase all records before @a number are there, if the message says that they were put */
+/* Target, under the lane's lock: counts all records of @a phase before @a number as complete, if
+ * the message says that they were puts. */
 void keel_remote_put_told(keel_lane_t *lane, const keel_wire_t *wire, uint32_t phase, uint32_t number);
-/* for peer.c: completes what was put, a little at a time; forgets what was put to a peer that is down */
+/* For peer.c: completes puts step by step; drops the puts to a peer that is down. */
 void keel_remote_put_progress(keel_lane_t *lane);
 void keel_remote_put_drop(keel_peer_t *peer);
 

@@ -1,16 +1,20 @@
 /*
- * The service side of the served lane: applies and answers what others ask of this process, while its own thread computes. Runs on the
- * transport's service thread.
+ * The service side of the served lane: applies and answers requests of peers while the process's
+ * own thread computes. Runs on the transport's service thread.
  *
- * Safety: every handler holds lane->lock, so that the thread inside Keel can cut a peer off, change the rollback number or take a region
- * away between two messages, never within one. Requests of a pair arrive in the order sent; a gap in the sequence is refused together with
- * all that follows. Nothing here waits or sends to anybody but the asker. Acknowledged is when the service side runs dry, all at once.
+ * Safety: every handler holds lane->lock. So the thread inside Keel can cut a peer off, change the
+ * rollback number or drop a region between two messages, but not within one. Requests of a pair
+ * arrive in the order of sending; after a gap in the sequence all are refused. A handler does not
+ * wait, and sends only to the source. When the service side runs out of requests it acknowledges
+ * all at once.
  *
- * Exactly once (protocol.md, that section): the records of a phase from one rank to another are numbered, and a re-execution numbers them
- * the same. They arrive in order, so what was applied here is a prefix, and peer->done its end: applying and counting are one step under
- * the lock. A record below it, sent again by a replacement, is passed over: a fetched value is then in the get log, where it was put in
- * that same step; whether it is the same record its source finds out by their sum (recovery/handed_over). Behind the last number there is
- * (base/counters.h) records have none: they are applied as they come, and should their source die, the job rolls back.
+ * Exactly once (protocol.md, that section): the records of a phase from one rank to another are
+ * numbered, and a re-execution numbers them alike. Records arrive in order, so the applied records
+ * are a prefix, and peer->done is its end. Applying and counting are one step under the lock. A
+ * record below the end, sent again by a replacement, is skipped; its fetched value, if any, is in
+ * the get log since that same step. The source compares digests to find out if skipped records are
+ * the same (recovery/hand_over_check). Records after the last number (base/counters.h) are applied
+ * as they come, and the job rolls back if their source dies.
  */
 #include "peer/served.h"
 #include "peer/carried.h"
@@ -73,8 +77,8 @@ void keel_served_refuse(keel_lane_t *lane, const keel_wire_t *request)
     keel_served_reply(lane, request, KEEL_WIRE_REFUSAL, NULL, 0);
 }
 
-/* Once: others may write there meanwhile, and the log, which has a place for it or is NULL, gets what the asker gets. Long
- * ones pass the caches on their way to the log: what is sent next is in them. */
+/* Loads once, because other ranks may write there meanwhile: the get log (NULL: no place) and the
+ * source get the same bytes. Long data bypasses the caches, which the reply is sent from. */
 static void served_load(void *room, void *log, const void *from, size_t length)
 {
     if (log == NULL) {
@@ -87,7 +91,7 @@ static void served_load(void *room, void *log, const void *from, size_t length)
     }
 }
 
-/* @a payload is not aligned: it lies in a receive buffer */
+/* @a payload lies unaligned in a receive buffer. */
 static const char *served_atomic(keel_lane_t *lane, const keel_record_t *record, const void *payload, uint64_t *old_p)
 {
     keel_record_atomic_t copy, *atomic = &copy;
@@ -108,7 +112,7 @@ static const char *served_atomic(keel_lane_t *lane, const keel_record_t *record,
     return NULL;
 }
 
-/* the program's memory, and nothing else of this process: tests/proc/sanitizers names this function */
+/* Stores to the program's memory only; tests/proc/sanitizers names this function. */
 static void served_store(void *target, const void *payload, size_t length)
 {
     keel_copy_one(target, payload, length);
@@ -127,7 +131,7 @@ const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *recor
         return keel_served_combine(lane, record, payload);
     case KEEL_RECORD_LOCK:
     case KEEL_RECORD_CLOCK:
-        return NULL; /* for the log alone */
+        return NULL; /* these are only logged */
     case KEEL_RECORD_PUT:
         target = keel_served_target(lane, record->where, record->length, 0);
         if (target == NULL) {
@@ -161,7 +165,8 @@ void keel_served_count(keel_lane_t *lane, uint32_t source, uint32_t phase, uint3
 
     lane->peers[source].done = keel_phase_word(phase, records);
     keel_board_done(&lane->board[source], phase, records);
-    if (records == end && !KEEL_PLANT(unnumbered_from)) { /* its replacement could not tell what of the rest is done */
+    /* a replacement could not tell which of the remaining records are done */
+    if (records == end && !KEEL_PLANT(unnumbered_from)) {
         keel_board_lose_get(&lane->board[source], phase);
     }
 }
@@ -219,7 +224,7 @@ static keel_get_record_t served_get_record(const keel_wire_access_t *access, uin
     return (keel_get_record_t){.phase = access->phase, .index = access->index, .where = where, .length = length};
 }
 
-/* where the get log takes the value, or NULL */
+/* Place for the value in the get log, or NULL. */
 static void *served_note_get(keel_lane_t *lane, const keel_wire_t *wire, const keel_get_record_t *record)
 {
     if (wire->flags & KEEL_WIRE_FLAG_UNLOGGED) {
@@ -228,7 +233,7 @@ static void *served_note_get(keel_lane_t *lane, const keel_wire_t *wire, const k
     return (wire->flags & KEEL_WIRE_FLAG_LOGGED) ? lane->on_served_get(lane->arg, wire->source, record) : NULL;
 }
 
-/* of a lock or an atomic, which is one word, or two with a clock */
+/* Logs the value of a lock or an atomic: one word, or two with a clock. */
 static void served_note_value(keel_lane_t *lane, const keel_wire_t *wire, const keel_wire_access_t *access,
                               uint64_t where, uint32_t length, const void *value)
 {
@@ -275,7 +280,7 @@ static const char *served_get(keel_lane_t *lane, const keel_wire_t *wire, const 
         served_load(room, log, data, length);
     }
     if (is_polled) {
-        keel_load_fence(); /* who put what was read had raised the clock before */
+        keel_load_fence(); /* a rank that put the data has raised the clock before */
         keel_polled_fill(room, length, keel_access_clock_of(lane, lane->rank, wire->body.get.access.phase));
         if (log != NULL) {
             memcpy((char *)log + length, (const char *)room + length, all - length);
@@ -322,7 +327,7 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
     }
     keel_digest_add(&lane->peers[wire->source].digest, phase, number, &record, payload);
     served_note_value(lane, wire, &wire->body.atomic.access, record.where, (uint32_t)length, &fetched);
-    body = keel_remote_answer(lane, wire, KEEL_WIRE_VALUE); /* behind the record */
+    body = keel_remote_answer(lane, wire, KEEL_WIRE_VALUE); /* after the record in the log */
     memcpy(answer, &fetched, length);
     length += keel_carried_with(lane, wire, record.where, &fetched, &body, answer + length);
     keel_served_send(lane, wire, KEEL_WIRE_VALUE, &body, answer, length);
@@ -348,13 +353,13 @@ static const char *served_lock(keel_lane_t *lane, const keel_wire_t *wire)
     return NULL;
 }
 
-/* whether the sender is who is expected; takes in a greeting of an unknown one */
+/* True if the sender is the accepted incarnation. Accepts a new incarnation by its greeting. */
 static int served_is_accepted(const keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wire)
 {
     if (wire->target_incarnation != lane->incarnation) {
         return 0;
     }
-    /* a greeting of a later incarnation also tells that the one before is dead: it was replaced */
+    /* A greeting of a later incarnation also reports the death of the one before. */
     if (wire->type == KEEL_WIRE_CONTROL && wire->body.control.type == KEEL_CONTROL_HELLO) {
         keel_lane_accept(peer, wire->source_incarnation);
     }
@@ -371,15 +376,15 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
         return keel_lane_control_serve(lane, wire, data);
     }
     if (wire->type == KEEL_WIRE_PROBE) {
-        return NULL; /* the acknowledgement is the answer */
+        return NULL; /* the acknowledgement is the reply */
     }
     if (keel_lane_failure(lane) != KEEL_OK) {
-        /* This process is about to end. An answer after one that was not sent would be taken for that one; and what is
-         * acknowledged all the same, so that others can leave, is in their logs if it dies first. */
+        /* The process is about to end. A reply after a lost one would be taken for the lost one.
+         * Requests are acknowledged so that peers can leave: their logs hold them after a death. */
         return NULL;
     }
     if (wire->rollback != lane->rollback && wire->type != KEEL_WIRE_GET && !KEEL_PLANT(old_rollback_number)) {
-        return NULL; /* of a computation that was given up */
+        return NULL; /* belongs to an abandoned computation */
     }
     switch (wire->type) {
     case KEEL_WIRE_RECORDS:
@@ -408,8 +413,9 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
     }
 }
 
-/* A thread that is woken for every message takes the core from the one that serves. Most programs wait for a gsync or a flush, to
- * which records and reads of others are nothing. Control messages are for who does not wait, too. */
+/* A thread that wakes for every message takes the core from the service thread. Most programs
+ * wait for a gsync or a flush, which records and reads of other ranks do not affect. Control
+ * messages also concern a program that does not wait. */
 static int served_concerns(const keel_lane_t *lane, const keel_wire_t *wire)
 {
     switch (wire->type) {
@@ -440,7 +446,7 @@ int keel_lane_on_request(void *arg, const void *header, size_t header_len, const
     peer = &lane->peers[wire.source];
     if (!served_is_accepted(lane, peer, &wire)) {
         KEEL_REACHED(late_request);
-        goto out; /* late word of a dead incarnation */
+        goto out; /* late message of a dead incarnation */
     }
     if (wire.sequence != peer->applied + 1) {
         keel_error(lane->message, "request %lu of rank %u refused: %lu was expected", wire.sequence, wire.source,
@@ -453,11 +459,12 @@ int keel_lane_on_request(void *arg, const void *header, size_t header_len, const
     if (why == NULL && keel_lane_failure(lane) == KEEL_OK) {
         concerns = served_concerns(lane, &wire);
     }
-    if (why != NULL) {
+    if (why != NULL) { /* reads are answered by a refusal */
         keel_error(lane->message, "request of rank %u incarnation %u refused: %s", wire.source, wire.source_incarnation,
                    why);
+        /* a refusal has answered these */
         if (wire.type != KEEL_WIRE_GET && wire.type != KEEL_WIRE_ATOMIC && wire.type != KEEL_WIRE_ACCUMULATE &&
-            (wire.type != KEEL_WIRE_UNNUMBERED || wire.body.atomic.id == 0)) { /* those were answered by a refusal */
+            (wire.type != KEEL_WIRE_UNNUMBERED || wire.body.atomic.id == 0)) {
             keel_lane_fail(lane, KEEL_ERR_CORRUPT);
         }
     }

@@ -1,28 +1,31 @@
-/* The service side of the served lane: applies and answers what others ask of this process, while its own thread computes. */
+/* The service side of the served lane: applies and answers requests of peers while the process's
+ * own thread computes. */
 #ifndef KEEL_PEER_SERVED_H_
 #define KEEL_PEER_SERVED_H_
 
 #include "peer/peer.h"
 
-/* a record into own memory, checked; NULL or what is wrong with it */
+/* Checks a record and applies it to own memory; returns NULL, or the reason of its refusal. */
 const char *keel_lane_apply_record(keel_lane_t *lane, const keel_record_t *record, const void *payload);
-/* served.c: the service side */
+/* entry points of the transport's service thread */
 int keel_lane_on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
 int keel_lane_on_idle(void *arg, int is_late);
 
-/* ---- what its parts share: under the lane's lock ---- */
+/* ---- shared by the files of the service side: under the lane's lock ---- */
 
-/* an answer acknowledges what it answers, and so all before it */
+/* Sends a reply, which acknowledges its request and all before it. */
 void keel_served_reply(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type, const void *data,
                        size_t length);
-/* the same with what keel_remote_answer() says, or more */
+/* keel_served_reply() with a given body. */
 void keel_served_send(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type,
                       const keel_wire_body_t *body, const void *data, size_t length);
-/* answers a read that cannot be answered, so that nobody waits for it */
+/* Refuses a read, so that the source does not wait for a value. */
 void keel_served_refuse(keel_lane_t *lane, const keel_wire_t *request);
-/* an answer cannot be sent; who lives waits for it for ever, so a lack of memory is this process's end */
+/* Handles a reply that could not be sent. A live source would wait for ever, so lack of memory
+ * ends the process. */
 void keel_served_not_sent(keel_lane_t *lane, uint32_t asker, keel_status_t status);
-/* where the access goes in own memory, or NULL when it leaves the region; windows only, unless it reads */
+/* Address of an access in own memory; NULL if the access leaves the region. Only a read may name
+ * an internal region. */
 static inline void *keel_served_target(keel_lane_t *lane, uint64_t where, uint64_t length, int is_read)
 {
     unsigned region = keel_where_region(where);
@@ -35,8 +38,9 @@ static inline void *keel_served_target(keel_lane_t *lane, uint64_t where, uint64
     }
     return (char *)r->base + offset;
 }
-/* whether record @a number of @a phase is the next one; 0: it was applied before; -1: some before it are missing. On the
- * board stands what the source did over the direct lane, before it was replaced by a process elsewhere. */
+/* Returns 1 if record @a number of @a phase is the next one, 0 if it was applied before, -1 if
+ * earlier records are missing. The board counts the records that the source's predecessor did
+ * over the direct lane, if the source has moved to another node. */
 int keel_served_is_next(const keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number);
 void keel_served_count(keel_lane_t *lane, uint32_t source, uint32_t phase, uint32_t number);
 

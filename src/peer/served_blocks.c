@@ -1,11 +1,11 @@
-/* The service side of what is put at several places as one. */
+/* The service side of puts with several parts. */
 #include "peer/served_blocks.h"
 
 #include "check/plant.h"
 #include "peer/store.h"
 #include "wire/blocks.h"
 
-/* the program's memory, and nothing else of this process: tests/proc/sanitizers names this function */
+/* Stores to the program's memory only; tests/proc/sanitizers names this function. */
 static void served_store_part(uint8_t *target, const keel_blocks_part_t *part)
 {
     for (uint32_t i = 0; i < part->count; i++) {

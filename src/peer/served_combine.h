@@ -1,15 +1,16 @@
-/* The service side of accumulates; under the lane's lock. NULL, or why it is refused. */
+/* The service side of accumulates; under the lane's lock. Functions return NULL, or the reason
+ * of a refusal. */
 #ifndef KEEL_PEER_SERVED_COMBINE_H_
 #define KEEL_PEER_SERVED_COMBINE_H_
 
 #include "peer/peer.h"
 
-/* a posted one, among other records */
+/* An accumulate without a reply, among other records. */
 const char *keel_served_combine(keel_lane_t *lane, const keel_record_t *record, const void *payload);
-/* one whose elements are answered */
+/* An accumulate with its old elements in the reply. */
 const char *keel_served_exchange(keel_lane_t *lane, const keel_wire_t *wire, const void *data);
 
-/* a record that has no number, with an answer or without */
+/* A record without a number, with or without a reply. */
 const char *keel_served_unnumbered(keel_lane_t *lane, const keel_wire_t *wire, const void *data);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The service side of gets of several blocks: one message says where they are, one answer has their bytes, packed, and the get log has both as one
- * record. All of them are looked at before the first is read: what came from elsewhere may be anything.
+ * The service side of gets of several blocks: one message describes the blocks, one reply has their
+ * bytes, packed, and the get log has both as one record. All blocks are checked before the first
+ * one is read, because a message may hold anything.
  */
 #include "peer/served_gets.h"
 #include "peer/served.h"
@@ -30,7 +31,8 @@ const char *keel_served_got_check(keel_lane_t *lane, const keel_wire_t *wire, co
     return NULL;
 }
 
-/* Once: others may write there meanwhile, and the log, which has a place for it or is NULL, gets what the asker gets. */
+/* Loads the data once, because other ranks may write to the window meanwhile: the log (*log NULL:
+ * not logged) and the source get the same bytes. */
 static void blocks_load(keel_lane_t *lane, const keel_got_part_t *part, char **room, char **log)
 {
     const char *first = keel_served_target(lane, part->where, keel_got_part_span(part), 0);

@@ -4,10 +4,12 @@
 
 #include "peer/peer.h"
 
-/* under the lane's lock: NULL when all is as the message says, in own memory and no longer than an answer, or what is wrong with it. @a asked: its data;
- * *bytes_p: of all blocks */
+/* Under the lane's lock: checks that the blocks lie in own memory, match the message and fit a
+ * reply. Returns NULL, or the reason of a refusal. @a asked: data of the request; *bytes_p:
+ * bytes of all blocks. */
 const char *keel_served_got_check(keel_lane_t *lane, const keel_wire_t *wire, const void *asked, uint64_t *bytes_p);
-/* what was so checked goes to @a room, and with its description to the log, which has a place for it or is NULL */
+/* Loads the checked blocks to @a room, and with their description to the log; @a log NULL: not
+ * logged. */
 void keel_served_got_load(keel_lane_t *lane, const void *asked, size_t described, void *room, void *log);
 
 #endif

@@ -1,12 +1,15 @@
 /*
- * Stores to memory that others see: a peer's that is mapped here, and the own regions that peers map. All of them go through
- * here, so that the simulator's copy of the layers can hold each back, and show it to others as late, and in such an order, as a
- * processor may: one of x86 stores in order, but what it streams past its caches, until an order or a fence; others in any order
- * but for what is released. Here and there each is the plain instruction.
+ * Stores to memory that other processes see: mapped memory of peers, and own regions mapped by
+ * peers. All such stores go through the file, so the simulator's copy of the layers can delay each
+ * store and show stores to other processes in any order that a processor allows. An x86 processor
+ * stores in order, except for stores past its caches, up to a barrier or fence. Other processors
+ * store in any order, except for releases. In the shipped library each function is the plain
+ * instruction.
  *
- * Which one: a word whose order with other stores does not matter, or is kept by a later release: store. A word that says that
- * what was stored before it is there: release. A word behind which this process looks at what others may have stored before they
- * looked at this one: fenced. Instructions that read and write at once are fences.
+ * Choice of the function. Store: a word needs no order with other stores, or a later release orders
+ * the word. Release: a word announces earlier stores. Fenced: the process stores a word and then
+ * loads words that other processes store before loading the first. Read-modify-write instructions
+ * are fences.
  */
 #ifndef KEEL_PEER_STORE_H_
 #define KEEL_PEER_STORE_H_
@@ -18,20 +21,21 @@
 
 #define KEEL_STORE_INLINE static inline __attribute__((always_inline))
 
-/* what is loaded after it is not older than what was before */
+/* Loads after the fence are not older than loads before the fence. */
 KEEL_STORE_INLINE void keel_load_fence(void)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
-/* what was stored before is seen before what is stored after it, but for what was streamed past the caches */
+/* Stores before the barrier are visible before stores after it, except for stores past the
+ * caches. */
 KEEL_STORE_INLINE void keel_store_barrier(void)
 {
     __atomic_thread_fence(__ATOMIC_RELEASE);
     KEEL_STORE_BARRIER();
 }
 
-/* all that was stored before is seen before what this process does next, also before what it loads */
+/* Stores before the fence are visible before all later stores and loads of the process. */
 KEEL_STORE_INLINE void keel_store_fence(void)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -42,6 +46,8 @@ KEEL_STORE_INLINE void keel_store_fence(void)
     _(word, uint64_t)       \
     _(half, uint32_t)
 
+/* _exchange is a compare-and-swap: returns 1 on success, else stores the present value to
+ * *before. */
 #define KEEL_STORE_FUNCTIONS(_kind, _type)                                                                 \
     KEEL_STORE_INLINE void keel_store_##_kind(_type *to, _type value)                                      \
     {                                                                                                      \
@@ -55,7 +61,6 @@ KEEL_STORE_INLINE void keel_store_fence(void)
         __atomic_store_n(to, value, __ATOMIC_RELEASE);                                                     \
         KEEL_STORES();                                                                                     \
     }                                                                                                      \
-    /* 1: it was @a *before, which else is what it is now */                                               \
     KEEL_STORE_INLINE int keel_store_##_kind##_exchange(_type *to, _type *before, _type value)             \
     {                                                                                                      \
         int is_done;                                                                                       \
@@ -79,7 +84,8 @@ KEEL_STORE_INLINE void keel_store_word_fenced(uint64_t *to, uint64_t value)
     KEEL_STORES();
 }
 
-/* bytes, in any order among themselves but for aligned words, which are whole, and of which a few are stored once */
+/* Stores bytes in any order among themselves. Aligned words are stored whole, and a few aligned
+ * words are stored once. */
 KEEL_STORE_INLINE void keel_store_bytes(void *to, const void *from, size_t length)
 {
     KEEL_HOLD(to, length, KEEL_STORED_PLAIN);
@@ -87,14 +93,14 @@ KEEL_STORE_INLINE void keel_store_bytes(void *to, const void *from, size_t lengt
     KEEL_STORES();
 }
 
-/* own memory that nobody else looks at now */
+/* Clears own memory while no other process accesses the memory. */
 KEEL_STORE_INLINE void keel_store_zero(void *to, size_t length)
 {
     KEEL_STORE_FENCE();
     memset(to, 0, length);
 }
 
-/* the same as keel_store_bytes(), and to @a log, which nobody else sees; keel_copy_two() */
+/* Stores as keel_store_bytes() does, and also to the private memory @a log; see keel_copy_two(). */
 KEEL_STORE_INLINE void keel_store_two(void *log, void *to, const void *from, size_t length)
 {
     KEEL_HOLD(to, length, KEEL_STORED_PLAIN);

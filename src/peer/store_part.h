@@ -1,11 +1,11 @@
-/* Stores of what is put at several places as one, to memory that others see. */
+/* Stores of a put with several parts to memory of other processes. */
 #ifndef KEEL_PEER_STORE_PART_H_
 #define KEEL_PEER_STORE_PART_H_
 
 #include "peer/store.h"
 #include "wire/blocks.h"
 
-/* ahead of what says that what was stored before is there */
+/* Orders all earlier stores before the store of their announcement. */
 static inline void keel_store_behind(void)
 {
     if (!KEEL_PLANT(signal_unordered)) {
@@ -13,7 +13,7 @@ static inline void keel_store_behind(void)
     }
 }
 
-/* a part of a record that was made or checked here; @a at is where its first block goes */
+/* Stores a part of a checked record. @a at: place of the first block. */
 static inline void keel_store_part(char *at, const keel_blocks_part_t *part)
 {
     if (part->is_behind) {

@@ -1,10 +1,13 @@
 /*
- * The lock of a window at a process: one word, shared or exclusive, in the lock area that peers reach (peer/lockword).
+ * The lock of a window at a process: one word, shared or exclusive, in the lock area that peers
+ * reach (peer/lockword).
  *
- * A word says who has it exclusively, how many share it, and whether somebody wants it exclusively. The wish keeps newcomers from
- * sharing, so a writer comes in among readers that follow each other without a gap; but who has waited long shares all the same, or a
- * reader that waits for another one would wait for ever. It is taken back by the exclusive lock itself, whoever gets that.
- * Every step is one atomic instruction; a process that dies leaves the word as it is, and the rollback sets it.
+ * The word holds the exclusive owner, the number of sharers, and a wish for exclusive access. The
+ * wish keeps new sharers out, so a writer gets its turn among readers that follow each other
+ * without a gap. A rank that has waited long shares in spite of the wish; otherwise a reader that
+ * waits for another reader would wait for ever. The next exclusive owner clears the wish, whichever
+ * rank had the wish. Every step is one atomic instruction. The word keeps its value when a process
+ * dies, and the rollback sets the word.
  */
 #ifndef KEEL_PEER_WINLOCK_WORD_H_
 #define KEEL_PEER_WINLOCK_WORD_H_
@@ -13,15 +16,15 @@
 
 #include <stdint.h>
 
-#define KEEL_WINLOCK_OWNER  UINT32_MAX   /* the low half: rank + 1, 0: nobody */
-#define KEEL_WINLOCK_ONE    (1ull << 32) /* who shares it */
+#define KEEL_WINLOCK_OWNER  UINT32_MAX   /* low half: rank + 1; 0: no owner */
+#define KEEL_WINLOCK_ONE    (1ull << 32) /* one sharer */
 #define KEEL_WINLOCK_WISH   (1ull << 63)
 #define KEEL_WINLOCK_SHARES (KEEL_WINLOCK_WISH - KEEL_WINLOCK_ONE)
 
-/* after the number of the window, in what is asked: of one that wants to lock, whether it has waited */
+/* Request flag beside the number of the window: the rank has waited. */
 #define KEEL_WINLOCK_WAITED (1ull << 32)
 
-/* 1: it is @a rank's; 0: not now. @a wishes: others are to let it in */
+/* Returns 1 if rank @a rank owns the lock now, else 0. @a wishes: keep new sharers out. */
 static inline uint64_t keel_winlock_try(uint64_t *lock, uint32_t rank, int wishes)
 {
     uint64_t word = __atomic_load_n(lock, __ATOMIC_ACQUIRE);
