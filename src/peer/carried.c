@@ -1,4 +1,4 @@
-/* Values that were fetched here and may not have been told. */
+/* Piggybacked values: fetched here, and possibly unknown to their sources. */
 #include "peer/carried.h"
 #include "peer/peer.h"
 
@@ -11,7 +11,7 @@ static keel_carrier_word_t *carrier_word(keel_lane_t *lane, uint64_t word)
     return &lane->carrier->words[(word * 0x9e3779b97f4a7c15u) >> 58];
 }
 
-/* its source has it, or is dead */
+/* True if the source has the value, or is dead. */
 static int is_told(const keel_lane_t *lane, const keel_wire_carried_t *found)
 {
     const keel_peer_t *peer = &lane->peers[found->source];
@@ -20,7 +20,10 @@ static int is_told(const keel_lane_t *lane, const keel_wire_carried_t *found)
            (int32_t)(peer->answered - found->serial) >= 0;
 }
 
-/* a place for what @a source found: that of its last one there, or of one that is told */
+/*
+ * A place for a value of @a source: the place of its last value at the word, or of a confirmed
+ * value.
+ */
 static uint32_t carrier_place(const keel_lane_t *lane, const keel_carrier_word_t *at, uint64_t word, uint32_t source)
 {
     uint32_t place = KEEL_CARRIED_MOST;
@@ -99,7 +102,7 @@ uint32_t keel_carried_begin(keel_lane_t *lane, uint32_t rank)
 {
     keel_fetches_t *fetches = &lane->fetches;
 
-    fetches->serial += (fetches->serial == UINT32_MAX) ? 2 : 1; /* 0 is none */
+    fetches->serial += (fetches->serial == UINT32_MAX) ? 2 : 1; /* 0 is no serial */
     fetches->rank = rank;
     fetches->open++;
     fetches->answered = KEEL_PLANT(carried_confirmed_early) ? fetches->serial : fetches->answered;

@@ -1,11 +1,14 @@
 /*
- * Values that were fetched and may not have been told: if the target dies, its answer to one is lost, and another may have found what that
- * one did. So each answer carries what others found at the same word before, and have not said that they have.
+ * Piggybacked values. If a target dies, its reply to a fetching atomic may be lost, while another
+ * rank may have found the effect of that atomic. So each reply piggybacks the values found at the
+ * same word by others and not confirmed by them.
  *
- * Safety (protocol.md, Awaited values). The service side applies an atomic, keeps what it found, and answers, under one lock. So who is answered
- * about a word later is told all of it, or that some is missing. A source says with each request up to which of its fetches
- * it has been answered, and nothing that it awaits is below that. Who was told keeps the newest of each source: one that awaits a value has
- * fetched nothing after it, or it counts as not told (recovery/view).
+ * Safety (protocol.md, Awaited values). The service side applies an atomic, keeps the value found,
+ * and replies, under one lock. So a later reply about the word has all earlier unconfirmed values,
+ * or says that some are missing. Each request of a source confirms replies up to a serial, and no
+ * fetch with a pending reply is below that serial. A rank keeps the newest piggybacked value of
+ * each source: a source that awaits a value has no later fetch, or the value counts as unknown
+ * (recovery/view).
  */
 #ifndef KEEL_PEER_CARRIED_H_
 #define KEEL_PEER_CARRIED_H_
@@ -13,52 +16,55 @@
 #include "wire/record.h"
 #include "wire/wire.h"
 
-#define KEEL_CARRIED_MOST  4u  /* with an answer */
-#define KEEL_CARRIED_WORDS 64u /* words that are told apart */
+#define KEEL_CARRIED_MOST  4u  /* with a reply */
+#define KEEL_CARRIED_WORDS 64u /* hash buckets of words */
 
 struct keel_lane;
 struct keel_peer;
 
-/* what of a process was carried here */
+/* a value of another rank, piggybacked to this one */
 typedef struct keel_carried {
-    uint32_t incarnation, serial; /* 0: nothing */
+    uint32_t incarnation, serial; /* 0: no value */
     uint32_t clock;
     uint32_t reserved;
     uint64_t old;
 } keel_carried_t;
 
-/* of this process */
+/* fetches of this rank */
 typedef struct keel_fetches {
-    uint32_t serial;   /* of the last one */
-    uint32_t rank;     /* and its target */
-    uint32_t open;     /* those under way */
-    uint32_t answered; /* up to that serial none is */
+    uint32_t serial;   /* of the last fetch */
+    uint32_t rank;     /* target of the last fetch */
+    uint32_t open;     /* number of fetches under way */
+    uint32_t answered; /* no fetch up to that serial is under way */
 } keel_fetches_t;
 
-/* what was found here at words of one hash */
+/* values found here at words of one bucket */
 typedef struct keel_carrier_word {
     uint64_t word[KEEL_CARRIED_MOST];
     keel_wire_carried_t found[KEEL_CARRIED_MOST]; /* serial 0: none */
-    uint32_t missing;                             /* 1 + the last phase in which there was no room for one */
+    uint32_t missing;                             /* last phase without room for a value, + 1 */
 } keel_carrier_word_t;
 
 typedef struct keel_carrier {
     keel_carrier_word_t words[KEEL_CARRIED_WORDS];
 } keel_carrier_t;
 
-/* service side, under the lane's lock: @a fetched was found at @a where by the request; what others found there goes behind it, to @a data, which
- * has room for KEEL_CARRIED_MOST, and the answer's body says so; bytes of it */
+/*
+ * Service side, with the lane's lock: the request has found @a fetched at @a where. Keeps the
+ * value, writes the unconfirmed values of others to @a data (room for KEEL_CARRIED_MOST) behind it,
+ * counts them in the reply's body, and returns their bytes.
+ */
 size_t keel_carried_with(struct keel_lane *lane, const keel_wire_t *request, uint64_t where,
                          const keel_fetched_t *fetched, keel_wire_body_t *body, void *data);
-/* the asker: what came behind the value, of @a length bytes */
+/* Source: takes the values behind the reply's own value of @a length bytes. */
 void keel_carried_take(struct keel_lane *lane, struct keel_peer *peer, const keel_wire_t *wire, const void *data,
                        size_t length);
-/* whether so many come behind a value of @a length bytes */
+/* True if the message has as many values behind its own one of @a length bytes as it says. */
 int keel_carried_fits(const keel_wire_t *wire, size_t length);
-/* a fetch begins; it has ended, or its target died */
+/* Begin: returns the serial of a new fetch. End: the fetch has ended, or its target died. */
 uint32_t keel_carried_begin(struct keel_lane *lane, uint32_t rank);
 void keel_carried_end(struct keel_lane *lane);
-/* of the newest fetch of @a rank, as it names it: what was found; NULL: nobody has carried it here */
+/* The newest piggybacked value of @a rank, NULL if none is here. */
 const keel_carried_t *keel_carried_of(const struct keel_lane *lane, uint32_t rank);
 
 #endif
