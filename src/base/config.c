@@ -1,6 +1,7 @@
 /*
- * The table of KEEL_* variables, and what the values of several of them must satisfy together. Values come from strings that
- * the caller gives, then from the environment. Errors name the variable, the value and the allowed values.
+ * Table of the KEEL_* variables, and checks of their values in combination. Values come from
+ * strings of the caller, then from the environment. Errors name the variable, the value and the
+ * allowed values.
  */
 #include "base/config.h"
 #include "base/config_types.h"
@@ -18,11 +19,11 @@
 #define KEEL_CONFIG_GROUP_USUAL   4u
 #define KEEL_CONFIG_OPLOG_USUAL   ((size_t)256 << 20)
 #define KEEL_CONFIG_PARITIES_MAX  8u
-#define KEEL_CONFIG_PROCESSES_MAX (1u << 20) /* that wait, or are asked for */
+#define KEEL_CONFIG_PROCESSES_MAX (1u << 20) /* maximum number of spares or of replacements */
 
 extern char **environ;
 
-/* What the table fills; spin and interval have other types in keel_config_t. */
+/* Target of the table; spin and interval have other types in keel_config_t. */
 typedef struct keel_config_opts {
     keel_config_t config;
     double spin_s;
@@ -38,11 +39,12 @@ static const char *const keel_config_level_names[] = {"error", "warn", "info", "
 
 static const char *const keel_config_auth_names[] = {"on", "off", NULL};
 
-/* variables of the launcher, which are no configuration */
+/* variables of the launcher, outside the configuration */
 static const char *const keel_config_foreign[] = {"KEEL_INCARNATION",  "KEEL_NODE",          "KEEL_SPAWNED",
                                                   "KEEL_JOB_RESTARTS", "KEEL_DETERMINISTIC", NULL};
 
-/* ---- the table ------------------------------------------------------------------------------------------ */
+/* ---- the table
+ * ------------------------------------------------------------------------------------------ */
 
 #define KEEL_CONFIG_OFFSET(_field) offsetof(keel_config_opts_t, _field)
 
@@ -223,7 +225,8 @@ static const keel_config_field_t keel_config_fields[] = {
 
 static const keel_config_table_t keel_config_table = {KEEL_CONFIG_PREFIX, keel_config_fields};
 
-/* ---- checks --------------------------------------------------------------------------------------------- */
+/* ---- checks
+ * --------------------------------------------------------------------------------------------- */
 
 static keel_status_t keel_config_check_size(const keel_message_t *message, const char *name, size_t size)
 {
@@ -308,7 +311,7 @@ static void keel_config_empty_is_null(char **text)
     }
 }
 
-/* Brings what the table filled into the form of keel_config_t. */
+/* Converts the values of the table to keel_config_t. */
 static void keel_config_convert(keel_config_opts_t *opts)
 {
     keel_config_t *config = &opts->config;
@@ -338,7 +341,8 @@ static void keel_config_convert(keel_config_opts_t *opts)
     keel_config_empty_is_null(&config->topo_slurm);
 }
 
-/* ---- unknown variables ---------------------------------------------------------------------------------- */
+/* ---- unknown variables
+ * ---------------------------------------------------------------------------------- */
 
 static int keel_config_is_known(const char *variable, size_t length)
 {
@@ -372,11 +376,12 @@ static void keel_config_warn_unknown(const keel_message_t *message, const char *
     }
 }
 
-/* ---- interface ------------------------------------------------------------------------------------------ */
+/* ---- interface
+ * ------------------------------------------------------------------------------------------ */
 
 static keel_status_t keel_config_read_opts(const char *const *env, keel_config_opts_t *opts)
 {
-    /* the environment is the process's, so one warning a process is enough, however many contexts it has */
+    /* the environment belongs to the process: one warning is enough for all its contexts */
     static atomic_flag environment_checked = ATOMIC_FLAG_INIT;
     const keel_message_t message = {.level = KEEL_MSG_WARN, .rank = KEEL_MESSAGE_NO_RANK};
     keel_status_t status;
@@ -427,7 +432,8 @@ keel_status_t keel_config_print(FILE *stream, int with_docs)
     keel_config_opts_t opts;
     keel_status_t status;
 
-    status = keel_config_read_opts(NULL, &opts); /* after a message about each refused value, its default is printed */
+    /* prints a message for each refused value, which is replaced by its default */
+    status = keel_config_read_opts(NULL, &opts);
     if (status != KEEL_ERR_NO_MEMORY) {
         if (with_docs) {
             fprintf(stream, "#\n# Keel configuration\n#\n\n");

@@ -10,32 +10,34 @@
 typedef enum {
     KEEL_PROTECT_NONE, /* plain one-sided communication, a death ends the job */
     KEEL_PROTECT_CKPT, /* checkpoints only: every death is a rollback */
-    KEEL_PROTECT_GETS, /* gets logged, to see what that costs: every death is a rollback as with checkpoints only */
-    KEEL_PROTECT_PUTS, /* puts logged; gets are not: a death is a rollback unless the dead rank issued no gets */
+    /* gets logged, to measure the cost: every death is a rollback as with checkpoints only */
+    KEEL_PROTECT_GETS,
+    /* puts logged; gets are not: a death is a rollback unless the dead rank issued no gets */
+    KEEL_PROTECT_PUTS,
     KEEL_PROTECT_ALL,
     KEEL_PROTECT_LAST
 } keel_protect_t;
 
-/* the transports that there may be, by their names */
+/* names of possible transports */
 typedef enum { KEEL_TRANSPORT_AUTO, KEEL_TRANSPORT_UCP, KEEL_TRANSPORT_VERBS, KEEL_TRANSPORT_LAST } keel_transports_t;
 typedef enum { KEEL_LANES_AUTO, KEEL_LANES_DIRECT, KEEL_LANES_SERVED, KEEL_LANES_LAST } keel_lanes_t;
 
 typedef enum {
     KEEL_INTERVAL_OFF,    /* explicit checkpoints only */
     KEEL_INTERVAL_DALY,   /* from the measured cost and MTBF [F 6.1] */
-    KEEL_INTERVAL_GSYNCS, /* every so many safe gsyncs */
+    KEEL_INTERVAL_GSYNCS, /* after a number of safe gsyncs */
     KEEL_INTERVAL_TIME
 } keel_interval_mode_t;
 
 typedef enum {
-    KEEL_PARITY_ROTATE,    /* on the members of a group in turn */
-    KEEL_PARITY_DEDICATED, /* on ranks of its own [F 6] */
+    KEEL_PARITY_ROTATE,    /* on all members of a group in turn */
+    KEEL_PARITY_DEDICATED, /* on dedicated ranks [F 6] */
     KEEL_PARITY_LAST
 } keel_parity_kind_t;
 
 typedef enum {
-    KEEL_TRANSFER_STREAM, /* few pieces under way [F 6.2] */
-    KEEL_TRANSFER_BULK,   /* many */
+    KEEL_TRANSFER_STREAM, /* few pieces in flight [F 6.2] */
+    KEEL_TRANSFER_BULK,   /* many pieces in flight */
     KEEL_TRANSFER_LAST
 } keel_transfer_t;
 
@@ -43,43 +45,59 @@ typedef struct keel_config {
     keel_lanes_t lanes;     /* KEEL_LANES=auto|direct|served */
     keel_protect_t protect; /* KEEL_PROTECT=none|ckpt|gets|puts|all */
     size_t oplog_size;      /* KEEL_OPLOG_SIZE: put log and own get log of this process, bytes */
-    int is_oplog_auto;      /* it was not asked for: more for large checkpoints */
-    unsigned oplog_soft;    /* KEEL_OPLOG_SOFT: percent of it, and of the next, before images are asked for; 0: never */
-    size_t getlog_size;     /* KEEL_GETLOG_SIZE: what others may log of their gets here, bytes */
-    size_t ckpt_size;       /* KEEL_CKPT_SIZE: images and parity, bytes; 0: no limit */
-    keel_transfer_t transfer;           /* KEEL_CKPT_TRANSFER=stream|bulk */
-    unsigned group_size;                /* KEEL_GROUP_SIZE: ranks that share parity, at least 2; 0: no parity */
-    unsigned parities;                  /* KEEL_PARITIES: members of a group that may be lost at a time, 1 to 8 */
-    keel_parity_kind_t parity;          /* KEEL_PARITY=rotate|dedicated */
-    unsigned checksum_ranks;            /* KEEL_CHECKSUM_RANKS: the last ranks of the job, which hold parity; 0: none */
-    int is_group_auto;                  /* it was not asked for: a job with fewer ranks is one group */
-    char *topo_level;                   /* KEEL_TOPO_LEVEL=auto|none|a level's name */
-    char *topo_file;                    /* KEEL_TOPO_FILE: path of a topology file, or NULL */
-    char *topo_machine;                 /* KEEL_TOPO_MACHINE: what is inside a host (topo/machine.h), or NULL */
-    char *topo_slurm;                   /* KEEL_TOPO_SLURM: path of a file of Slurm's, or NULL */
+    int is_oplog_auto;      /* value auto: more for large checkpoints */
+    /* KEEL_OPLOG_SOFT: percent of oplog_size and getlog_size before images are requested; 0:
+     * never */
+    unsigned oplog_soft;
+    /* KEEL_GETLOG_SIZE: room for other ranks' records of gets from this process, bytes */
+    size_t getlog_size;
+    size_t ckpt_size;         /* KEEL_CKPT_SIZE: images and parity, bytes; 0: no limit */
+    keel_transfer_t transfer; /* KEEL_CKPT_TRANSFER=stream|bulk */
+    /* KEEL_GROUP_SIZE: ranks that share parity, at least 2; 0: no parity */
+    unsigned group_size;
+    /* KEEL_PARITIES: members of a group that may be lost at a time, 1 to 8 */
+    unsigned parities;
+    keel_parity_kind_t parity; /* KEEL_PARITY=rotate|dedicated */
+    /* KEEL_CHECKSUM_RANKS: number of last ranks of the job, which hold parity; 0: none */
+    unsigned checksum_ranks;
+    int is_group_auto; /* value auto: a job with fewer ranks is one group */
+    char *topo_level;  /* KEEL_TOPO_LEVEL=auto|none|a level's name */
+    char *topo_file;   /* KEEL_TOPO_FILE: path of a topology file, or NULL */
+    /* KEEL_TOPO_MACHINE: structure of a host (topo/machine.h), or NULL */
+    char *topo_machine;
+    /* KEEL_TOPO_SLURM: path of a file in Slurm's format, or NULL */
+    char *topo_slurm;
     keel_interval_mode_t interval_mode; /* KEEL_CKPT_INTERVAL=off|daly|<n>gsyncs|<time> */
     double interval_value;              /* gsyncs or seconds */
     double mtbf_s;                      /* KEEL_MTBF: of the job, seconds */
-    double heartbeat_interval_s;        /* KEEL_HEARTBEAT_INTERVAL: between two questions to the neighbour; 0: off */
-    double heartbeat_timeout_s;         /* KEEL_HEARTBEAT_TIMEOUT: silence after which it is suspected; 0: off */
-    unsigned spares;             /* KEEL_SPARES: the last so many processes wait to take the place of a dead rank */
-    unsigned spawns;             /* KEEL_SPAWN: so many replacements are asked of the launcher (PMIx_Spawn) */
-    unsigned spin_us;            /* KEEL_SPIN: service thread, microseconds */
-    int is_auth_off;             /* KEEL_AUTH=off: messages of strangers are not told from those of the job */
-    int device_events;           /* KEEL_DEVICE_EVENTS=y: hear what network devices announce */
-    int verbose;                 /* KEEL_VERBOSE=y: report death, view, rebuild, front with times on stderr */
-    int level;                   /* KEEL_LOG_LEVEL=error|warn|info|debug -> keel_message_level_t */
-    int signal;                  /* of keel_params_t: that the service thread does not block; 0: none */
+    /* KEEL_HEARTBEAT_INTERVAL: interval of probes of the neighbour; 0: off */
+    double heartbeat_interval_s;
+    /* KEEL_HEARTBEAT_TIMEOUT: silence until a rank is suspected; 0: off */
+    double heartbeat_timeout_s;
+    /* KEEL_SPARES: number of last processes that wait to replace a dead rank */
+    unsigned spares;
+    /* KEEL_SPAWN: maximum number of replacements requested from the launcher (PMIx_Spawn) */
+    unsigned spawns;
+    unsigned spin_us;  /* KEEL_SPIN: service thread, microseconds */
+    int is_auth_off;   /* KEEL_AUTH=off: messages from outside the job are not detected */
+    int device_events; /* KEEL_DEVICE_EVENTS=y: report announcements of network devices */
+    /* KEEL_VERBOSE=y: report death, view, rebuild and front with times on stderr */
+    int verbose;
+    int level; /* KEEL_LOG_LEVEL=error|warn|info|debug -> keel_message_level_t */
+    /* keel_params_t: signal that the service thread does not block; 0: none */
+    int signal;
     char *rehearse;              /* KEEL_REHEARSE: directory, or NULL */
     char *tls_served;            /* KEEL_TLS_SERVED: UCX_TLS of the UCP context */
     keel_transports_t transport; /* KEEL_TRANSPORT=auto|ucp|verbs */
     char *verbs_device;          /* KEEL_VERBS_DEVICE: NAME[:PORT[:GID INDEX]], or NULL */
 } keel_config_t;
 
-/* @a env: "NAME=VALUE" strings before the environment, or NULL. Warns of unknown KEEL_* variables. */
+/* @a env: "NAME=VALUE" strings that override the environment, or NULL. Warns of unknown KEEL_*
+ * variables. */
 keel_status_t keel_config_read(const char *const *env, keel_config_t *config);
 void keel_config_release(keel_config_t *config);
-/* for keel_info: prints the values, with documentation when asked; KEEL_ERR_INVALID_PARAM when one is refused, and said */
+/* for keel_info: prints the values, optionally with documentation; KEEL_ERR_INVALID_PARAM with a
+ * message if a value is refused */
 keel_status_t keel_config_print(FILE *stream, int with_docs);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum { VARIABLE_MAX = 64, ALLOWED_MAX = 256 };
 
-/* Value of variable name in "NAME=VALUE" strings. NULL: not there. */
+/* Value of variable name in "NAME=VALUE" strings. NULL: not present. */
 static const char *find(const char *const *env, const char *name)
 {
     const size_t length = strlen(name);
@@ -61,7 +61,7 @@ keel_status_t keel_config_table_fill(const keel_config_table_t *table, const kee
     for (field = table->fields; field->name != NULL; field++) {
         snprintf(name, sizeof name, "%s%s", table->prefix, field->name);
         status = set(message, field, name, field->initial, opts);
-        assert(status != KEEL_ERR_INVALID_PARAM); /* a default that its own type refuses */
+        assert(status != KEEL_ERR_INVALID_PARAM); /* a default refused by its own type */
         value = find(env, name);
         value = (value != NULL) ? value : getenv(name);
         if ((status == KEEL_OK) && (value != NULL)) {

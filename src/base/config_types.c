@@ -124,7 +124,7 @@ static keel_status_t size_read(const keel_config_field_t *field, const char *tex
     return KEEL_OK;
 }
 
-/* In the largest unit that divides the size, so that the exact value can be read back. */
+/* Uses the largest unit that divides the size, so that the exact value can be read back. */
 static void size_write(const keel_config_field_t *field, const void *src, FILE *stream)
 {
     static const char *const units[] = {"", "K", "M", "G", "T"};

@@ -1,4 +1,5 @@
-/* Types of configuration values for a table of settings. Each reads all of the text or refuses it. */
+/* Types of configuration values for a table of settings. Each type reads the whole text or
+ * refuses it. */
 #ifndef KEEL_BASE_CONFIG_TYPES_H_
 #define KEEL_BASE_CONFIG_TYPES_H_
 
@@ -23,7 +24,8 @@ extern const keel_config_type_t keel_config_string; /* char *, allocated */
 extern const keel_config_type_t keel_config_count;  /* unsigned */
 extern const keel_config_type_t keel_config_group;  /* unsigned, or KEEL_CONFIG_GROUP_AUTO */
 extern const keel_config_type_t keel_config_time;   /* double, seconds */
-extern const keel_config_type_t keel_config_size; /* size_t, bytes, or KEEL_CONFIG_SIZE_AUTO or KEEL_CONFIG_SIZE_INF */
+/* size_t, bytes, or KEEL_CONFIG_SIZE_AUTO or KEEL_CONFIG_SIZE_INF */
+extern const keel_config_type_t keel_config_size;
 extern const keel_config_type_t keel_config_interval; /* keel_config_interval_t */
 
 /* The last two members of a field. */

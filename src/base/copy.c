@@ -1,10 +1,10 @@
 /*
- * The streaming copy. Its kernels differ in the width of their stores only: 32-byte ones write a line nearly twice as
- * fast as 16-byte ones.
+ * The streaming copy. Its kernels differ only in the width of their stores: 32-byte stores write a
+ * line nearly twice as fast as 16-byte stores.
  */
 #include "base/copy.h"
 
-/* whole lines; @a streamed lies at the start of one; no second copy where @a plain is NULL */
+/* whole lines; @a streamed is at the start of a line; without second copy if @a plain is NULL */
 typedef void (*lines_fn_t)(uint8_t *streamed, uint8_t *plain, const uint8_t *from, size_t length);
 
 static void lines_portable(uint8_t *streamed, uint8_t *plain, const uint8_t *from, size_t length)
@@ -81,7 +81,7 @@ int keel_copy_has_kernel(keel_copy_kernel_t kernel)
 
 void keel_copy_two_by(keel_copy_kernel_t kernel, void *streamed, void *plain, const void *from, size_t length)
 {
-    /* the lines at both ends are shared with other records, which are written by plain stores */
+    /* other records share the lines at both ends, and plain stores write them */
     const size_t head = -(uintptr_t)streamed & (KEEL_COPY_LINE - 1);
     const size_t lines = (length - head) & ~(size_t)(KEEL_COPY_LINE - 1);
     const size_t tail = length - head - lines;
@@ -91,7 +91,7 @@ void keel_copy_two_by(keel_copy_kernel_t kernel, void *streamed, void *plain, co
     memcpy(a, source, head);
     lines_kernel(kernel)(a + head, b + head, source + head, lines);
     memcpy(a + head + lines, source + head + lines, tail);
-    keel_copy_settle(a); /* each byte of the source is read once */
+    keel_copy_settle(a); /* reads each byte of the source once */
     memcpy(b, a, head);
     memcpy(b + head + lines, a + head + lines, tail);
 }

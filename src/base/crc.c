@@ -1,6 +1,6 @@
 /*
- * CRC-32C. ISA-L's crc32_iscsi() works on the bare register: it neither presets nor inverts, so both are done here,
- * which also makes a result usable as the next seed. Its length is an int.
+ * CRC-32C. ISA-L's crc32_iscsi() works on the bare register without preset and inversion. Both are
+ * done here, so a result can be the next seed. ISA-L's length is an int.
  */
 #include "base/crc.h"
 
@@ -10,11 +10,12 @@
 
 #include <string.h>
 
-#define KEEL_CRC_CALL_MAX   ((size_t)1 << 30) /* bytes of one ISA-L call */
-#define KEEL_CRC_COPY_BLOCK ((size_t)2048)    /* summed while the stores of its copy are under way */
-#define KEEL_CRC_COPY_AHEAD ((size_t)2048)    /* asked for so far ahead */
-#define KEEL_CRC_KEPT_AHEAD ((uintptr_t)8192) /* lines to be written are fetched so far ahead */
-#define KEEL_CRC_STREAM_MIN ((size_t)4096)    /* shorter copies are likely read soon: keep them in the cache */
+#define KEEL_CRC_CALL_MAX   ((size_t)1 << 30) /* maximum bytes of an ISA-L call */
+#define KEEL_CRC_COPY_BLOCK ((size_t)2048)    /* summed while the stores of its copy complete */
+#define KEEL_CRC_COPY_AHEAD ((size_t)2048)    /* distance of prefetches of the source */
+#define KEEL_CRC_KEPT_AHEAD ((uintptr_t)8192) /* distance of prefetches of lines for writing */
+/* shorter copies are likely read soon and stay in the cache */
+#define KEEL_CRC_STREAM_MIN ((size_t)4096)
 
 uint32_t keel_crc(uint32_t seed, const void *data, size_t length)
 {
@@ -31,7 +32,7 @@ uint32_t keel_crc(uint32_t seed, const void *data, size_t length)
     return ~crc;
 }
 
-/* the sum waits for memory otherwise */
+/* without prefetch the sum waits for memory */
 static void crc_prefetch(const char *from)
 {
     for (size_t at = 0; at < KEEL_CRC_COPY_BLOCK; at += KEEL_COPY_LINE) {
@@ -39,7 +40,8 @@ static void crc_prefetch(const char *from)
     }
 }
 
-/* At most a block. It is read once, and summed from a buffer: the program may write it meanwhile, and the sum is of what was copied. */
+/* Copies at most a block. The source is read once, and the sum comes from a buffer: the program
+ * may write the source concurrently, and the sum must match the copy. */
 static uint32_t crc_copy_block(uint32_t seed, char *to, const char *from, size_t length, int is_streamed)
 {
     char block[KEEL_CRC_COPY_BLOCK] __attribute__((aligned(KEEL_COPY_LINE)));
@@ -64,7 +66,7 @@ uint32_t keel_crc_copy_kept(uint32_t seed, void *target, const void *source, siz
         part = (length < KEEL_CRC_COPY_BLOCK) ? length : KEEL_CRC_COPY_BLOCK;
         keel_prefetch_write_all((const void *)((uintptr_t)to + KEEL_CRC_KEPT_AHEAD), part);
         memcpy(to, from, part);
-        keel_copy_settle(to); /* the sum is of what was copied */
+        keel_copy_settle(to); /* the sum is of the copied bytes */
         seed = keel_crc(seed, to, part);
     }
     return seed;

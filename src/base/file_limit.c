@@ -1,4 +1,4 @@
-/* The limit of the process (ulimit -n), and what /proc says is open. */
+/* Limit of the process (ulimit -n), and open files from /proc. */
 #include "base/file_limit.h"
 
 #include <dirent.h>
@@ -37,5 +37,5 @@ size_t keel_files_open(void)
         count += (entry->d_name[0] != '.');
     }
     closedir(folder);
-    return count - (count > 0); /* the folder itself */
+    return count - (count > 0); /* without the folder itself */
 }

@@ -23,7 +23,7 @@ static void add(hint_t *hint, const char *what, unsigned long long limit, const 
                                    (hint->used == 0) ? "; the limit is " : ", ", limit, what, option);
 }
 
-/* whether the process has the limit */
+/* does the process have the limit? */
 static int has_limit(int which, unsigned long long *limit_p)
 {
     struct rlimit limit;

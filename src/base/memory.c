@@ -1,4 +1,4 @@
-/* Allocation: the C library's behind the hook, and arenas straight from the kernel. */
+/* Allocation: the C library behind the hook, and arenas from the kernel. */
 #include "base/memory.h"
 
 #include "base/memory_limit.h"
@@ -10,10 +10,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define KEEL_HUGE_PAGE   ((size_t)2 << 20)
-#define KEEL_ARENA_LARGE ((size_t)64 << 20) /* from there on it is asked first whether the memory is there */
+#define KEEL_HUGE_PAGE ((size_t)2 << 20)
+/* from this size on, checks first whether the memory is available */
+#define KEEL_ARENA_LARGE ((size_t)64 << 20)
 
-/* the one process-wide variable: allocations are process-wide too, and only tests set it */
+/* the only process-wide variable: allocations are process-wide, too, and only tests set it */
 static keel_memory_hook_t keel_memory_hook;
 
 void keel_memory_set_hook(const keel_memory_hook_t *hook)
@@ -62,7 +63,8 @@ void *keel_alloc(size_t bytes, const char *name)
 
 void *keel_realloc(void *old, size_t bytes, const char *name)
 {
-    void *volatile previous = old; /* only its value is told on; volatile stops the compiler's warning of its use */
+    /* only the value is passed on; volatile suppresses the compiler's warning */
+    void *volatile previous = old;
     void *memory;
 
     if (!keel_memory_may_allocate(bytes, name)) {
@@ -89,7 +91,7 @@ static size_t keel_arena_length(size_t bytes)
     return (bytes == 0) ? page : ((bytes + page - 1) & ~(page - 1));
 }
 
-/* maps @a length bytes; on a huge-page boundary when it is long enough to use one */
+/* maps @a length bytes, on a huge-page boundary if a huge page fits */
 static char *keel_arena_map(size_t length)
 {
     const size_t slack = (length >= KEEL_HUGE_PAGE) ? KEEL_HUGE_PAGE : 0;
@@ -129,7 +131,7 @@ static void keel_arena_take(char *base, size_t length)
     }
 }
 
-/* 0: there is too little memory */
+/* returns 0 if memory is short */
 static int keel_arena_fault_in(char *base, size_t length)
 {
     size_t part, available;
@@ -160,7 +162,8 @@ void *keel_arena_alloc(size_t bytes, size_t ready, const char *name)
     if (base == NULL) {
         return NULL;
     }
-    (void)madvise(base, length, MADV_HUGEPAGE); /* a wish: without it the arena is only slower */
+    /* optional: without huge pages the arena is only slower */
+    (void)madvise(base, length, MADV_HUGEPAGE);
     if (ready > 0 && !keel_arena_fault_in(base, (ready < bytes) ? keel_arena_length(ready) : length)) {
         munmap(base, length);
         return NULL;

@@ -1,4 +1,5 @@
-/* Limits of control groups: a group's own files, and those of the groups around it. What cannot be read limits nothing. */
+/* Limits of control groups: files of the own group, and of the groups around it. Unreadable
+ * files impose no limit. */
 #include "base/memory_limit.h"
 
 #include <limits.h>
@@ -11,8 +12,8 @@
 #define PART_UNIT ((size_t)2 << 20) /* a huge page */
 
 enum {
-    PARTS = 512, /* of what is available: one is taken at a time */
-    KEPT = 64    /* that part of it is left to the program and the kernel */
+    PARTS = 512, /* fraction of the available memory taken at a time */
+    KEPT = 64    /* fraction of it left to the program and the kernel */
 };
 
 static size_t limit_read(const char *path)
@@ -29,7 +30,7 @@ static size_t limit_read(const char *path)
     return (n == 1) ? (size_t)bytes : SIZE_MAX;
 }
 
-/* the number after @a name and a blank, or a colon and blanks; 0: there is none */
+/* the number after @a name and a blank, or a colon and blanks; 0: none */
 static size_t number_of(const char *path, const char *name)
 {
     unsigned long long value = 0;
@@ -50,10 +51,11 @@ static size_t number_of(const char *path, const char *name)
     return (size_t)value;
 }
 
-/* names of a group's files, by version */
+/* file names of a control group, by version */
 typedef struct group_files {
     const char *limit, *usage;
-    const char *caches[2]; /* words of memory.stat: what the kernel takes back before anybody is killed */
+    /* words of memory.stat: caches that the kernel reclaims before it kills */
+    const char *caches[2];
 } group_files_t;
 
 static const group_files_t first_version = {.limit = "memory.limit_in_bytes",
@@ -62,7 +64,7 @@ static const group_files_t first_version = {.limit = "memory.limit_in_bytes",
 static const group_files_t second_version = {
     .limit = "memory.max", .usage = "memory.current", .caches = {"inactive_file", "active_file"}};
 
-/* what a group allows; with @a is_free, what of that nobody in it has taken */
+/* limit of a group; with @a is_free, the part not in use */
 static size_t group_bytes(const char *folder, const group_files_t *files, int is_free)
 {
     char path[2 * PATH_MAX + 64];
@@ -86,7 +88,7 @@ static size_t group_bytes(const char *folder, const group_files_t *files, int is
     return (usage < limit) ? limit - usage : 0;
 }
 
-/* of the group at @a path and of all around it; @a path is shortened */
+/* minimum over the group at @a path and all groups around it; @a path is shortened */
 static size_t limit_of_groups(const char *top, char *path, const group_files_t *files, int is_free)
 {
     size_t least = SIZE_MAX, bytes;

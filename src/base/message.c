@@ -1,4 +1,4 @@
-/* Prints diagnostics: one line, one write, so that lines of many processes do not mix. */
+/* Prints diagnostics: one line, one write, so that lines of different processes do not mix. */
 #include "base/message.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KEEL_MESSAGE_MAX 1024 /* bytes of a line; longer ones end in "..." */
+#define KEEL_MESSAGE_MAX 1024 /* bytes of a line; longer lines end in "..." */
 
 static const char *const keel_message_level_names[] = {"error", "warn", "info", "debug"};
 
@@ -47,7 +47,7 @@ static void keel_message_write(const char *line, size_t length)
             if (errno == EINTR) {
                 continue;
             }
-            return; /* there is nobody left to tell */
+            return; /* standard error is gone */
         }
         line += n;
         length -= n;

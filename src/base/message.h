@@ -1,4 +1,5 @@
-/* Diagnostics: who detects an error reports it once. Text is lower case, with rank and incarnation in front. */
+/* Diagnostics. The code that detects an error reports it once. Text is lower case, prefixed with
+ * rank and incarnation. */
 #ifndef KEEL_BASE_MESSAGE_H_
 #define KEEL_BASE_MESSAGE_H_
 
@@ -6,13 +7,14 @@
 
 typedef enum { KEEL_MSG_ERROR, KEEL_MSG_WARN, KEEL_MSG_INFO, KEEL_MSG_DEBUG } keel_message_level_t;
 
-#define KEEL_MESSAGE_NO_RANK UINT32_MAX /* as rank: not known yet, none is printed */
+#define KEEL_MESSAGE_NO_RANK UINT32_MAX /* value of rank while unknown: no rank is printed */
 
-/* where messages of one context go; embedded in the context, no globals */
+/* destination of a context's messages; embedded in the context, no globals */
 typedef struct keel_message {
     keel_message_level_t level;
     uint32_t rank, incarnation;
-    void (*sink)(void *arg, keel_message_level_t level, const char *line); /* NULL: stderr, one write a line */
+    /* NULL: stderr, a single write for each line */
+    void (*sink)(void *arg, keel_message_level_t level, const char *line);
     void *arg;
 } keel_message_t;
 

@@ -65,7 +65,7 @@ int keel_rehearse_read(int fd, uint32_t incarnation, keel_rehearse_lines_t *line
     while (is_read && fgets(text, sizeof(text), file) != NULL) {
         keel_rehearse_line_t l;
 
-        /* who was killed in a write leaves a part of a line */
+        /* a process killed during a write leaves part of a line */
         if (sscanf(text, "%c %u %u %u %u %" SCNu64 " %" SCNu64 " %x", &l.kind, &l.incarnation, &l.rollback, &l.phase,
                    &l.id, &l.amount, &l.bytes, &l.crc) == 8 &&
             l.incarnation < incarnation) {

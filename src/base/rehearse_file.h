@@ -1,4 +1,5 @@
-/* What the processes of a rehearsal (rehearsal/rehearse) leave behind: one file of lines a rank, to which they append. */
+/* Records of the processes of a rehearsal (rehearsal/rehearse): a file of lines for each rank,
+ * to which its processes append. */
 #ifndef KEEL_BASE_REHEARSE_FILE_H_
 #define KEEL_BASE_REHEARSE_FILE_H_
 
@@ -7,13 +8,13 @@
 
 typedef enum {
     KEEL_REHEARSE_PUTS = 'p',      /* id: target; amount: records */
-    KEEL_REHEARSE_LOST = 'l',      /* id: target: of its log, so nobody can tell */
-    KEEL_REHEARSE_PROTECTED = 'r', /* id: the region's */
-    KEEL_REHEARSE_WINDOW = 'w',    /* id: the window's */
-    KEEL_REHEARSE_ARRIVED = 'a',   /* ends what is written before an arrival, */
-    KEEL_REHEARSE_LEFT = 'm',      /* and after it */
-    KEEL_REHEARSE_CHECKSUM = 'c',  /* this rank holds parity and does nothing else */
-    KEEL_REHEARSE_KILLED = 'k',    /* this process ends here */
+    KEEL_REHEARSE_LOST = 'l',      /* id: target with an incomplete log, so its puts are unknown */
+    KEEL_REHEARSE_PROTECTED = 'r', /* id: region */
+    KEEL_REHEARSE_WINDOW = 'w',    /* id: window */
+    KEEL_REHEARSE_ARRIVED = 'a',   /* ends the lines before an arrival */
+    KEEL_REHEARSE_LEFT = 'm',      /* ends the lines after an arrival */
+    KEEL_REHEARSE_CHECKSUM = 'c',  /* the rank holds parity and runs no program */
+    KEEL_REHEARSE_KILLED = 'k',    /* the process ends here */
     KEEL_REHEARSE_SAME = 's',      /* the phase was compared */
     KEEL_REHEARSE_DIFFERENT = 'd'
 } keel_rehearse_kind_t;
@@ -32,11 +33,11 @@ typedef struct keel_rehearse_lines {
 
 /* 0: out of memory */
 int keel_rehearse_add(keel_rehearse_lines_t *lines, const keel_rehearse_line_t *line);
-/* appends to the file */
+/* appends the lines to the file */
 int keel_rehearse_write(int fd, const keel_rehearse_lines_t *lines);
-/* what earlier incarnations wrote */
+/* reads the lines of earlier incarnations */
 int keel_rehearse_read(int fd, uint32_t incarnation, keel_rehearse_lines_t *lines);
-/* those of the step that line @a end ends: from the line that is returned on */
+/* first line of the step that line @a end ends */
 size_t keel_rehearse_step(const keel_rehearse_lines_t *lines, size_t end);
 
 #endif

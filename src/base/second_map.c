@@ -1,6 +1,7 @@
 /*
- * By the system calls themselves: UCX puts its own mremap() in place of the C library's, and that refuses pages it does not know. Only
- * shared memory can be mapped a second time; where a lane's is private, mremap() says so.
+ * Uses the system calls directly: UCX replaces the C library's mremap() by a function that refuses
+ * pages unknown to it. Only shared memory can be mapped a second time; mremap() fails if a lane's
+ * memory is private.
  */
 #define _GNU_SOURCE /* mremap's flags, memfd_create, fallocate */
 #include "base/second_map.h"
@@ -21,7 +22,7 @@ static int is_whole_pages(const void *memory, size_t bytes)
     return bytes > 0 && (uintptr_t)memory % page == 0 && bytes % page == 0;
 }
 
-/* readable, writable, private mappings of all of it, in the order of their addresses */
+/* is the whole range covered by readable, writable, private mappings? */
 static int is_private(uintptr_t from, uintptr_t end)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
@@ -81,7 +82,8 @@ static int is_shared(void *memory)
     return 1;
 }
 
-/* the private pages go before the others are taken: there is never more memory than is asked for */
+/* The private pages are released before shared ones are allocated: the total never exceeds the
+ * requested memory. */
 static int map_file(void *memory, size_t length, int fd)
 {
     int rc;

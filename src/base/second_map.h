@@ -1,17 +1,21 @@
-/* Memory of the program's own that becomes shared memory, and comes back. */
+/* Conversion of the program's own memory to shared memory, and back. */
 #ifndef KEEL_BASE_SECOND_MAP_H_
 #define KEEL_BASE_SECOND_MAP_H_
 
 #include <stddef.h>
 
-/* whole pages of private memory, which nobody else can have mapped; else it cannot be done */
+/* Is the memory convertible? It must be whole pages of private memory, which no other process
+ * can have mapped. */
 int keel_second_map_is_possible(const void *memory, size_t bytes);
-/* @a shared, which has the contents of @a memory already, is mapped there too, in one step. 0: it cannot be, and all stays as it is */
+/* Maps @a shared, which already has the contents of @a memory, at @a memory, too, in one step.
+ * Returns 0 without any change if impossible. */
 int keel_second_map(void *shared, void *memory, size_t bytes);
-/* private memory takes its place, with what is there now, in one step; 0: the kernel refuses that, and it stays as it is */
+/* Replaces the mapping by private memory with equal contents in one step. Returns 0 without any
+ * change if the kernel refuses. */
 int keel_second_unmap(void *memory, size_t bytes);
-/* Whole pages of zeros of this process's own, which nobody else knows of yet, become shared memory, and a child of fork() does not have them;
- * what is shared stays. 0: there is no memory, and they hold nothing that is of use */
+/* Converts whole pages of zeros of this process, unknown to other processes, to shared memory
+ * that a child of fork() does not inherit. Shared memory stays unchanged. Returns 0 if memory is
+ * short; the contents are then undefined. */
 int keel_second_make_possible(void *memory, size_t bytes);
 
 #endif

@@ -22,7 +22,8 @@ static const keel_unit_t keel_units_sizes[] = {
     {"b", 1},      {"k", 0x1p10},  {"kb", 0x1p10},  {"kib", 0x1p10}, {"m", 0x1p20},  {"mb", 0x1p20},  {"mib", 0x1p20},
     {"g", 0x1p30}, {"gb", 0x1p30}, {"gib", 0x1p30}, {"t", 0x1p40},   {"tb", 0x1p40}, {"tib", 0x1p40}, {NULL, 0}};
 
-/* *end_p after it; no blank, sign, "inf" or "nan", and none that lost its digits because it is so small */
+/* Reads a decimal number; *end_p is the position behind it. Refuses blanks, signs, "inf", "nan",
+ * and values that underflow. */
 static int keel_units_read_decimal(const char *text, double *number_p, const char **end_p)
 {
     char *end;

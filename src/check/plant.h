@@ -1,7 +1,8 @@
 /*
- * Planted defects: measures of the protocol that a test can turn off one by one, to see that it notices. Without
- * KEEL_PLANTED_DEFECTS, which only the tests' own copy of the layers is built with, KEEL_PLANT() is 0 and nothing of
- * this is in the library; lint checks that. To add one: a line here, and KEEL_PLANT(name) where the measure is taken.
+ * Planted defects: measures of the protocol that a test can disable one by one, to verify that the
+ * test notices. Without KEEL_PLANTED_DEFECTS, which is set only for the tests' own copy of the
+ * layers, KEEL_PLANT() is 0 and the library contains no trace of planted defects; lint checks the
+ * absence. To add a defect: a line here, and KEEL_PLANT(name) at the measure.
  */
 #ifndef KEEL_CHECK_PLANT_H_
 #define KEEL_CHECK_PLANT_H_
@@ -9,9 +10,10 @@
 #include <stddef.h>
 
 /*
- * name, runs in which the simulator has to notice it, options for these runs, what is wrong; 0 runs: drawn runs do
- * not notice it (contrib/doc/planted.md). A --seed is where the runs begin, shortly before one that notices: a change
- * that moves it costs time, not the test.
+ * Entries: name, number of runs within which the simulator must notice, options of the runs,
+ * description; 0 runs: drawn runs do not notice the defect (contrib/doc/planted.md). A --seed is
+ * the first of the runs, shortly before the first noticing run: a change that moves the seed costs
+ * time, not the test.
  */
 #define KEEL_PLANTS(_)                                                                                                 \
     _(record_lost, 600, "", "the record that begins a log segment is not kept")                                        \
@@ -367,10 +369,10 @@
     _(atomics_waits_unpassed, 0, "", "a rank does not pass on that another one waits")                                 \
     _(view_record_unbegun, 0, "", "a determinant that nothing but its record tells of does not count as a beginning")
 
-/* how a store to memory that others see is ordered with those before it (peer/store.h) */
+/* order of a store to shared memory relative to earlier stores (peer/store.h) */
 typedef enum {
-    KEEL_STORED_PLAIN,   /* as the processor does it */
-    KEEL_STORED_RELEASE, /* after all before it */
+    KEEL_STORED_PLAIN,   /* order of the processor */
+    KEEL_STORED_RELEASE, /* after all earlier stores */
     KEEL_STORED_STREAMED /* past the caches: in any order, until an order or a fence */
 } keel_stored_t;
 
@@ -379,11 +381,13 @@ typedef enum {
 typedef enum { KEEL_PLANT_NONE, KEEL_PLANTS(KEEL_PLANT_NAME) KEEL_PLANT_LAST } keel_plant_t;
 #undef KEEL_PLANT_NAME
 extern keel_plant_t keel_planted; /* owned by the test */
-/* between two stores the simulator may kill the process too; between STORES, of which there are many, where a test asks for it */
+/* Moments at which the simulator may kill the process between two stores; STORES, of which there
+ * are many, only on a test's request. */
 extern void (*keel_planted_moment)(void);
 extern void (*keel_planted_stores)(void);
-/* and it may hold back what is stored next at @a to. What was stored before an order is seen before what is stored after it, and before a
- * barrier, too, but for what streams; what was stored before a fence is seen by all. */
+/* The simulator may hold back the next store at @a to. Stores before an order become visible
+ * before stores after it; likewise for a barrier, except streamed stores. A fence makes all
+ * earlier stores visible. */
 typedef struct keel_planted_memory {
     void (*hold)(void *to, size_t length, keel_stored_t how);
     void (*order)(void);

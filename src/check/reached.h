@@ -1,7 +1,7 @@
 /*
- * Cases of the protocol that a set of simulated runs must have seen: each row of the table of positions (protocol.md, A death), each
- * refusal of local recovery, each catastrophe. Counted in the simulator's own copy of the layers only (check/plant.h);
- * elsewhere KEEL_REACHED() is nothing.
+ * Cases of the protocol that a set of simulated runs must cover: each row of the table of positions
+ * (protocol.md, A death), each refusal of local recovery, each catastrophe. Counted only in the
+ * simulator's own copy of the layers (check/plant.h); elsewhere KEEL_REACHED() is nothing.
  */
 #ifndef KEEL_CHECK_REACHED_H_
 #define KEEL_CHECK_REACHED_H_
@@ -90,7 +90,8 @@
     _(reading_open, "one that is open is done again")                                          \
     _(lock_left, "a replacement finds its lock held by a survivor")
 
-/* not reached, or too rarely, unless a test draws for it or makes the library fail (check/plant.h): asked for by that test */
+/* cases reached never or too rarely without a test that draws for them or makes the library fail
+ * (check/plant.h): such a test requires them */
 #define KEEL_CASES_PLANTED(_)                                                                 \
     _(awaited_carried, "what is awaited from the dead is known by another's answer")          \
     _(awaited_again, "... is fetched again behind what others found")                         \
@@ -126,7 +127,7 @@
 #define KEEL_CASE_NAME(_name, _what) KEEL_CASE_##_name,
 enum { KEEL_CASES(KEEL_CASE_NAME) KEEL_CASES_PLANTED(KEEL_CASE_NAME) KEEL_CASE_LAST };
 #undef KEEL_CASE_NAME
-extern uint64_t *keel_reached; /* a counter each; owned by the test */
+extern uint64_t *keel_reached; /* a counter for each case; owned by the test */
 #define KEEL_REACHED(_name) ((void)__atomic_fetch_add(&keel_reached[KEEL_CASE_##_name], 1, __ATOMIC_RELAXED))
 #else
 #define KEEL_REACHED(_name) ((void)0)

@@ -1,7 +1,8 @@
 /*
- * The coefficients are those of ISA-L's gf_gen_cauchy1_matrix(): every square part of a Cauchy matrix can be inverted, so
- * any lost chunks, as many as there are parities, are the solution of a system that has one. Only lost data chunks are
- * unknowns: a system of at most KEEL_RS_PARITIES_MAX, whatever the size of the stripe.
+ * The coefficients are those of ISA-L's gf_gen_cauchy1_matrix(). Every square submatrix of a Cauchy
+ * matrix is invertible, so any lost chunks, up to the number of parities, are the unique solution
+ * of a linear system. Only lost data chunks are unknowns: the system has at most
+ * KEEL_RS_PARITIES_MAX, whatever the size of the stripe.
  */
 #include "code/rs.h"
 
@@ -13,9 +14,10 @@
 #include <assert.h>
 #include <string.h>
 
-#define RS_SOURCES_MAX 32u                 /* of one pass */
-#define RS_BLOCK       ((size_t)64 * 1024) /* bytes handled in one pass, so that they stay cached; ISA-L counts in int */
-#define RS_TABLE       32u                 /* bytes of a coefficient's table */
+#define RS_SOURCES_MAX 32u /* sources of a pass */
+/* bytes of a pass, which stay cached; ISA-L counts in int */
+#define RS_BLOCK ((size_t)64 * 1024)
+#define RS_TABLE 32u /* bytes of the table for a coefficient */
 
 uint8_t keel_rs_coefficient(unsigned data, unsigned parities, unsigned row, unsigned column)
 {
@@ -24,7 +26,7 @@ uint8_t keel_rs_coefficient(unsigned data, unsigned parities, unsigned row, unsi
 
 /* ---- solving ---- */
 
-/* what the stripe lacks: its lost data chunks, and as many parity chunks that make up for them */
+/* lost data chunks of the stripe, and an equal number of parity chunks that replace them */
 typedef struct rs_lack {
     unsigned count;
     unsigned column[KEEL_RS_PARITIES_MAX];
@@ -58,7 +60,7 @@ keel_status_t keel_rs_solve(unsigned data, unsigned parities, unsigned wanted, c
                             uint8_t *coefficients)
 {
     uint8_t system[KEEL_RS_PARITIES_MAX * KEEL_RS_PARITIES_MAX], inverse[sizeof system];
-    uint8_t wants[KEEL_RS_PARITIES_MAX]; /* of the lost data chunks */
+    uint8_t wants[KEEL_RS_PARITIES_MAX]; /* coefficients of the lost data chunks */
     rs_lack_t lack;
     keel_status_t status;
 
@@ -84,7 +86,8 @@ keel_status_t keel_rs_solve(unsigned data, unsigned parities, unsigned wanted, c
     for (unsigned column = 0; wanted >= data && column < data; column++) {
         coefficients[column] = keel_rs_coefficient(data, parities, wanted - data, column);
     }
-    for (unsigned a = 0; a < lack.count; a++) { /* parity chunk row[a] is the sum of all data chunks, lost ones too */
+    /* parity chunk row[a] is the sum of all data chunks, including lost ones */
+    for (unsigned a = 0; a < lack.count; a++) {
         uint8_t sum = 0;
 
         for (unsigned b = 0; b < lack.count; b++) {
@@ -97,7 +100,7 @@ keel_status_t keel_rs_solve(unsigned data, unsigned parities, unsigned wanted, c
     }
     for (unsigned b = 0; b < lack.count; b++) {
         coefficients[lack.column[b]] =
-            0; /* what is lost is not used: the sum of these is the chunk wanted, or nothing */
+            0; /* Lost chunks are not used: the sum of these terms is the wanted chunk, or zero. */
     }
     return KEEL_OK;
 }
@@ -114,7 +117,8 @@ static int rs_is_xor(const uint8_t *coefficients, unsigned count)
     return 1;
 }
 
-/* one pass: at most RS_SOURCES_MAX sources and RS_BLOCK bytes; the first pass over a target sets it, further ones add */
+/* A pass over at most RS_SOURCES_MAX sources and RS_BLOCK bytes. The first pass over a target
+ * sets it, later passes add. */
 static void rs_pass(uint8_t *target, const uint8_t *const *sources, uint8_t *tables, unsigned count, size_t offset,
                     size_t length, int is_first)
 {
@@ -133,7 +137,7 @@ static void rs_pass(uint8_t *target, const uint8_t *const *sources, uint8_t *tab
     }
 }
 
-/* past the caches, as XOR is written: what a checkpoint computes is not read before a death */
+/* writes past the caches, like XOR: results of a checkpoint are not read before a death */
 static void rs_copy(uint8_t *target, const uint8_t *source, size_t length)
 {
     const size_t to_line = -(uintptr_t)target & (KEEL_COPY_LINE - 1);
@@ -155,7 +159,7 @@ void keel_rs_combine(void *target, const void *const *sources, const uint8_t *co
         rs_copy(target, sources[0], length);
         return;
     }
-    if (rs_is_xor(coefficients, count)) { /* also of no sources */
+    if (rs_is_xor(coefficients, count)) { /* also without sources */
         keel_xor(target, sources, count, length);
         return;
     }
@@ -187,7 +191,7 @@ void keel_rs_add(void *target, const void *source, uint8_t coefficient, size_t l
 
 /* ---- references ---- */
 
-/* the product modulo x^8 + x^4 + x^3 + x^2 + 1, a bit at a time */
+/* product modulo x^8 + x^4 + x^3 + x^2 + 1, bit by bit */
 static uint8_t rs_product(uint8_t a, uint8_t b)
 {
     uint8_t product = 0;

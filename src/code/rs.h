@@ -1,8 +1,9 @@
 /*
- * Reed-Solomon over GF(2^8) by ISA-L: any @a parities chunks of a stripe may be lost. A stripe's chunks have places: data
- * chunks 0 .. data - 1, then parity chunks. Every chunk is a sum of any @a data others, each times a coefficient: encoding,
- * decoding and updating are one operation with different coefficients. One parity is the XOR of the data, and where all
- * coefficients are 1 XOR does the work. There are portable references that the tests compare against.
+ * Reed-Solomon over GF(2^8) with ISA-L: any @a parities chunks of a stripe may be lost. The chunks
+ * of a stripe have places: data chunks 0 .. data - 1, then parity chunks. Every chunk is a sum of
+ * any @a data other chunks, each times a coefficient: encoding, decoding and updating are one
+ * operation with different coefficients. A single parity is the XOR of the data, and XOR does the
+ * work if all coefficients are 1. Tests compare against portable references.
  */
 #ifndef KEEL_CODE_RS_H_
 #define KEEL_CODE_RS_H_
@@ -13,20 +14,24 @@
 #include <stdint.h>
 
 #define KEEL_RS_PARITIES_MAX 8u
-#define KEEL_RS_CHUNKS_MAX   255u /* of a stripe with more than one parity */
+#define KEEL_RS_CHUNKS_MAX   255u /* for stripes with more than one parity */
 
-/* what data chunk @a column counts in parity chunk @a row, for this many data chunks and parities */
+/* coefficient of data chunk @a column in parity chunk @a row, for this number of data chunks and
+ * parities */
 uint8_t keel_rs_coefficient(unsigned data, unsigned parities, unsigned row, unsigned column);
 
 /*
- * The chunk at place @a wanted as a sum of others: coefficients by place, 0 where a chunk is not used. Uses @a data chunks
- * at most, of those that are there (is_there, by place), data before parity, and never the one wanted.
- * @return KEEL_ERR_UNREACHABLE when too few are there; KEEL_ERR_INVALID_PARAM for a code or a place that does not exist.
+ * Computes the chunk at place @a wanted as a sum of others: coefficients by place, 0 for unused
+ * chunks. Uses at most @a data chunks, of those present (is_there, by place), data before parity,
+ * and never the wanted one.
+ * @return KEEL_ERR_UNREACHABLE if too few are present; KEEL_ERR_INVALID_PARAM for a code or a place
+ *         that does not exist.
  */
 keel_status_t keel_rs_solve(unsigned data, unsigned parities, unsigned wanted, const uint8_t *is_there,
                             uint8_t *coefficients);
 
-/* target = sum of coefficient times source, @a length bytes each; any alignment; the target overlaps no source */
+/* target = sum of coefficient times source, @a length bytes each; any alignment; the target
+ * overlaps no source */
 void keel_rs_combine(void *target, const void *const *sources, const uint8_t *coefficients, unsigned count,
                      size_t length);
 void keel_rs_combine_reference(void *target, const void *const *sources, const uint8_t *coefficients, unsigned count,

@@ -1,6 +1,7 @@
 /*
- * XOR over any number of buffers. ISA-L does the bulk where all buffers can be brought to a common alignment; the rest
- * (heads, odd alignments) goes by words in plain C, which is memory-bound too once blocked.
+ * XOR over any number of buffers. ISA-L does the bulk if all buffers can be brought to a common
+ * alignment. The rest (heads, odd alignments) uses words in plain C, which is also memory-bound
+ * when blocked.
  */
 #include "code/xor.h"
 
@@ -9,9 +10,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#define KEEL_XOR_ALIGN      ((size_t)64)        /* the widest vector ISA-L stores; it documents 32 */
-#define KEEL_XOR_BLOCK      ((size_t)64 * 1024) /* bytes of each buffer handled in one pass, so that they stay cached */
-#define KEEL_XOR_SOURCE_MAX 32u                 /* sources of one pass */
+/* widest vector stored by ISA-L, which documents 32 */
+#define KEEL_XOR_ALIGN ((size_t)64)
+/* bytes of each buffer in a pass, which stay cached */
+#define KEEL_XOR_BLOCK      ((size_t)64 * 1024)
+#define KEEL_XOR_SOURCE_MAX 32u /* sources of one pass */
 
 /* bytes until the buffer is aligned */
 static size_t keel_xor_head(const void *buffer)
@@ -36,7 +39,8 @@ static void keel_xor_words(char *target, const char *source, size_t length)
     }
 }
 
-/* into @a target what one pass over the sources gives; small pieces, so that a source equal to the target is read first */
+/* Writes to @a target the XOR of a pass over the sources. Works in small parts, so a source
+ * equal to the target is read first. */
 static void keel_xor_plain(char *target, const char *const *sources, unsigned count, size_t offset, size_t length)
 {
     char sum[1024];
@@ -53,7 +57,8 @@ static void keel_xor_plain(char *target, const char *const *sources, unsigned co
     }
 }
 
-/* one pass: count 1 .. KEEL_XOR_SOURCE_MAX, length up to KEEL_XOR_BLOCK, all buffers aligned at @a offset */
+/* a pass with count 1 .. KEEL_XOR_SOURCE_MAX, length up to KEEL_XOR_BLOCK, all buffers aligned
+ * at @a offset */
 static void keel_xor_aligned(char *target, const char *const *sources, unsigned count, size_t offset, size_t length)
 {
     void *vectors[KEEL_XOR_SOURCE_MAX + 1];
@@ -92,8 +97,9 @@ static void keel_xor_pass(char *target, const char *const *sources, unsigned cou
 }
 
 /*
- * Sources are taken in passes; from the second on the target is one of them. A source that is the target itself would
- * be lost after the first pass, so those are taken out: an even number of them cancels, an odd number is the target once.
+ * Sources are taken in passes; from the second pass on the target is one of the sources. A source
+ * equal to the target would be lost after the first pass, so such sources are removed: an even
+ * number cancels, an odd number is the target once.
  */
 static void keel_xor_block(char *target, const void *const *sources, unsigned count, int has_target, size_t offset,
                            size_t length)
