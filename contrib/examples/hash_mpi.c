@@ -1,6 +1,7 @@
 /*
- * A hash table over all ranks by MPI's one-sided calls: who inserts a key claims a place with compare and swap, and chains what collides by
- * fetch and op. Kill a rank while it runs: each key is there once all the same. The lines for that are marked.
+ * A hash table over all ranks by MPI's one-sided calls: each insertion claims a place by compare
+ * and swap, and tries the next place after a collision. Kill a rank during the run: each key is
+ * still there exactly once. Lines for Keel are marked.
  */
 #include <mpi.h>
 #include <keel_mpi.h> /* Keel */
@@ -10,9 +11,12 @@
 
 enum { PLACES = 4096, KEYS = 1500, EVERY = 50 };
 
-static long next_key; /* of this rank: how many it has inserted */
+static long next_key; /* of this rank: count of inserted keys */
 
-/* a place is a key, or 0; where it is taken the next one is tried, on the next rank after the last */
+/*
+ * Inserts a key. A place holds a key or 0; if taken, the next place is tried, with the first rank
+ * after the last.
+ */
 static void insert(MPI_Win win, int ranks, long key)
 {
     const long none = 0;
@@ -50,7 +54,7 @@ int main(int argc, char **argv)
             printf("a third is there\n");
             fflush(stdout);
         }
-        usleep(20000); /* or it has ended before anybody is killed */
+        usleep(20000); /* otherwise the run ends before a kill */
     }
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < PLACES; i++) {

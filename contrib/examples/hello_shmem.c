@@ -1,6 +1,6 @@
 /*
- * OpenSHMEM with four lines more, and any PE may be killed: keelrun -n 4 --kill 2@0.5 hello_shmem. Each PE adds to its right
- * neighbour's counter a million times.
+ * OpenSHMEM with four more lines, and any PE may be killed: keelrun -n 4 --kill 2@0.5 hello_shmem.
+ * Each PE adds to its right neighbour's counter a million times.
  */
 #include <shmem.h>
 
@@ -25,7 +25,7 @@ int main(void)
         for (int i = 0; i < EACH; i++) {
             shmem_long_atomic_inc(counter, (shmem_my_pe() + 1) % shmem_n_pes());
         }
-        usleep(2000); /* time to be killed in */
+        usleep(2000); /* time for a kill */
         round++;
         shmemx_checkpoint();
     }

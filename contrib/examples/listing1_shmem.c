@@ -1,9 +1,12 @@
 /*
- * Listing 1 of Hao et al., Fault Tolerance for OpenSHMEM (OUG 2014), with a computation: heat along a ring of rods, one on each PE.
+ * Listing 1 of Hao et al., Fault Tolerance for OpenSHMEM (OUG 2014), with a computation: heat along
+ * a ring of rods, one on each PE.
  *
- *     oshcc -o listing1 listing1_shmem.c && oshrun -np 4 --nodes 4 --kill 2@marker:"PE 2, step 50" ./listing1
+ *     oshcc -o listing1 listing1_shmem.c
+ *     oshrun -np 4 --nodes 4 --kill 2@marker:"PE 2, step 50" ./listing1
  *
- * With the argument "newest" the PEs that live keep what they have (section 3.3, second option). Each line that is not the paper's says why.
+ * With the argument "newest" surviving PEs keep their memory (section 3.3, second option). Comments
+ * explain each deviation from the paper.
  */
 #include <shmem.h>
 
@@ -13,7 +16,8 @@
 
 enum { MAX_STEPS = 100, CELLS = 1000, SAY_EVERY = 10 };
 
-static double rod[CELLS + 2], next[CELLS + 2]; /* global variables are symmetric, and part of each checkpoint */
+/* global variables are symmetric, and part of each checkpoint */
+static double rod[CELLS + 2], next[CELLS + 2];
 
 static void execute_computation(int step)
 {
@@ -23,8 +27,8 @@ static void execute_computation(int step)
         printf("PE %d, step %d\n", me, step);
         fflush(stdout);
     }
-    shmem_double_p(&rod[0], rod[CELLS],
-                   (me + 1) % npes); /* mine is the left neighbour's end of the right one, and so on */
+    /* each end goes to the neighbour's opposite halo cell */
+    shmem_double_p(&rod[0], rod[CELLS], (me + 1) % npes);
     shmem_double_p(&rod[CELLS + 1], rod[1], (me + npes - 1) % npes);
     shmem_barrier_all();
     for (int i = 1; i <= CELLS; i++) {
@@ -32,7 +36,7 @@ static void execute_computation(int step)
     }
     shmem_barrier_all(); /* the ends have been read */
     memcpy(&rod[1], &next[1], CELLS * sizeof(rod[0]));
-    usleep(10000); /* time to be killed in */
+    usleep(10000); /* time for a kill */
 }
 
 static double heat(void)
@@ -47,12 +51,16 @@ static double heat(void)
 
 int main(int argc, char **argv)
 {
-    /* The paper: int step = 0. A new process begins main() with 0; static, the number of the step comes back with the checkpoint. */
+    /*
+     * The paper: int step = 0. A new process begins main() with 0; a static step comes back with
+     * the checkpoint.
+     */
     static int step = 0;
     const int keeps_newest = argc > 1 && strcmp(argv[1], "newest") == 0;
 
     shmem_init();
-    rod[1] = 1000.0 * (shmem_my_pe() + 1); /* as a new process does it, too: restored after this */
+    /* a new process does this, too: the restore comes later */
+    rod[1] = 1000.0 * (shmem_my_pe() + 1);
     do {
         if (shmem_checkpoint_all()) {
             /* Failure event was reported */
@@ -69,7 +77,11 @@ int main(int argc, char **argv)
                 static int newest, own;
 
                 shmemx_restore_all(SHMEMX_RESTORE_DEAD);
-                own = step; /* the dead PE's is older: they go on with the same step, or they would not meet any more */
+                /*
+                 * the dead PE's step is older: all PEs agree on one step, or they would no longer
+                 * meet
+                 */
+                own = step;
                 shmem_int_max_reduce(SHMEM_TEAM_WORLD, &newest, &own, 1);
                 step = newest;
             } else {
@@ -77,7 +89,7 @@ int main(int argc, char **argv)
             }
             printf("PE %d, life %u: %zu failed, back at step %d\n", shmem_my_pe(), shmemx_incarnation(), num_pes, step);
             fflush(stdout);
-            /* The paper: step--. It came back with the memory. */
+            /* The paper: step--. Here the restore brought back step with the memory. */
         }
         execute_computation(step);
         step++;

@@ -1,7 +1,7 @@
 /*
- * The ring of hello_keel.c with a restart point: no call has to be asked whether the job rolled back. The program is told to
- * be one whose deaths always roll back, and with an argument rank 0 asks for a rollback once by itself, as a program would
- * that finds its own data wrong.
+ * The ring of hello_keel.c with a restart point: no call needs a test for a rollback. The program
+ * declares itself nondeterministic, so each death is a rollback; with an argument, rank 0 requests
+ * a rollback once by itself, as a program would after finding its own data wrong.
  */
 #include <keel/keel.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 int main(int argc, char **argv)
 {
     const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS, .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC};
-    static uint64_t step, sum = 1; /* locals that change would have to be volatile, see setjmp(3) */
-    static int has_asked;          /* not protected: it remembers across a rollback */
+    static uint64_t step, sum = 1; /* changing locals would have to be volatile, see setjmp(3) */
+    static int has_asked;          /* not protected: survives a rollback */
     keel_context_h ctx;
     keel_win_h win;
 

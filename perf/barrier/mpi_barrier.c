@@ -1,4 +1,7 @@
-/* The barrier of MPI that a gsync is measured beside: mpi_barrier [COUNT]. Rank 0 prints the median of its times in us. */
+/*
+ * MPI's barrier, for comparison with a gsync: mpi_barrier [COUNT]. Rank 0 prints the median time in
+ * us.
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

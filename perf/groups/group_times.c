@@ -1,7 +1,8 @@
 /*
- * Times of what a group of all ranks does together: group_times [COUNT]. Rank 0 prints "CALL BYTES US": of each call COUNT times, a tenth of
- * them before. Each is over when all members have begun it: a call of Keel's groups is a barrier, too, and MPI's have one behind them. Results
- * are looked at once.
+ * Times of collective calls of all ranks: group_times [COUNT]. Rank 0 prints "CALL BYTES US". Each
+ * call runs COUNT times after a tenth as warm-up. A call ends when all members have begun it: a
+ * call of Keel's groups is also a barrier, and MPI's calls are followed by one. The results are
+ * checked once.
  */
 #include "group_ops.h"
 
@@ -11,7 +12,7 @@
 #include <time.h>
 
 typedef struct times {
-    unsigned rank, count; /* of ranks */
+    unsigned rank, count; /* count of ranks */
     long calls;
     char *in, *out;
 } times_t;
@@ -51,8 +52,8 @@ static void alltoall(const times_t *t, size_t bytes)
 static const struct {
     const char *name;
     call_t call;
-    int from_all; /* what comes of member m at m times the bytes, */
-    int to_all;   /* and comes to others than rank 0 */
+    int from_all; /* data of member m comes at m times the bytes */
+    int to_all;   /* other ranks than 0 get the result, too */
 } calls[] = {
     {"broadcast", broadcast, 0, 1}, {"reduce", reduce, 0, 0},       {"allreduce", allreduce, 0, 1},
     {"gather", gather, 1, 0},       {"allgather", allgather, 1, 1}, {"alltoall", alltoall, 1, 1},
@@ -66,7 +67,7 @@ static double now_us(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
 }
 
-/* on average */
+/* The average time of a call. */
 static double time_of(const times_t *t, call_t call, size_t bytes)
 {
     double begin = 0;
@@ -79,7 +80,7 @@ static double time_of(const times_t *t, call_t call, size_t bytes)
     return (now_us() - begin) / (double)t->calls;
 }
 
-/* each member has its number in all bytes */
+/* Checks a call: each member sends its number in all bytes. */
 static void check(const times_t *t, unsigned c, size_t bytes)
 {
     const int has = calls[c].to_all || t->rank == 0;

@@ -1,4 +1,4 @@
-/* A group of Keel: all ranks of the job, in a window of its own. */
+/* A group of Keel: all ranks of the job, in a separate window. */
 #include "group_ops.h"
 
 #include <keel/keel.h>

@@ -1,4 +1,4 @@
-/* The same by MPI, which ends the process itself where a call fails. */
+/* The operations by MPI, which ends the process itself after a failed call. */
 #include "group_ops.h"
 
 #include <mpi.h>

@@ -1,7 +1,8 @@
 /*
- * Two processes without a launcher. PMIx needs a server process for each node, and a launcher is what one of
- * ucx_perftest's users does not have; the table of runtime.h needs little more than a connection for a job of two:
- * addresses go over it, and its end without a goodbye is a death, which ends the job: nobody could start another process.
+ * Two processes without a launcher. PMIx needs a server process for each node, and users of
+ * ucx_perftest have no launcher. For a job of two, the table of runtime.h needs little more than a
+ * connection: it carries the addresses, and its end without a goodbye is a death, which ends the
+ * job, since no process could be restarted.
  */
 #include "pair.h"
 
@@ -21,7 +22,7 @@
 
 #define MAGIC          0x4b65656c50657266ull /* of a hello */
 #define ADDRESS_MAX    (1u << 20)
-#define LOOK_EVERY     1024 /* polls: looking at the socket takes a system call */
+#define LOOK_EVERY     1024 /* polls: a look at the socket costs a system call */
 #define CONNECT_TRIES  50
 #define CONNECT_NAP_MS 100
 #define SILENCE_NS     60000000000ull
@@ -117,7 +118,7 @@ static int connect_to(perf_pair_t *pair, const struct addrinfo *found)
     return -1;
 }
 
-/* the server may not be there yet: it is tried for some seconds */
+/* Connects for some seconds: the server may not be there yet. */
 static int call(perf_pair_t *pair, const char *host, unsigned port)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
@@ -197,7 +198,7 @@ static void pair_abort(keel_runtime_t *base, int status, const char *reason)
 {
     (void)base;
     fprintf(stderr, "keel_perftest: %s\n", reason);
-    _exit(status); /* which ends the connection, and so the other process */
+    _exit(status); /* ends the connection, and thus the other process */
 }
 
 static keel_status_t pair_open(void *driver_arg, keel_runtime_t **runtime_p)
@@ -281,7 +282,10 @@ static uint64_t pair_now_ns(keel_runtime_t *base)
     return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
-/* the connection tells of a death; silence without one is a process that was stopped, and a person is there to see it */
+/*
+ * Handles silence. The connection reports a death; silence without one is a stopped process, and a
+ * person is watching.
+ */
 static keel_status_t pair_suspect(keel_runtime_t *base, const keel_suspicion_t *suspicion)
 {
     if (suspicion->silence_ns > SILENCE_NS) {

@@ -1,6 +1,7 @@
 /*
- * Accesses, flushes and gsyncs. A round is some pairs of blocks, one by Keel and one by what it is compared with, and
- * gives one ratio, of the medians of its blocks. Logs are emptied by checkpoints between blocks, which are not timed.
+ * Accesses, flushes and gsyncs. A round consists of some pairs of blocks, one by Keel and one by
+ * its peer, and gives one ratio, of the medians of its blocks. Untimed checkpoints between blocks
+ * empty the logs.
  */
 #include "perf_access.h"
 
@@ -14,11 +15,11 @@
 #include "perf_check.h"
 #include "perf_report.h"
 
-#define SAMPLE_NS    5000.0 /* about how long a sample takes, at least: reading the clock takes 25 ns */
-#define WAKING_MAX   65536u /* bytes of an access that is not timed */
-#define RANDOM_COUNT 1024u  /* targets drawn */
+#define SAMPLE_NS    5000.0 /* target duration of a sample: reading the clock takes 25 ns */
+#define WAKING_MAX   65536u /* bytes of an untimed access */
+#define RANDOM_COUNT 1024u  /* drawn targets */
 
-/* ---- who accesses whom ---- */
+/* ---- pairs of ranks ---- */
 
 static uint64_t random_next(uint64_t *state)
 {
@@ -102,7 +103,10 @@ static void counts_add(const perf_run_t *run, const keel_stats_t *before, const 
     counts->get_log += grown(before->get_log_bytes, after->get_log_bytes);
 }
 
-/* by an initiator; @a ns_p: of an access. What comes before is not timed: it wakes the target. */
+/*
+ * Runs a block in an initiator; @a ns_p: of an access. Untimed accesses before the block wake the
+ * target.
+ */
 static keel_status_t block_time(perf_run_t *run, unsigned side, perf_block_t block, unsigned long count, double *ns_p)
 {
     const unsigned long chunk = (run->chunk[side] < count) ? run->chunk[side] : count;
@@ -127,7 +131,7 @@ static keel_status_t block_time(perf_run_t *run, unsigned side, perf_block_t blo
     return KEEL_OK;
 }
 
-/* all ranks; the others wait while initiators work */
+/* Runs a block in all ranks; the others wait while initiators work. */
 static keel_status_t block_run(perf_run_t *run, unsigned side, perf_block_t block, unsigned long count, double *ns_p)
 {
     const int is_raw = (side == 1 && run->test->peer == PERF_PEER_UCX);
@@ -147,7 +151,10 @@ static keel_status_t block_run(perf_run_t *run, unsigned side, perf_block_t bloc
     return perf_run_sync(run, is_raw);
 }
 
-/* a checkpoint; by the gsync after it everybody has come out of it, and has trimmed what others log there */
+/*
+ * Empties the logs by a checkpoint; by the gsync after it all ranks have left the checkpoint and
+ * have trimmed other ranks' logs.
+ */
 static keel_status_t logs_empty(perf_run_t *run)
 {
     PERF_TRY(keel_checkpoint(run->ctx));
@@ -220,9 +227,9 @@ static keel_status_t rounds_run(perf_run_t *run, const perf_block_t *blocks, per
     return KEEL_OK;
 }
 
-/* ---- whether it was done ---- */
+/* ---- checks of the accesses ---- */
 
-/* those that so many accesses go to, from the one in turn on */
+/* The count of distinct targets of @a issued accesses, from the next target on. */
 static uint64_t targets_distinct(const perf_run_t *run, unsigned from, uint64_t issued)
 {
     const uint64_t count = issued < run->target_count ? issued : run->target_count;
@@ -239,7 +246,7 @@ static uint64_t targets_distinct(const perf_run_t *run, unsigned from, uint64_t 
     return distinct;
 }
 
-/* some more gets, into memory that is cleared */
+/* Checks some more gets, into cleared memory. */
 static keel_status_t gets_check(perf_run_t *run, unsigned side, perf_block_t block)
 {
     double ns;
@@ -286,7 +293,7 @@ static keel_status_t measure(perf_run_t *run, perf_result_t *result)
     return result_check(run, blocks, result);
 }
 
-/* ---- what a test needs ---- */
+/* ---- memory of a test ---- */
 
 static keel_status_t memory_make(perf_run_t *run, size_t stride)
 {
@@ -304,7 +311,8 @@ static keel_status_t memory_make(perf_run_t *run, size_t stride)
         return KEEL_ERR_NO_MEMORY;
     }
     memset(run->source, 1, stride);
-    memset(run->samples[0], 0, PERF_SAMPLES_MAX * sizeof(double)); /* faulted in before anything is timed */
+    /* faulted in before any timing */
+    memset(run->samples[0], 0, PERF_SAMPLES_MAX * sizeof(double));
     memset(run->samples[1], 0, PERF_SAMPLES_MAX * sizeof(double));
     if (run->test->peer == PERF_PEER_STORES) {
         run->store_at = 0;

@@ -99,7 +99,7 @@ static keel_status_t fadd(perf_run_t *run, unsigned long count)
     return KEEL_OK;
 }
 
-/* each succeeds: it finds what the one before it wrote */
+/* Each compare-and-swap succeeds: it expects the value of the last one. */
 static keel_status_t cswap(perf_run_t *run, unsigned long count)
 {
     const unsigned long outstanding = run->test->outstanding;

@@ -1,4 +1,4 @@
-/* The same accesses by raw UCX, and the stores of one core that the log of large puts is bound by. */
+/* The same accesses by raw UCX, and the stores of one core, which bound the log of large puts. */
 #include "perf_block.h"
 
 #include <base/copy.h>
@@ -132,7 +132,10 @@ static keel_status_t flush(perf_run_t *run, unsigned long count)
 
 /* ---- stores ---- */
 
-/* whole lines by the widest stores this machine has, into memory of the kind and size of Keel's log between two checkpoints */
+/*
+ * Stores whole lines with the machine's widest stores, into memory like Keel's log between two
+ * checkpoints.
+ */
 static keel_status_t stores(perf_run_t *run, unsigned long count)
 {
     const size_t step = (run->test->size + KEEL_COPY_LINE - 1) & ~(size_t)(KEEL_COPY_LINE - 1);

@@ -1,7 +1,7 @@
 /*
- * What is moved differs from byte to byte and from initiator to initiator, is other in the last round, and is never 0. A
- * target looks at its own memory, where each initiator has a place: all of its data, or nothing. Atomics count there: each
- * adds one.
+ * The moved data differs from byte to byte and between initiators, changes in the last round, and
+ * is never 0. A target checks its own memory, where each initiator has a place: all of its data, or
+ * none. Atomics are counted there: each adds one.
  */
 #include "perf_check.h"
 
@@ -38,7 +38,7 @@ static void fill(char *to, size_t size, uint32_t initiator, int is_last)
     }
 }
 
-/* where it is not what the initiator's is, or @a size */
+/* Index of the first byte that differs from the initiator's, or @a size. */
 static size_t first_wrong(const char *data, size_t size, uint32_t initiator, int is_last)
 {
     size_t i = 0;
@@ -145,7 +145,8 @@ static keel_status_t equal_check(const perf_run_t *run, unsigned side, const cha
 keel_status_t perf_check_sums(const perf_run_t *run, const perf_result_t *all)
 {
     const unsigned flags = perf_kind(run->test)->flags;
-    const uint64_t mask = (run->test->size < sizeof mask) ? UINT32_MAX : UINT64_MAX; /* words of 4 bytes wrap around */
+    /* words of 4 bytes wrap around */
+    const uint64_t mask = (run->test->size < sizeof mask) ? UINT32_MAX : UINT64_MAX;
 
     for (unsigned side = 0; (flags & (PERF_IS_PUT | PERF_IS_ATOMIC)) && side < sides(run); side++) {
         uint64_t reached = 0, expected = 0, last = 0, expected_last = 0, added = 0, issued = 0;

@@ -1,18 +1,21 @@
-/* Whether the accesses of a test did what was measured: the data where it was moved, outside of what is timed. */
+/* Checks that the measured accesses took effect: the data arrived; outside of the timed parts. */
 #ifndef KEEL_PERF_CHECK_H_
 #define KEEL_PERF_CHECK_H_
 
 #include "perf_run.h"
 
-/* all ranks, before the first access: what puts move, what gets find */
+/* All ranks, before the first access: writes the data of puts and gets. */
 keel_status_t perf_check_fill(perf_run_t *run);
-/* an initiator, before the last round: what puts move from now on */
+/* An initiator, before the last round: changes the data of further puts. */
 void perf_check_renew(perf_run_t *run);
-/* all ranks, after the last one: what lies in this rank's memory; an error, after a message, where it is wrong */
+/*
+ * All ranks, after the last access: checks this rank's memory. Returns an error, after a message,
+ * if wrong.
+ */
 keel_status_t perf_check_memory(perf_run_t *run, perf_counts_t *counts);
-/* an initiator of gets, after some more of them into memory that was cleared */
+/* An initiator of gets, after some more gets into cleared memory. */
 keel_status_t perf_check_source(const perf_run_t *run, unsigned side);
-/* rank 0, of all ranks: nothing went elsewhere, no atomic was lost */
+/* Rank 0, over all ranks: no access went elsewhere, no atomic was lost. */
 keel_status_t perf_check_sums(const perf_run_t *run, const perf_result_t *all);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * Coordinated checkpoints as the program sees them. It is stopped for as long as a gsync that takes one lasts, less a gsync that
- * takes none; compared with a plain memcpy of as much by all ranks at once, timed by the same gsync after it, less the same.
- * With nothing less, that gsync is compared with the same memcpy once more.
- * Both read the window as the program left it and write into one of two memories in turn. Before each the program writes its
- * memory and all ranks meet. Every time is that of the rank for which it was longest.
+ * Coordinated checkpoints in the view of the program. The program stops for the duration of a gsync
+ * with a checkpoint, minus a gsync without one. This is compared with a plain memcpy of the same
+ * size by all ranks at once, timed with the same gsync after it, minus the same gsync. Without the
+ * subtraction, the gsync is compared with the same memcpy once more. Both read the window as the
+ * program left it and write alternately into one of two memories. Before each the program writes
+ * its memory and all ranks meet. Every time is that of the slowest rank.
  */
 #include "perf_access.h"
 
@@ -13,16 +14,17 @@
 #include <base/memory.h>
 
 enum {
-    GSYNC,    /* one that takes none */
-    TAKEN,    /* one that takes a checkpoint */
-    COPIED,   /* memcpy, and one that takes none */
-    CALL,     /* keel_checkpoint(): until the checkpoint protects */
-    COPY,     /* of TAKEN as the library counts: image, without waiting for other ranks */
-    SAFE,     /* from the copy on until it protects, while the program goes on with gsyncs; */
-    WORK,     /* of that spent in Keel on comparing and parity; */
-    PARITY,   /* of that on parity; all ranks' sum, as */
-    MOVED,    /* bytes read and written for it */
-    TRANSFER, /* until the images of others had come, and the parity was there */
+    GSYNC,  /* without a checkpoint */
+    TAKEN,  /* with a checkpoint */
+    COPIED, /* memcpy, and a gsync without a checkpoint */
+    CALL,   /* keel_checkpoint(): until the checkpoint protects */
+    COPY,   /* part of TAKEN counted by the library: image, without waiting for other ranks */
+    /* from the copy until the checkpoint protects, while the program goes on with gsyncs */
+    SAFE,
+    WORK,     /* part of SAFE spent in Keel on comparison and parity */
+    PARITY,   /* part of WORK spent on parity; sum of all ranks */
+    MOVED,    /* bytes read and written for parity; sum of all ranks */
+    TRANSFER, /* until the images of other ranks had arrived and the parity was complete */
     BUFFERS,  /* bytes */
     CORE,     /* memcpy by rank 0 while the others sleep */
     SERIES
@@ -31,7 +33,7 @@ enum {
 typedef struct ckpt_test {
     perf_run_t *run;
     size_t changed; /* bytes */
-    int value;      /* written last */
+    int value;      /* last value written */
     char *copies[2];
     double values[SERIES][PERF_ROUNDS_MAX];
 } ckpt_test_t;
@@ -42,7 +44,7 @@ static keel_status_t program_work(ckpt_test_t *test)
     return keel_gsync(test->run->ctx, 0);
 }
 
-/* with a copy @a to before it unless NULL */
+/* Times a gsync, after a copy to @a to unless NULL. */
 static keel_status_t gsync_time(ckpt_test_t *test, char *to, unsigned flags, double *ns_p)
 {
     perf_run_t *run = test->run;
@@ -52,14 +54,17 @@ static keel_status_t gsync_time(ckpt_test_t *test, char *to, unsigned flags, dou
     begun = perf_now_ns();
     if (to != NULL) {
         memcpy(to, keel_win_base(run->data), run->test->size);
-        __asm__ volatile("" : : "r"(to) : "memory"); /* the copy is wanted */
+        __asm__ volatile("" : : "r"(to) : "memory"); /* keeps the copy */
     }
     PERF_TRY(keel_gsync(run->ctx, flags));
     *ns_p = (double)(perf_now_ns() - begun);
     return KEEL_OK;
 }
 
-/* gsyncs until the checkpoint is committed or given up. Rank 0 tells the others, so that all end at the same gsync. */
+/*
+ * Runs gsyncs until the checkpoint is committed or aborted. Rank 0 notifies the others, so that all
+ * end at the same gsync.
+ */
 static keel_status_t safe_await(perf_run_t *run, uint64_t before, keel_stats_t *stats)
 {
     const uint64_t *told = keel_win_base(run->data);
@@ -78,7 +83,7 @@ static keel_status_t safe_await(perf_run_t *run, uint64_t before, keel_stats_t *
     }
 }
 
-/* the job's interval is one safe gsync */
+/* Times a checkpoint; the job's interval is one safe gsync. */
 static keel_status_t checkpoint_time(ckpt_test_t *test, unsigned i)
 {
     perf_run_t *run = test->run;
@@ -130,7 +135,7 @@ static keel_status_t core_time(ckpt_test_t *test, char *to, double *ns_p)
     return perf_run_sync(run, 0);
 }
 
-/* in turn the copy comes first or the checkpoint, each with a memory that was not the last one's */
+/* Alternates the order of copy and checkpoint, each with the memory not used last. */
 static keel_status_t iteration_run(ckpt_test_t *test, unsigned long number, unsigned i)
 {
     const int is_first = (number % 2 == 0), has_peer = (test->copies[0] != NULL);
@@ -150,7 +155,7 @@ static keel_status_t iteration_run(ckpt_test_t *test, unsigned long number, unsi
 
 /* ---- results ---- */
 
-/* at rank 0: the longest of all ranks, or their sum */
+/* At rank 0: the maximum over all ranks, or their sum. */
 static keel_status_t ranks_combine(perf_run_t *run, double *values, unsigned count, int is_sum)
 {
     const int is_initiator = run->is_initiator;
@@ -168,7 +173,7 @@ static keel_status_t ranks_combine(perf_run_t *run, double *values, unsigned cou
             values[i] = is_sum ? values[i] + value : value > values[i] ? value : values[i];
         }
     }
-    return keel_gsync(run->ctx, 0); /* before the next ones come */
+    return keel_gsync(run->ctx, 0); /* before further results come */
 }
 
 static void side_fill(perf_side_t *side, double *values, unsigned count, double percentile)
@@ -190,8 +195,8 @@ static void result_fill(ckpt_test_t *test, unsigned count, perf_result_t *result
 
     for (unsigned i = 0; i < count; i++) {
         values[COPIED][i] -= values[GSYNC][i];
-        with_gsync[i] =
-            values[TAKEN][i] / (values[COPIED][i] > 1 ? values[COPIED][i] : 1); /* below: of no use, no success */
+        /* below: no time and no success */
+        with_gsync[i] = values[TAKEN][i] / (values[COPIED][i] > 1 ? values[COPIED][i] : 1);
         values[TAKEN][i] -= values[GSYNC][i];
         values[MOVED][i] /= values[PARITY][i] > 0 ? values[PARITY][i] : 1;
         values[CORE][i] = 2 * size / (values[CORE][i] > 0 ? values[CORE][i] : 1);

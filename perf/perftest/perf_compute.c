@@ -4,9 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PAIRS_MIN    5u         /* blocks of a side a round, at least */
-#define GETS_LOGGED  (4u << 20) /* bytes between two checkpoints: a target has KEEL_GETLOG_SIZE for all */
-#define RECORD_BYTES 64u        /* of a log, and its share of all else, at most */
+#define PAIRS_MIN 5u /* least number of blocks of a side per round */
+/* bytes between two checkpoints: a target has KEEL_GETLOG_SIZE for all */
+#define GETS_LOGGED  (4u << 20)
+#define RECORD_BYTES 64u /* bytes of a log per record, with its share of the rest, at most */
 #define UNLOGGED_MAX (20ul << 20)
 
 static int compare_doubles(const void *a, const void *b)
@@ -54,7 +55,7 @@ void perf_schedule_make(perf_test_t *test, unsigned long log_bytes, perf_schedul
         log_bytes = GETS_LOGGED;
     }
     if (record > 0) {
-        most = log_bytes / record / 2; /* the half: a few accesses before a block are not timed */
+        most = log_bytes / record / 2; /* half: a few accesses before a block are not timed */
         most += (most == 0);
     }
     if (test->outstanding > most) {

@@ -1,4 +1,4 @@
-/* What -h prints. */
+/* Prints the text of -h. */
 #include "perf_plan.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The tests there are, and what makes a plan sane. */
+/* The kinds of tests, and checks of a plan. */
 #include "perf_plan.h"
 
 #include <string.h>

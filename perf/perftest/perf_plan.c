@@ -116,7 +116,7 @@ static const struct option long_options[] = {
 #define KIND(_id)  (1u << (_id))
 #define COLLECTIVE (KIND(PERF_GSYNC) | KIND(PERF_CKPT) | KIND(PERF_RESTORE))
 
-/* options of which it matters whether they were given, and kinds they mean nothing to */
+/* Options that must know whether they were given, and the kinds without a use for them. */
 static const struct {
     int option;
     const char *name;
@@ -143,7 +143,7 @@ static unsigned given_bit(int option)
     return 0;
 }
 
-/* of one test; 0, -1 for a bad value, 1 for an option that is none of a test's */
+/* An option of one test. Returns 0, -1 for a bad value, 1 if the option is none of a test. */
 static int test_option(perf_test_t *test, int option, const char *value)
 {
     unsigned long number;
@@ -193,7 +193,7 @@ static int test_option(perf_test_t *test, int option, const char *value)
     }
 }
 
-/* of the whole run; 0 or -1 */
+/* An option of the whole run. Returns 0 or -1. */
 static int run_option(parser_t *parser, int option, const char *value)
 {
     perf_plan_t *plan = parser->plan;
@@ -246,7 +246,10 @@ static int run_option(parser_t *parser, int option, const char *value)
     }
 }
 
-/* 0, or the exit status; @a is_line: of a batch file, where only what belongs to a test is allowed; -1: help */
+/*
+ * Returns 0, the exit status, or -1 for help. @a is_line: a line of a batch file, which allows
+ * options of a test only.
+ */
 static int parse_words(parser_t *parser, int argc, char **argv, int is_line, perf_test_t *test)
 {
     int option, bad;
@@ -260,7 +263,8 @@ static int parse_words(parser_t *parser, int argc, char **argv, int is_line, per
         if (option == ':' || option == '?') {
             return refuse(parser, option == ':' ? "%s needs a value" : "%s is no option", argv[optind - 1]);
         }
-        bad = (option == 'R' && is_line) ? 1 : test_option(test, option, optarg); /* the columns have one head */
+        /* the columns have a single head */
+        bad = (option == 'R' && is_line) ? 1 : test_option(test, option, optarg);
         if (bad > 0 && !is_line) {
             bad = run_option(parser, option, optarg);
         } else if (bad > 0) {
@@ -295,15 +299,15 @@ static unsigned long default_warmup(const perf_test_t *test)
 {
     switch (test->id) {
     case PERF_CKPT:
-        return 2; /* each of both copies is faulted in */
+        return 2; /* both copies are faulted in */
     case PERF_RESTORE:
-        return 0; /* none of the spares may be meant for it */
+        return 0; /* no spare may be used up */
     default:
         return test->iterations / 10;
     }
 }
 
-/* what was given has a meaning; 0 or the exit status */
+/* Checks that the given options have a meaning. Returns 0 or the exit status. */
 static int given_check(const parser_t *parser, const perf_test_t *test)
 {
     const perf_kind_t *kind = perf_kind(test);
@@ -328,7 +332,7 @@ static int given_check(const parser_t *parser, const perf_test_t *test)
     return 0;
 }
 
-/* of checkpoints and deaths each iteration is a round; 0 or the exit status */
+/* Makes each iteration of checkpoints and deaths a round. Returns 0 or the exit status. */
 static int rounds_settle(const parser_t *parser, perf_test_t *test, int is_iterations_given)
 {
     const char *name = perf_kind(test)->name;
@@ -373,7 +377,7 @@ static int test_add(parser_t *parser, const perf_test_t *given)
     return rounds_settle(parser, test, given->iterations != 0);
 }
 
-/* the line's name, behind that of the line of the batch file before; 0 or the exit status */
+/* Appends the line's name to that of the previous batch file. Returns 0 or the exit status. */
 static int name_add(const parser_t *parser, perf_test_t *test, const char *name)
 {
     const size_t length = strlen(test->name), room = sizeof test->name - length;
@@ -387,7 +391,7 @@ static int name_add(const parser_t *parser, perf_test_t *test, const char *name)
     return 0;
 }
 
-/* every line of batch file @a level with every line of those after it */
+/* Combines every line of batch file @a level with every line of the later files. */
 static int batch_read(parser_t *parser, unsigned level, const perf_test_t *base)
 {
     FILE *file = fopen(parser->batch[level], "r");
@@ -486,5 +490,6 @@ int perf_plan_parse(int argc, char **argv, int is_speaker, perf_plan_t *plan)
     if (status == 0) {
         return -1;
     }
-    return is_speaker ? status : 0; /* the first other status ends the job, perhaps before the speaker has spoken */
+    /* any other first status ends the job, perhaps before the speaker has printed */
+    return is_speaker ? status : 0;
 }

@@ -1,4 +1,7 @@
-/* What keel_perftest is to do: options of the run, and the tests, from the command line or batch files. */
+/*
+ * The plan of keel_perftest: options of the run, and the tests, from the command line or batch
+ * files.
+ */
 #ifndef KEEL_PERF_PLAN_H_
 #define KEEL_PERF_PLAN_H_
 
@@ -6,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define PERF_TESTS_MAX       200 /* a job makes one window a test, and at most 248 */
+#define PERF_TESTS_MAX       200 /* a job makes one window per test, and at most 248 */
 #define PERF_ROUNDS_MAX      64
 #define PERF_NAME_MAX        48
 #define PERF_COUNT_MAX       (1ul << 40) /* iterations, bytes */
@@ -35,8 +38,8 @@ typedef enum { PERF_LANE_AUTO, PERF_LANE_SHM, PERF_LANE_TCP, PERF_LANES } perf_l
 typedef enum { PERF_TEXT, PERF_CSV } perf_format_t;
 
 enum perf_kind_flags {
-    PERF_IS_LATENCY = 1 << 0,    /* one access a flush; compared by time, not by rate */
-    PERF_IS_COLLECTIVE = 1 << 1, /* all ranks call it together: no pattern */
+    PERF_IS_LATENCY = 1 << 0,    /* one access per flush; compared by time, not by rate */
+    PERF_IS_COLLECTIVE = 1 << 1, /* called by all ranks together: no pattern */
     PERF_IS_PUT = 1 << 2,        /* moves data that the caller logs */
     PERF_IS_GET = 1 << 3,        /* moves data that is logged at the target */
     PERF_IS_ATOMIC = 1 << 4,
@@ -47,18 +50,18 @@ typedef struct perf_kind {
     perf_kind_id_t id;
     const char *name, *describe;
     unsigned flags;
-    unsigned peers; /* bits of perf_peer_t that it can be compared with */
+    unsigned peers; /* bits of perf_peer_t: possible peers */
     size_t size;    /* default, bytes */
     unsigned long outstanding;
 } perf_kind_t;
 
-/* one test; no pointers: a client sends it to its server */
+/* One test; without pointers, since a client sends it to the server. */
 typedef struct perf_test {
-    char name[PERF_NAME_MAX]; /* of the batch file's line, else the kind's */
+    char name[PERF_NAME_MAX]; /* from the batch file's line, else the kind's */
     perf_kind_id_t id;
     size_t size;
     unsigned long iterations, warmup, outstanding, rounds;
-    unsigned given; /* bits of the options that perf_plan.c lists */
+    unsigned given; /* bits of the options listed in perf_plan.c */
     double percentile;
     perf_pattern_t pattern;
     perf_peer_t peer;
@@ -70,12 +73,13 @@ typedef struct perf_test {
 typedef struct perf_plan {
     char host[256]; /* empty: server, or under a launcher */
     unsigned port;
-    char protect[8]; /* as KEEL_PROTECT; empty: what the environment says */
+    char protect[8]; /* as KEEL_PROTECT; empty: from the environment */
     perf_lane_t lane;
     perf_format_t format;
     int is_final_only, is_batch;
-    int has_waits;           /* what a program that waits inside phases pays is measured */
-    int is_mixed;            /* or one that mixes ways to synchronise: a death would be a rollback */
+    int has_waits; /* measures a program that waits inside phases */
+    /* measures a program that mixes ways to synchronise: a death would be a rollback */
+    int is_mixed;
     unsigned long log_bytes; /* of a process's logs between two checkpoints */
     char ucx_option[64];     /* NAME=VALUE for raw UCX alone */
     unsigned count;
@@ -88,7 +92,7 @@ static inline const perf_kind_t *perf_kind(const perf_test_t *test)
     return &perf_kinds[test->id];
 }
 
-/* of a rank's memory, or of a message */
+/* log2 of the largest memory of a rank, or of the largest message. */
 static inline unsigned perf_size_shift(const perf_kind_t *kind)
 {
     return (kind->flags & PERF_IS_COLLECTIVE) ? 40 : 30;
@@ -96,13 +100,13 @@ static inline unsigned perf_size_shift(const perf_kind_t *kind)
 
 extern const char *const perf_pattern_names[PERF_PATTERNS];
 const char *perf_pattern_name(perf_pattern_t pattern);
-const char *perf_peer_name(perf_peer_t peer); /* as the results show it */
-/* of KEEL_PROTECT's values the one with this name; NULL: there is none */
+const char *perf_peer_name(perf_peer_t peer); /* as shown in the results */
+/* The value of KEEL_PROTECT with this name; NULL: no such value. */
 const char *perf_protect_find(const char *name);
 
-/* -1 to go on, else the exit status; complains on stderr when @a is_speaker */
+/* Returns -1 to go on, else the exit status. Reports errors on stderr if @a is_speaker. */
 int perf_plan_parse(int argc, char **argv, int is_speaker, perf_plan_t *plan);
-/* whether what a client sent is a plan that perf_plan_parse() could have made */
+/* True if a client's plan could come from perf_plan_parse(). */
 int perf_plan_is_sane(const perf_plan_t *plan);
 
 void perf_help_print(void);

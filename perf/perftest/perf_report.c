@@ -1,7 +1,8 @@
 /*
- * Results as ucx_perftest shows them. Of several initiators all are means of one of them: on fewer cores than
- * ranks they take turns, and a sum would be more than the machine does. The ratio is Keel's rate against the other's, or
- * of latencies Keel's time against the other's: median over the rounds, quartiles.
+ * Results in the format of ucx_perftest. With several initiators all numbers are the means of one:
+ * on fewer cores than ranks they take turns, and a sum would exceed the machine's rate. The ratio
+ * is Keel's rate against the peer's, or for latencies Keel's time against the peer's: median over
+ * the rounds, quartiles.
  */
 #include "perf_report.h"
 
@@ -14,7 +15,7 @@
 
 #define STAGE_NS 1000000000ull
 
-/* one side of a result, of all initiators together */
+/* One side of a result, of all initiators together. */
 typedef struct side {
     double percentile_us, average_us, overall_us;
     double average_mbs, overall_mbs, average_rate, overall_rate;
@@ -196,7 +197,7 @@ void perf_report_stage(perf_run_t *run, const perf_result_t *result, unsigned lo
     run->stage_ns = now;
 }
 
-/* of all rounds, from what an access took in the mean of the initiators */
+/* The ratios of all rounds, from the mean time of an access over the initiators. */
 static void ratios_make(const perf_run_t *run, const perf_test_t *test, const perf_result_t *all, double *ratios)
 {
     double keel[PERF_ROUNDS_MAX] = {0}, peer[PERF_ROUNDS_MAX] = {0};
@@ -219,7 +220,7 @@ typedef struct final {
     double ratios[PERF_ROUNDS_MAX], quartiles[3];
 } final_t;
 
-/* of all ranks */
+/* The sum over all ranks. */
 static perf_counts_t counts_sum(const perf_run_t *run, const perf_result_t *all)
 {
     perf_counts_t sum = {.turns = all[0].counts.turns};
@@ -323,7 +324,7 @@ void perf_report_final(const perf_run_t *run, const perf_test_t *test, const per
     for (uint32_t r = 0; r < run->initiators; r++) {
         end.iterations += (is_collective && r > 0) ? 0 : all[r].iterations;
     }
-    if (has_counts(test)) { /* of a restore there is only rank 0's result */
+    if (has_counts(test)) { /* a restore has the result of rank 0 only */
         end.counts = counts_sum(run, all);
     }
     if (test->peer != PERF_PEER_NONE) {

@@ -1,7 +1,8 @@
 /*
- * A rank is killed, its replacement takes its place: from the death until it stands where the others are. A cycle of gsyncs
- * a death, of each rank but rank 0 in turn, from the last on. It writes the time into a file of rank 0's and kills itself: a put
- * would be another in the next life, and a replacement has to do what its predecessor did.
+ * Times a replacement: from the death of a killed rank until the replacement has caught up. Each
+ * death has a cycle of gsyncs; all ranks but rank 0 die in turn, the last rank first. The dying
+ * rank writes the time into a file of rank 0 and kills itself: a put would differ in the next life,
+ * and a replacement has to repeat its predecessor's actions.
  */
 #define _GNU_SOURCE /* memfd_create */
 #include "perf_access.h"
@@ -15,20 +16,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define STRIP  (1u << 20) /* bytes each rank puts to its neighbour a step, at most */
-#define TOLD   7u         /* words a replacement tells */
+#define STRIP  (1u << 20) /* bytes that each rank puts to its neighbour per step, at most */
+#define TOLD   7u         /* words reported by a replacement */
 #define NOBODY ULONG_MAX
 
 typedef struct restore {
     perf_run_t *run;
     keel_win_h data, told;
-    size_t told_at;  /* in its window, behind the names of hosts */
+    size_t told_at;  /* in the window, behind the names of hosts */
     uint64_t step;   /* protected */
-    char deaths[64]; /* protected: the file with a word for each death's time */
-    int deaths_fd;   /* rank 0's */
+    char deaths[64]; /* protected: the file with one word per death, its time */
+    int deaths_fd;   /* of rank 0 */
     char *source;
-    unsigned long cycle;    /* steps of one */
-    unsigned long replaced; /* the death after which this process came, or NOBODY's */
+    unsigned long cycle;    /* steps of a cycle */
+    unsigned long replaced; /* the death before this process, or NOBODY */
 } restore_t;
 
 static keel_status_t step_put(restore_t *restore, uint64_t step)
@@ -49,7 +50,10 @@ static size_t told_offset(const restore_t *restore, unsigned long death)
     return restore->told_at + death * TOLD * sizeof(uint64_t);
 }
 
-/* rank 0, which outlives all, has the file: it leaves nothing behind. The others learn its name after the next gsync. */
+/*
+ * Creates the file at rank 0, which outlives all ranks, so that no file is left behind. The other
+ * ranks learn the name after the next gsync.
+ */
 static keel_status_t deaths_open(restore_t *restore)
 {
     const perf_run_t *run = restore->run;
@@ -83,7 +87,7 @@ static keel_status_t die(const restore_t *restore, unsigned long death)
     return KEEL_ERR_STATE;
 }
 
-/* where the others are; to rank 0, which prints */
+/* Reports that the replacement has caught up, to rank 0, which prints. */
 static keel_status_t tell(restore_t *restore, unsigned long death)
 {
     uint64_t told[TOLD] = {perf_now_ns(), restore->run->main_ns};
@@ -94,7 +98,10 @@ static keel_status_t tell(restore_t *restore, unsigned long death)
     return keel_put(restore->told, 0, told_offset(restore, death), told, sizeof told);
 }
 
-/* step @a at of the cycle of one death: image, puts, death of the rank whose turn it is, its replacement tells */
+/*
+ * Runs step @a at of the cycle of one death: image, puts, death of the rank in turn, report of the
+ * replacement.
+ */
 static keel_status_t step_run(restore_t *restore, unsigned long death, unsigned long at)
 {
     perf_run_t *run = restore->run;
@@ -115,7 +122,7 @@ static keel_status_t step_run(restore_t *restore, unsigned long death, unsigned 
     return keel_gsync(run->ctx, 0);
 }
 
-/* the first two words are moments; a spare was launched before the death */
+/* The first two words are points in time; a spare was launched before the death. */
 static double part_ns(const uint64_t *told, uint64_t died, unsigned part)
 {
     if (part >= 2) {
@@ -182,11 +189,12 @@ keel_status_t perf_restore_run(perf_run_t *run, const perf_test_t *test, perf_re
     PERF_TRY(keel_protect(run->ctx, 0, &restore.step, sizeof restore.step));
     PERF_TRY(keel_protect(run->ctx, 1, restore.deaths, sizeof restore.deaths));
     if (keel_restarted(run->ctx)) {
-        PERF_TRY(keel_restore(run->ctx)); /* to the image of its cycle */
+        PERF_TRY(keel_restore(run->ctx)); /* to the image of the cycle */
         restore.replaced = (unsigned long)(restore.step / restore.cycle);
     } else {
         memset(keel_win_base(restore.data), 1 + (int)run->rank, test->size);
-        PERF_TRY(perf_run_hosts_compare(run, restore.told, 0)); /* its gsyncs: nobody writes into that memory before */
+        /* includes gsyncs: no rank writes into that memory earlier */
+        PERF_TRY(perf_run_hosts_compare(run, restore.told, 0));
         PERF_TRY(deaths_open(&restore));
         PERF_TRY(keel_gsync(run->ctx, 0));
         if (run->rank != 0) {
@@ -194,7 +202,8 @@ keel_status_t perf_restore_run(perf_run_t *run, const perf_test_t *test, perf_re
         }
     }
     while (restore.step < deaths_of(test) * restore.cycle) {
-        const uint64_t step = restore.step++; /* before the gsync: an image taken there goes on from here */
+        /* before the gsync: an image taken there goes on from here */
+        const uint64_t step = restore.step++;
 
         PERF_TRY(step_run(&restore, (unsigned long)(step / restore.cycle), (unsigned long)(step % restore.cycle)));
     }

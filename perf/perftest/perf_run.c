@@ -1,8 +1,9 @@
 /*
- * A job under measurement. Steps: an initiator that is done with one puts its number to everybody and goes on when all
- * initiators' numbers are there; the others only wait, so a target does nothing for Keel's accesses but what its
- * service thread does, and nothing but progress for raw UCX's. Where that is needed, an initiator begins when the targets are
- * awake, whose numbers say so.
+ * A job under measurement. Steps: an initiator that has finished a step puts the step's number to
+ * all ranks and goes on once all initiators' numbers have arrived; other ranks only wait. So a
+ * target spends only its service thread on Keel's accesses, and only progress on raw UCX's. Where
+ * needed, an initiator begins after the targets have put their numbers, which shows that they are
+ * awake.
  */
 #include "perf_run.h"
 
@@ -16,7 +17,7 @@
 #include "job/init.h"
 #include "transports/table.h"
 
-#define NAP_NS 200000 /* of who waits while others measure */
+#define NAP_NS 200000 /* nap of a waiting rank while others measure */
 
 uint64_t perf_now_ns(void)
 {
@@ -57,7 +58,7 @@ void perf_part_fill_ratios(perf_part_t *part, const char *name, double *ratios, 
 
 /* ---- the job ---- */
 
-/* marks; at every rank the cards; at rank 0 the results */
+/* Offsets in the window: marks; at every rank the cards; at rank 0 the results. */
 static size_t cards_at(const perf_run_t *run)
 {
     return run->size * sizeof(uint64_t);
@@ -84,7 +85,8 @@ static keel_status_t context_open(perf_run_t *run)
         snprintf(lane, sizeof lane, "KEEL_LANES=%s", run->plan->lane == PERF_LANE_SHM ? "direct" : "served");
         env[count++] = lane;
     }
-    env[count++] = "KEEL_CKPT_INTERVAL=1gsyncs"; /* safe gsyncs are of ckpt alone: each takes one */
+    /* only ckpt has safe gsyncs: each takes a checkpoint */
+    env[count++] = "KEEL_CKPT_INTERVAL=1gsyncs";
     if (run->plan->has_waits) {
         params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         params.flags = KEEL_PARAM_FLAG_WAITS;
@@ -92,7 +94,7 @@ static keel_status_t context_open(perf_run_t *run)
     return (run->pair != NULL) ? keel_init_on(&drivers, &params, &run->ctx) : keel_init(&params, &run->ctx);
 }
 
-/* whether all ranks run on one host, as raw UCX has to know: by their names */
+/* Compares the host names: raw UCX must know whether all ranks run on one host. */
 keel_status_t perf_run_hosts_compare(perf_run_t *run, keel_win_h win, size_t at)
 {
     const char *lanes = getenv("KEEL_LANES");
@@ -123,11 +125,12 @@ keel_status_t perf_run_open(perf_run_t *run, int is_bare)
     run->rank = keel_rank(run->ctx);
     run->size = keel_size(run->ctx);
     if (is_bare) {
-        return KEEL_OK; /* windows of its own: a replacement makes them again in the same order */
+        /* a bare test has separate windows: a replacement makes them again in the same order */
+        return KEEL_OK;
     }
     PERF_TRY(keel_win_alloc(run->ctx, results_at(run) + (run->rank == 0 ? run->size * sizeof(perf_result_t) : 0), NULL,
                             &run->marks));
-    if (run->plan->is_mixed) { /* from the first access on, and as fast as it will be from the first gsync on */
+    if (run->plan->is_mixed) { /* from the first access on, at the speed after the first gsync */
         PERF_TRY(keel_lock(run->ctx, run->rank));
         PERF_TRY(keel_unlock(run->ctx, run->rank));
     }
@@ -158,7 +161,7 @@ static keel_status_t mark_put(perf_run_t *run, uint32_t ranks)
     return keel_flush_all(run->ctx);
 }
 
-/* over tcp raw UCX's targets have to be awake */
+/* over tcp, raw UCX's targets have to be awake */
 static int needs_targets(const perf_run_t *run, int is_raw)
 {
     return is_raw && !run->is_shm;
@@ -191,7 +194,7 @@ keel_status_t perf_run_sync(perf_run_t *run, int is_raw)
         } else if (i % 64 == 0) {
             PERF_TRY(keel_progress(run->ctx));
             if (run->size > (uint32_t)sysconf(_SC_NPROCESSORS_ONLN)) {
-                sched_yield(); /* on cores of their own they spin, as those of ucx_perftest do */
+                sched_yield(); /* on separate cores they spin, like those of ucx_perftest */
             }
         }
     }

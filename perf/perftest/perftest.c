@@ -1,6 +1,6 @@
 /*
- * keel_perftest: what Keel's accesses and checkpoints take, with the habits of ucx_perftest: a client and a server, or
- * under a launcher any number of ranks.
+ * keel_perftest: times of Keel's accesses and checkpoints, with the options of ucx_perftest: a
+ * client and a server, or any number of ranks under a launcher.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int is_speaker(void)
     return rank == NULL || !strcmp(rank, "0");
 }
 
-/* the client's plan is done by both */
+/* Shares the client's plan with the server. */
 static int plan_share(perf_pair_t *pair, perf_plan_t *plan)
 {
     const uint64_t size = sizeof *plan;
@@ -107,7 +107,7 @@ static int perf_main(int argc, char **argv)
         run.pair = &pair;
     } else if (plan.host[0] != '\0') {
         if (!is_speaker()) {
-            return 0; /* as after any other wrong argument */
+            return 0; /* like after any other wrong argument */
         }
         fprintf(stderr, "keel_perftest: under a launcher there is no server: %s\n", plan.host);
         return 2;

@@ -1,4 +1,4 @@
-/* Raw UCX: opening, meeting, closing. */
+/* Raw UCX: opening, connecting, closing. */
 #include "raw_ucp.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ static ucs_status_t open_context(raw_ucp_t *raw, const char *tls, const char *op
     return (status == UCS_OK) ? ucp_worker_create(raw->context, &worker, &raw->worker) : status;
 }
 
-/* "UCX_NAME" of "NAME=VALUE"; returns VALUE */
+/* Splits "NAME=VALUE" into "UCX_NAME" and VALUE; returns VALUE. */
 static const char *split_option(const char *option, char variable[RAW_UCP_VARIABLE])
 {
     const int length = (int)strcspn(option, "=");
@@ -57,7 +57,10 @@ static const char *split_option(const char *option, char variable[RAW_UCP_VARIAB
     return option + length + (option[length] == '=');
 }
 
-/* The child opens a context over all transports with the option set. UCX then warns about variables that no part of it reads. */
+/*
+ * In a child process: opens a context over all transports with the option set. UCX then warns about
+ * unused variables.
+ */
 static void open_and_exit(const char *option, int output)
 {
     char variable[RAW_UCP_VARIABLE];
@@ -104,8 +107,11 @@ int raw_ucp_option_check(const char *option)
     return is_unused ? -1 : 0;
 }
 
-/* One option of the caller's, for this context alone, which reads the environment while it is opened: ucp_config_modify()
- * would not find what belongs to a transport under the name that it has in the environment. */
+/*
+ * Opens a context with one option of the user, for this context alone, since UCX reads the
+ * environment while opening. ucp_config_modify() would not find settings of transports under their
+ * names in the environment.
+ */
 static ucs_status_t open_with_option(raw_ucp_t *raw, const char *tls, const char *option)
 {
     char variable[RAW_UCP_VARIABLE], *before = NULL;

@@ -1,14 +1,14 @@
 /*
- * Raw UCX to compare with: a UCP context of its own over one transport, memory that UCP allocates (what makes its puts
- * one-sided on shared memory), an endpoint and a remote key for each target.
+ * Raw UCX as a peer: a UCP context over one transport, memory allocated by UCP (so that its puts
+ * are one-sided on shared memory), and an endpoint and a remote key for each target.
  */
 #ifndef KEEL_PERF_RAW_UCP_H_
 #define KEEL_PERF_RAW_UCP_H_
 
 #include <ucp/api/ucp.h>
 
-#define RAW_UCP_CARD   1024 /* bytes that tell another rank how to write here */
-#define RAW_UCP_OPTION 64   /* of the name of an option, at most */
+#define RAW_UCP_CARD   1024 /* bytes of a card, with which another rank writes here */
+#define RAW_UCP_OPTION 64   /* largest name of an option */
 
 typedef struct raw_target {
     ucp_ep_h ep;
@@ -21,25 +21,28 @@ typedef struct raw_ucp {
     ucp_worker_h worker;
     ucp_mem_h memory;
     void *base;
-    raw_target_t *targets; /* by rank; without endpoint where nothing is connected */
+    raw_target_t *targets; /* by rank; without an endpoint if not connected */
     unsigned ranks;
-    uint64_t accesses; /* puts, gets and atomics handed over to UCP */
+    uint64_t accesses; /* puts, gets and atomics given to UCP */
 } raw_ucp_t;
 
 /*
- * -1 after a message if UCX has no variable of the option's name. Call before the process starts a thread or opens UCX: a
- * child process tries the option, since UCX has no call that lists the settings of its transports.
+ * Returns -1 after a message if UCX has no variable of the option's name. Call before the process
+ * starts a thread or opens UCX: a child process tries the option, since UCX has no call that lists
+ * the settings of its transports.
  */
 int raw_ucp_option_check(const char *option);
-/* @a tls as UCX_TLS; @a option: "NAME=VALUE" without UCX_, or empty.
- * 0, or -1 after a message on stderr; what was opened is closed by raw_ucp_close() all the same */
+/*
+ * @a tls: as UCX_TLS; @a option: "NAME=VALUE" without UCX_, or empty. Returns 0, or -1 after a
+ * message on stderr; raw_ucp_close() closes in either case.
+ */
 int raw_ucp_open(raw_ucp_t *raw, const char *tls, const char *option, size_t bytes, unsigned ranks);
-/* endpoints first, while the targets make progress: over tcp their closing needs them */
+/* Endpoints are closed first, while the targets make progress: closing over tcp needs them. */
 void raw_ucp_disconnect(raw_ucp_t *raw);
 void raw_ucp_close(raw_ucp_t *raw);
 int raw_ucp_card(raw_ucp_t *raw, void *card);
 int raw_ucp_connect(raw_ucp_t *raw, unsigned index, const void *card);
-/* until a request of UCP's, or NULL, is complete */
+/* Waits until a request of UCP, or NULL, is complete. */
 int raw_ucp_wait(raw_ucp_t *raw, ucs_status_ptr_t request);
 
 static inline int raw_ucp_get(raw_ucp_t *raw, unsigned target, void *buffer, size_t length, uint64_t offset)
@@ -52,7 +55,7 @@ static inline int raw_ucp_get(raw_ucp_t *raw, unsigned target, void *buffer, siz
     return (request == NULL) ? 0 : raw_ucp_wait(raw, request);
 }
 
-/* issued, and completed by the next flush; requests are given back at once */
+/* Issued, and completed by the next flush; frees requests at once. */
 static inline int raw_ucp_started(ucs_status_ptr_t request)
 {
     if (UCS_PTR_IS_PTR(request)) {
@@ -80,7 +83,7 @@ static inline int raw_ucp_get_nbx(raw_ucp_t *raw, unsigned target, void *buffer,
     return raw_ucp_started(ucp_get_nbx(t->ep, buffer, length, t->base + offset, t->rkey, &none));
 }
 
-/* posted: without result */
+/* Posted: without a result. */
 static inline int raw_ucp_add_nbx(raw_ucp_t *raw, unsigned target, const void *operand, size_t size, uint64_t offset)
 {
     const ucp_request_param_t params = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
@@ -91,7 +94,10 @@ static inline int raw_ucp_add_nbx(raw_ucp_t *raw, unsigned target, const void *o
     return raw_ucp_started(ucp_atomic_op_nbx(t->ep, UCP_ATOMIC_OP_ADD, operand, 1, t->base + offset, t->rkey, &params));
 }
 
-/* blocking; CSWAP: @a operand is what is compared, @a result what is written, and gets the old value */
+/*
+ * Blocking. CSWAP: @a operand is the expected value, @a result the new value, replaced by the old
+ * value.
+ */
 static inline int raw_ucp_fetch(raw_ucp_t *raw, unsigned target, ucp_atomic_op_t op, const void *operand, void *result,
                                 size_t size, uint64_t offset)
 {

@@ -1,8 +1,9 @@
 /*
- * CG, the conjugate gradient kernel of the NAS Parallel Benchmarks, on Keel's puts: the smallest eigenvalue of a sparse
- * random matrix by inverse iteration, each of which solves a system with 25 steps of conjugate gradients. Every rank owns some
- * rows; vectors to be multiplied are put to all ranks, and sums are made of shares that all ranks get, in the order of
- * ranks, so that all have the same bits.
+ * CG, the conjugate gradient kernel of the NAS Parallel Benchmarks, on Keel's puts: the smallest
+ * eigenvalue of a sparse random matrix by inverse iteration; each iteration solves a system with 25
+ * steps of conjugate gradients. Every rank owns some rows. Vectors to multiply are put to all
+ * ranks. Sums consist of shares put to all ranks and added in the order of ranks, so all ranks get
+ * the same bits.
  */
 #include "cg_matrix.h"
 #include "../lib/kernel_options.h"
@@ -16,7 +17,7 @@
 
 enum { CG_STEPS = 25, STEPS_PER_ITERATION = CG_STEPS + 2 };
 
-/* Which sum; each has a share of every rank in every rank's window. */
+/* The sums; each has a share of every rank in every rank's window. */
 typedef enum { SUM_RHO, SUM_PQ, SUM_XZ, SUM_ZZ, SUM_RESIDUAL, SUM_COUNT } sum_t;
 
 typedef struct {
@@ -29,13 +30,14 @@ typedef struct {
     unsigned long iterations;
     kernel_common_t common;
     keel_context_h ctx;
-    cg_matrix_t matrix;  /* own rows; made anew in each life */
-    keel_win_h whole;    /* the vector to be multiplied, then shares of sums [SUM_COUNT][ranks] */
-    keel_win_h hashes;   /* at rank 0: of each rank's memory */
-    state_t state;       /* protected */
-    uint64_t executed;   /* steps, by this process */
-    double *x, *z, *r;   /* protected: own parts, one after another */
-    double *p, *product; /* scratch but for p, own part of what is in the window: protected with it */
+    cg_matrix_t matrix; /* own rows; built again in each life */
+    keel_win_h whole;   /* the vector to multiply, then shares of sums [SUM_COUNT][ranks] */
+    keel_win_h hashes;  /* at rank 0: hash of each rank's memory */
+    state_t state;      /* protected */
+    uint64_t executed;  /* steps done by this process */
+    double *x, *z, *r;  /* protected: own parts, one after another */
+    /* p is protected: own part of the vector in the window; the rest is scratch */
+    double *p, *product;
 } cg_t;
 
 static const char help[] =
@@ -80,11 +82,11 @@ static keel_status_t put_to_all(cg_t *cg, uint64_t offset, const void *from, siz
     keel_status_t status;
     uint32_t i;
 
-    for (i = 1; i <= size; i++) { /* own copy last; not all to the same rank at once */
+    for (i = 1; i <= size; i++) { /* own copy last; different ranks start at different targets */
         status = keel_put_nbx(cg->whole, (own + i) % size, offset, from, bytes, NULL, NULL);
         KERNEL_TRY(status);
     }
-    return KEEL_OK; /* from stays as it is until the next gsync */
+    return KEEL_OK; /* from must not change until the next gsync */
 }
 
 static keel_status_t spread_vector(cg_t *cg, const double *own)
@@ -97,7 +99,7 @@ static double *share_of(const cg_t *cg, sum_t sum, uint32_t rank)
     return whole_vector(cg) + cg->klass->n + (size_t)sum * keel_size(cg->ctx) + rank;
 }
 
-/* For a small share: the call keeps no pointer to it. */
+/* Puts a small share to all ranks; the call keeps no pointer to it. */
 static keel_status_t spread_share(cg_t *cg, sum_t sum, double share)
 {
     const uint32_t own = keel_rank(cg->ctx);
@@ -183,7 +185,7 @@ static keel_status_t refine_system(cg_t *cg)
     return step_end(cg, 2);
 }
 
-/* |x - A z|, zeta, and the next x */
+/* Computes |x - A z|, zeta, and the next x. */
 static keel_status_t end_system(cg_t *cg)
 {
     const size_t count = cg->matrix.count;
@@ -209,7 +211,7 @@ static keel_status_t end_system(cg_t *cg)
     return step_end(cg, 2);
 }
 
-/* The last step: a hash of all that a restart would bring back, to rank 0. */
+/* Last step: sends rank 0 a hash of all memory that a restart would restore. */
 static keel_status_t hash_memory(cg_t *cg)
 {
     uint64_t hash = kernel_hash(KERNEL_HASH_START, &cg->state.step, sizeof cg->state.step);
@@ -237,13 +239,13 @@ static keel_status_t do_step(cg_t *cg)
 
 /* ---- the end ---- */
 
-/* The program's: of all iterations, and one that hashes the memory. */
+/* Steps of the program: all iterations, and one step that hashes the memory. */
 static uint64_t steps(const cg_t *cg)
 {
     return cg->iterations * STEPS_PER_ITERATION + 1;
 }
 
-/* A replacement knows from --die how far its predecessor came; where death came otherwise nobody can tell. */
+/* Reports repeated steps. A replacement knows its predecessor's progress from --die only. */
 static void tell_again(const cg_t *cg, uint32_t rank, uint32_t incarnation)
 {
     if (incarnation == 0) {
@@ -309,7 +311,7 @@ static int scratch_init(cg_t *cg)
     return 0;
 }
 
-/* Windows and protected memory, the same in every life. */
+/* Opens windows and protected memory, equal in every life. */
 static keel_status_t open_memory(cg_t *cg)
 {
     const uint32_t size = keel_size(cg->ctx);
@@ -320,7 +322,7 @@ static keel_status_t open_memory(cg_t *cg)
     return keel_protect(cg->ctx, 1, cg->x, 3 * (size_t)cg->matrix.count * sizeof *cg->x);
 }
 
-/* All steps that are left, and the end. Called again after a rollback. */
+/* Runs the remaining steps and the end. Called again after a rollback. */
 static keel_status_t run(cg_t *cg, kernel_outcome_t *outcome)
 {
     if (keel_restarted(cg->ctx)) {

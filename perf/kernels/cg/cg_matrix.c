@@ -1,6 +1,6 @@
 /*
- * The matrix is a sum of outer products of n sparse random vectors with falling weights. Vector i has 0.5 at i. Every
- * process draws all vectors and adds up the rows that it owns.
+ * The matrix is a sum of outer products of n sparse random vectors with falling weights. Vector i
+ * has 0.5 at i. Every process draws all vectors and adds up the rows that it owns.
  */
 #include "cg_matrix.h"
 #include "../lib/npb_random.h"
@@ -28,7 +28,7 @@ typedef struct {
     uint32_t stride;
 } vectors_t;
 
-/* Which vectors have an element in each own row: those of row r stand from begin[r] on. */
+/* Vectors with an element in each own row: those of row r start at begin[r]. */
 typedef struct {
     size_t *begin;
     uint32_t *vector;
@@ -51,7 +51,7 @@ int cg_zeta_is_published(const cg_class_t *klass, double zeta)
     return fabs(zeta - klass->zeta) <= CG_EPSILON;
 }
 
-/* Sets an element of a sparse vector; returns its new length. */
+/* Sets an element of a sparse vector; returns the new length. */
 static uint32_t vector_set(uint32_t *index, double *value, uint32_t length, uint32_t at, double to)
 {
     uint32_t k;
@@ -126,7 +126,7 @@ static int vectors_init(vectors_t *vectors, const cg_class_t *klass)
     return 0;
 }
 
-/* Returns what the elements of all own rows are at most, or 0 without memory. */
+/* Returns an upper bound on the elements of all own rows, or 0 if memory is short. */
 static size_t uses_init(uses_t *uses, const vectors_t *vectors, uint32_t n, uint32_t first, uint32_t count)
 {
     size_t most = 1;
@@ -158,7 +158,8 @@ static size_t uses_init(uses_t *uses, const vectors_t *vectors, uint32_t n, uint
         for (k = 0; k < vectors->length[i]; k++) {
             row = vectors->index[(size_t)i * vectors->stride + k] - first;
             if (row < count) {
-                uses->vector[uses->begin[row + 1]++] = i; /* counts up to where the next row begins */
+                /* counts up to the start of the next row */
+                uses->vector[uses->begin[row + 1]++] = i;
             }
         }
     }
@@ -172,7 +173,7 @@ static int compare_columns(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Adds row @a j up in @a sums, which are zero before and after, and appends it to the matrix. */
+/* Adds row @a j in @a sums, which are zero before and after, and appends the row to the matrix. */
 static size_t add_row(cg_matrix_t *matrix, const vectors_t *vectors, const uint32_t *uses, size_t count, uint32_t j,
                       double diagonal, size_t at, double *sums)
 {

@@ -1,4 +1,7 @@
-/* What the NAS Parallel Benchmarks prescribe for CG: sizes, the random sparse matrix, the published zeta. */
+/*
+ * Specification of CG in the NAS Parallel Benchmarks: sizes, the random sparse matrix, the
+ * published zeta.
+ */
 #ifndef KEEL_KERNEL_CG_MATRIX_H_
 #define KEEL_KERNEL_CG_MATRIX_H_
 
@@ -17,15 +20,18 @@ typedef struct {
 /* Rows first .. first + count - 1. */
 typedef struct {
     uint32_t first, count;
-    size_t *row; /* count + 1 of them: where each row's elements begin */
+    size_t *row; /* count + 1 starts of the rows' elements */
     uint32_t *column;
     double *value;
 } cg_matrix_t;
 
-const cg_class_t *cg_class_find(const char *name); /* NULL when there is none */
+const cg_class_t *cg_class_find(const char *name); /* NULL: no such class */
 int cg_zeta_is_published(const cg_class_t *klass, double zeta);
 
-/* Makes @a count rows from @a first on, the same in every process. 0, or -1 without memory. */
+/*
+ * Makes @a count rows from @a first on, equal in every process. Returns 0, or -1 if memory is
+ * short.
+ */
 int cg_matrix_init(cg_matrix_t *matrix, const cg_class_t *klass, uint32_t first, uint32_t count);
 void cg_matrix_cleanup(cg_matrix_t *matrix);
 

@@ -1,8 +1,9 @@
 /*
- * The key-value store of [F 7.2.2]: every rank inserts random elements into a hash table over all of them and thinks after
- * each insert, so long that inserts take a twentieth of the time. With --closed it does not think. Racing inserts end in
- * another order in every run: the program says that it is not access deterministic, and a death is a rollback. Who inserted what
- * is the same in every run, and each element must be found exactly once, where it belongs.
+ * The key-value store of [F 7.2.2]: every rank inserts random elements into a hash table over all
+ * ranks and thinks after each insert, so long that inserts take a twentieth of the time. With
+ * --closed there is no think time. Racing inserts end in a different order in every run: the
+ * program declares itself not access deterministic, and a death is a rollback. The elements of each
+ * rank are the same in every run, and each must be found exactly once, in the right place.
  */
 #include "dht_think.h"
 #include "dht_volume.h"
@@ -13,15 +14,15 @@
 #include <time.h>
 
 #define PROGRAM      "dht"
-#define SHARE_WANTED 0.05 /* of the time, for inserts */
+#define SHARE_WANTED 0.05 /* share of the time for inserts */
 
-enum { LATEST = 64 }; /* inserts by which the think time is set */
+enum { LATEST = 64 }; /* inserts that determine the think time */
 
 typedef struct {
     uint64_t step;    /* batches of inserts, then the count */
     double started;   /* wall clock; 0: not yet */
-    double inserting; /* seconds so far; what a lost life took is lost */
-    double thinking;  /* the same */
+    double inserting; /* seconds so far; the time of a lost life is lost */
+    double thinking;  /* seconds so far, like inserting */
 } state_t;
 
 typedef struct {
@@ -29,10 +30,10 @@ typedef struct {
     int is_closed;
     kernel_common_t common;
     dht_t dht;
-    keel_win_h results; /* at rank 0: a dht_count_t of each rank */
+    keel_win_h results; /* at rank 0: dht_count_t of each rank */
     state_t state;      /* protected */
     double think_s;     /* mean */
-    double insert_s;    /* of the latest inserts of this life, decaying */
+    double insert_s;    /* decaying mean over the latest inserts of this life */
 } job_t;
 
 static const char help[] =
@@ -64,7 +65,7 @@ static double steady_now_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Busy, as a program that computes. */
+/* Thinks busily, like a computing program. */
 static void think(const job_t *job, uint64_t index)
 {
     const double until = steady_now_s() + job->think_s * dht_think(dht_element(~index));
@@ -73,13 +74,16 @@ static void think(const job_t *job, uint64_t index)
     }
 }
 
-/* The latest inserts set the think time, when the command line does not: the first ones take longer, as memory is new. */
+/*
+ * Sets the think time from the latest inserts unless given on the command line: first inserts take
+ * longer, in new memory.
+ */
 static void set_think_time(job_t *job, double insert_s)
 {
     if (job->is_closed || job->think_ns != 0) {
         return;
     }
-    job->insert_s += (insert_s - job->insert_s) / LATEST; /* from 0: what each took is counted once */
+    job->insert_s += (insert_s - job->insert_s) / LATEST; /* starts from 0: each time counts once */
     job->think_s = job->insert_s * (1 - SHARE_WANTED) / SHARE_WANTED;
 }
 
@@ -168,7 +172,7 @@ static void print(const job_t *job, const kernel_outcome_t *outcome, const dht_c
     kernel_print_outcome(outcome, job->common.format, fields, sizeof fields / sizeof *fields);
 }
 
-/* Windows and protected memory, the same in every life. */
+/* Opens windows and protected memory, equal in every life. */
 static keel_status_t open_memory(job_t *job)
 {
     const size_t bytes = (keel_rank(job->dht.ctx) == 0) ? job->dht.ranks * sizeof(dht_count_t) : 0;
@@ -178,7 +182,7 @@ static keel_status_t open_memory(job_t *job)
     return keel_protect(job->dht.ctx, 0, &job->state, sizeof job->state);
 }
 
-/* All steps that are left, and the end. Called again after a rollback. */
+/* Runs the remaining steps and the end. Called again after a rollback. */
 static keel_status_t run(job_t *job, kernel_outcome_t *outcome, dht_count_t *all)
 {
     if (keel_restarted(job->dht.ctx)) {

@@ -1,4 +1,6 @@
-/* Think time of the store: the paper's f * d * exp(-d * x) [F 7.2.2], x uniform in (0, 4), d = 1. */
+/*
+ * Think time of the store: the paper's f * d * exp(-d * x) [F 7.2.2], x uniform in (0, 4), d = 1.
+ */
 #ifndef KEEL_KERNEL_DHT_THINK_H_
 #define KEEL_KERNEL_DHT_THINK_H_
 
@@ -8,7 +10,7 @@
 #define DHT_THINK_DELTA 1.0
 #define DHT_THINK_END   4.0
 
-/* With f so that the mean over all @a random bits is 1. */
+/* Think time with f chosen for a mean of 1 over all @a random bits. */
 static inline double dht_think(uint64_t random)
 {
     const double x = ldexp((double)(random >> 11), -53) * DHT_THINK_END;

@@ -1,7 +1,8 @@
 /*
- * An insert takes the table's slot by compare-and-swap. When that is taken it draws a cell of the heap by fetch-and-add,
- * fills it, makes it the last of the slot's chain by compare-and-swap, and links it to the one that was last before. Only
- * these words are contended; a cell is written by the one who drew it and, its link, by the one who came after.
+ * An insert takes the table's slot by compare-and-swap. If the slot is taken, the insert draws a
+ * cell of the heap by fetch-and-add, fills the cell, makes it the last of the slot's chain by
+ * compare-and-swap, and links it to the previous last cell. Only these words are contended: the
+ * drawing rank writes a cell, and the rank of the next cell writes its link.
  */
 #include "dht_volume.h"
 
@@ -12,9 +13,12 @@ typedef struct {
     uint64_t element, next; /* element 0: empty */
 } cell_t;
 
-/* At the head of a volume; after it the table, the number of the last cell of each slot's chain, and the heap. */
+/*
+ * Head of a volume, followed by the table, the number of the last cell of each slot's chain, and
+ * the heap.
+ */
 typedef struct {
-    uint64_t drawn; /* cells of the heap */
+    uint64_t drawn; /* drawn cells of the heap */
     uint64_t reserved[7];
 } head_t;
 
@@ -38,7 +42,7 @@ size_t dht_volume_bytes(const dht_t *dht)
     return cell_offset(dht, dht->cells);
 }
 
-/* The finaliser of splitmix64, each of whose steps can be undone. */
+/* The finaliser of splitmix64; each step is invertible. */
 uint64_t dht_element(uint64_t index)
 {
     uint64_t mixed = index + 1;
@@ -65,7 +69,7 @@ static uint64_t slot_of(const dht_t *dht, uint64_t element)
     return (element / dht->ranks) % dht->slots;
 }
 
-/* A filled cell of the heap becomes the last of the slot's chain. */
+/* Appends a filled cell of the heap to the slot's chain. */
 static keel_status_t append_cell(const dht_t *dht, uint32_t rank, uint64_t slot, uint64_t cell)
 {
     uint64_t expected, last = 0;
@@ -92,7 +96,7 @@ keel_status_t dht_insert(const dht_t *dht, uint64_t element)
         return KEEL_OK;
     }
     KERNEL_TRY(keel_atomic(dht->win, KEEL_ATOMIC_ADD, rank, offsetof(head_t, drawn), sizeof cell, 1, 0, &cell));
-    cell++; /* number 0 is none */
+    cell++; /* number 0 means none */
     if (cell >= dht->cells) {
         return KEEL_ERR_RANGE;
     }

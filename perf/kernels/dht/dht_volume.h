@@ -1,6 +1,6 @@
 /*
- * A hash table over all ranks [F 7.2.2]: each holds a local volume, a table of fixed size with an overflow heap. Elements
- * are numbered by who inserts them, and mixed so that the number can be had back from the element.
+ * A hash table over all ranks [F 7.2.2]: each rank holds a local volume, a table of fixed size with
+ * an overflow heap. Elements are numbered by inserting rank, then mixed by an invertible function.
  */
 #ifndef KEEL_KERNEL_DHT_VOLUME_H_
 #define KEEL_KERNEL_DHT_VOLUME_H_
@@ -12,14 +12,14 @@ typedef struct {
     keel_win_h win;
     uint32_t ranks;
     uint64_t slots; /* of the table at each rank */
-    uint64_t cells; /* of its heap, number 0 is none */
+    uint64_t cells; /* of the heap; number 0 means none */
 } dht_t;
 
-/* What a walk over the own volume found. */
+/* Result of a walk over the own volume. */
 typedef struct {
     uint64_t elements, collisions;
-    uint64_t hash;  /* of the elements and where they are, whatever their order */
-    uint64_t wrong; /* twice there, in a wrong place, never inserted, or a cell that nothing leads to */
+    uint64_t hash;  /* of the elements and their places, in any order */
+    uint64_t wrong; /* duplicate, misplaced, never inserted, or a cell that no chain reaches */
 } dht_count_t;
 
 size_t dht_volume_bytes(const dht_t *dht);
@@ -27,10 +27,12 @@ size_t dht_volume_bytes(const dht_t *dht);
 /* Number @a index of the elements, never 0. */
 uint64_t dht_element(uint64_t index);
 
-/* KEEL_ERR_RANGE when the heap of the rank whose turn it is is full. */
+/* KEEL_ERR_RANGE: the heap of the target rank is full. */
 keel_status_t dht_insert(const dht_t *dht, uint64_t element);
 
-/* Own volume, when nobody inserts; @a total elements were. KEEL_ERR_NO_MEMORY. */
+/*
+ * Counts the own volume while no rank inserts; @a total elements were inserted. KEEL_ERR_NO_MEMORY.
+ */
 keel_status_t dht_count(const dht_t *dht, uint64_t total, dht_count_t *count_p);
 
 #endif

@@ -1,29 +1,38 @@
 /*
- * Stockham's self-sorting transform, radix 4 with one radix-2 pass where the length asks for it. A pass reads one
- * buffer and writes the other; the innermost loop runs over neighbouring elements of all lines. The order of
- * operations depends on nothing but the length, so a repeated transform gives the same bits.
+ * Stockham's self-sorting transform, radix 4 with one radix-2 pass if the length needs it. A pass
+ * reads one buffer and writes the other; the innermost loop runs over neighbouring elements of all
+ * lines. The order of operations depends on the length alone, so a repeated transform gives the
+ * same bits.
  */
 #include "fft.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Twice: after a library has used wide registers, narrow instructions can be slow until something clears their upper
- * halves, and times would depend on who did. Both give the same bits: nothing is contracted. */
+/*
+ * Two clones: after wide registers were used by a library, narrow instructions can be slow until
+ * the upper halves are cleared, so times would depend on other code. Both clones give the same
+ * bits: no operations are contracted.
+ */
 #if defined(__x86_64__)
 #define FFT_WIDTHS __attribute__((target_clones("avx2", "default")))
 #else
 #define FFT_WIDTHS
 #endif
 
-/* One pass over transforms of length n that lie s lines apart; re and im are the halves of a buffer. */
+/*
+ * One pass over transforms of length n that lie s lines apart; re and im are the halves of a
+ * buffer.
+ */
 typedef struct {
     const double *in_re, *in_im;
     double *out_re, *out_im;
 } fft_pass_t;
 
-/* Parts of a power of two of bytes would share the cache's sets, and loads would wait for stores 4 KiB apart: what a
- * pass reads and writes is shifted by a few lines, whatever the allocator does. */
+/*
+ * Parts of a power of two of bytes would share the cache's sets, and loads would wait for stores 4
+ * KiB apart. So the halves are shifted by a few lines, whatever the allocator does.
+ */
 enum { FFT_SHIFT = 24 }; /* doubles, three lines */
 
 int fft_plan_init(fft_plan_t *plan, size_t length)
@@ -48,7 +57,7 @@ int fft_plan_init(fft_plan_t *plan, size_t length)
         plan->sine[j] = sin(2 * M_PI * (double)j / (double)length);
     }
     for (j = 0; j < batch; j++) {
-        plan->front[j] = 0; /* lanes without a line are computed too */
+        plan->front[j] = 0; /* lanes without a line are computed, too */
     }
     return 0;
 }
@@ -88,7 +97,10 @@ FFT_WIDTHS void fft_store(const fft_plan_t *plan, size_t k_begin, size_t k_count
     }
 }
 
-/* @a cells: s * FFT_LANES; a group of four cells a quarter of the buffer apart becomes four neighbouring ones. */
+/*
+ * @a cells: s * FFT_LANES. A group of four cells a quarter of the buffer apart becomes four
+ * neighbouring cells.
+ */
 static inline __attribute__((always_inline)) void fft_radix4(const fft_pass_t *pass, size_t in, size_t quarter,
                                                              size_t out, size_t cells, const double *w)
 {
@@ -99,7 +111,7 @@ static inline __attribute__((always_inline)) void fft_radix4(const fft_pass_t *p
     double *restrict yr = pass->out_re + out, *restrict yi = pass->out_im + out;
     size_t q;
 
-#pragma GCC ivdep /* the two buffers are apart, which the compiler does not see */
+#pragma GCC ivdep /* the two buffers are disjoint, unknown to the compiler */
     for (q = 0; q < cells; q++) {
         const double apc_r = ar[q] + cr[q], apc_i = ai[q] + ci[q];
         const double amc_r = ar[q] - cr[q], amc_i = ai[q] - ci[q];
@@ -120,7 +132,7 @@ static inline __attribute__((always_inline)) void fft_radix4(const fft_pass_t *p
     }
 }
 
-/* The last pass when the length is an odd power of two: all twiddle factors are 1. */
+/* The last pass if the length is an odd power of two: all twiddle factors are 1. */
 static inline __attribute__((always_inline)) void fft_radix2(const fft_pass_t *pass, size_t cells)
 {
     const double *restrict ar = pass->in_re, *restrict ai = pass->in_im;
@@ -143,7 +155,7 @@ FFT_WIDTHS void fft_run(fft_plan_t *plan, fft_direction_t direction)
     size_t n, s, p;
 
     for (n = plan->length, s = 1; n > 1; n = (n >= 4) ? n / 4 : 1, s *= 4) {
-        /* the inverse transform is the forward one with real and imaginary parts exchanged */
+        /* the inverse transform is the forward transform with real and imaginary parts exchanged */
         const size_t re = (direction == FFT_FORWARD) ? 0 : half;
         const fft_pass_t pass = {plan->front + re, plan->front + (half - re), plan->back + re,
                                  plan->back + (half - re)};

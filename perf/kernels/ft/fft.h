@@ -1,4 +1,6 @@
-/* One-dimensional complex Fourier transforms of many lines at once, the lines side by side so that they vectorise. */
+/*
+ * One-dimensional complex Fourier transforms of many lines at once, side by side for vectorisation.
+ */
 #ifndef KEEL_KERNEL_FFT_H_
 #define KEEL_KERNEL_FFT_H_
 
@@ -10,14 +12,16 @@ typedef struct {
 
 enum { FFT_LANES = 8 }; /* lines of one batch */
 
-typedef enum { FFT_FORWARD, FFT_INVERSE } fft_direction_t; /* exponent -i and +i; neither is scaled */
+/* exponent -i and +i; neither is scaled */
+typedef enum { FFT_FORWARD, FFT_INVERSE } fft_direction_t;
 
 typedef struct {
     size_t length;         /* a power of two, at least 2 */
     double *cosine, *sine; /* of 2 pi j / length */
-    double *front, *back;  /* two batches: real parts [length][FFT_LANES], imaginary ones `half` doubles after */
+    /* two batches: real parts [length][FFT_LANES], imaginary parts `half` doubles later */
+    double *front, *back;
     size_t half;
-    double *memory; /* of both */
+    double *memory; /* of both batches */
 } fft_plan_t;
 
 int fft_plan_init(fft_plan_t *plan, size_t length); /* 0, or -1 without memory */

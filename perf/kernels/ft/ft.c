@@ -1,6 +1,6 @@
 /*
- * FT, the 3D Fourier transform kernel of the NAS Parallel Benchmarks, on Keel's puts: options, the restart loop, and
- * verification against the published checksum of every iteration.
+ * FT, the 3D Fourier transform kernel of the NAS Parallel Benchmarks, on Keel's puts: options, the
+ * restart loop, and verification against the published checksum of every iteration.
  */
 #include "ft_warmup.h"
 
@@ -13,7 +13,8 @@
 #define PROGRAM "ft"
 
 typedef struct {
-    double started, ready; /* protected: wall clock at the start (0: not yet), and after the first transform */
+    /* protected: wall clock at the start (0: not yet), and after the first transform */
+    double started, ready;
     ft_warmup_t warmup;
 } ft_clock_t;
 
@@ -22,9 +23,9 @@ typedef struct {
     uint64_t hash;                           /* of the hashes of all ranks' memory */
     double seconds, iteration_s;
     keel_stats_t stats;   /* of rank 0 */
-    keel_stats_t before;  /* the clock started; in a replacement none of it */
-    uint64_t memory_made; /* there, for images while the clock ran, bytes */
-    uint64_t log_held;    /* there, of puts after a step, at most, bytes */
+    keel_stats_t before;  /* when the clock started; in a replacement zero */
+    uint64_t memory_made; /* bytes of memory made for images while the clock ran */
+    uint64_t log_held;    /* most bytes of puts held by the log after a step */
 } ft_outcome_t;
 
 static const char ft_help[] =
@@ -119,7 +120,7 @@ static const char *ft_verdict(const ft_t *ft, unsigned long iteration, ft_comple
     return ft_checksum_is_published(ft->klass, iteration, sum) ? "ok" : "WRONG";
 }
 
-/* Progress, at rank 0: what the step just done brought. */
+/* Progress, at rank 0: the result of the last step. */
 static void ft_report(const ft_t *ft, const ft_clock_t *clock)
 {
     const uint64_t done = ft->step - 1;
@@ -215,7 +216,7 @@ static void ft_print(const ft_t *ft, uint32_t ranks, const ft_outcome_t *outcome
     printf("ft: verification %s\n", (outcome->wrong == 0) ? "PASSED" : "FAILED");
 }
 
-/* Windows and protected memory, the same in every life. */
+/* Opens windows and protected memory, equal in every life. */
 static keel_status_t ft_open(ft_t *ft, ft_clock_t *clock)
 {
     const size_t bytes = ft->local * sizeof *ft->spectrum;
@@ -250,7 +251,7 @@ static keel_status_t ft_note_log(const ft_t *ft, const ft_clock_t *clock, ft_out
     return KEEL_OK;
 }
 
-/* All steps that are left, and the end. Called again after a rollback. */
+/* Runs the remaining steps and the end. Called again after a rollback. */
 static keel_status_t ft_run(ft_t *ft, ft_clock_t *clock, int is_verbose, ft_outcome_t *outcome)
 {
     const int is_first = (keel_rank(ft->ctx) == 0);

@@ -1,11 +1,15 @@
 /*
- * Pencils. A transform along an axis needs that axis whole; between two transforms the ranks transpose, by puts that
- * land in the layout in which the next transform reads. Layouts, slowest index first, own share of an axis in ():
- *     z whole  [(y, p2)][z][(x, p1)]    spectrum, and the exchange window after the second transpose forward
- *     y whole  [y][(z, p2)][(x, p1)]    the exchange window after the first transpose of either direction
- *     x whole  [(z, p2)][x][(y, p1)]    the exchange window after the second transpose of the inverse
- * One window serves every transpose: a gsync parts its readers from the next writers, which costs less than a second
- * window in every image. Sends leave from ft->work, where each line is written once between two gsyncs.
+ * Pencils. A transform along an axis needs the whole axis; between two transforms the ranks
+ * transpose, by puts in the layout that the next transform reads. Layouts, slowest index first, own
+ * share of an axis in ():
+ *   z whole  [(y, p2)][z][(x, p1)]  spectrum, and the exchange window after the second transpose
+ *   forward
+ *   y whole  [y][(z, p2)][(x, p1)]  the exchange window after the first transpose of either
+ *   direction
+ *   x whole  [(z, p2)][x][(y, p1)]  the exchange window after the second transpose of the inverse
+ * One window serves every transpose: a gsync separates its readers from the next writers, which
+ * costs less than a second window in every image. Sends leave from ft->work, where each line is
+ * written once between two gsyncs.
  */
 #include "ft_steps.h"
 
@@ -100,7 +104,8 @@ static keel_status_t ft_send(ft_t *ft, uint32_t d1, uint32_t d2, size_t index, c
     const keel_status_t status =
         keel_put_nbx(ft->exchange, d2 * ft->p1 + d1, index * sizeof *from, from, count * sizeof *from, NULL, NULL);
 
-    return (status == KEEL_INPROGRESS) ? KEEL_OK : status; /* from stays as it is until the next gsync */
+    /* from must not change until the next gsync */
+    return (status == KEEL_INPROGRESS) ? KEEL_OK : status;
 }
 
 /* A gsync inside a step; @a phase counts them. */
@@ -110,7 +115,10 @@ static keel_status_t ft_phase_end(ft_t *ft, unsigned long phase)
     return keel_gsync(ft->ctx, 0);
 }
 
-/* All that the next step needs is in windows and protected memory: a checkpoint may, or has to, be taken. */
+/*
+ * Ends a step: all data of the next step is in windows and protected memory, so a checkpoint may,
+ * or must, be taken.
+ */
 static keel_status_t ft_step_end(ft_t *ft, unsigned long phase)
 {
     const uint64_t iteration = ft->step % ft_steps_per_repeat(ft); /* 0 after the first transform */
@@ -128,7 +136,7 @@ static size_t ft_lines(size_t left)
     return (left < FFT_LANES) ? left : FFT_LANES;
 }
 
-/* Own part of the random field, transformed along x, sent to where y is whole. */
+/* Transforms the own part of the random field along x and sends it to the ranks with y whole. */
 static keel_status_t ft_forward_x(ft_t *ft)
 {
     const ft_class_t *klass = ft->klass;
@@ -159,7 +167,7 @@ static keel_status_t ft_forward_x(ft_t *ft)
     return ft_phase_end(ft, 0);
 }
 
-/* Transform along y, then sent to where z is whole. */
+/* Transforms along y and sends to the ranks with z whole. */
 static keel_status_t ft_forward_y(ft_t *ft)
 {
     const ft_complex_t *in = ft_landed(ft);
@@ -212,7 +220,7 @@ static void ft_evolve(const ft_t *ft, size_t y, ft_complex_t *slab)
     }
 }
 
-/* Time passes; transform along z, sent to where y is whole. */
+/* Advances time, transforms along z, and sends to the ranks with y whole. */
 static keel_status_t ft_inverse_z(ft_t *ft)
 {
     const size_t slab = ft->klass->nz * ft->lx, piece = ft->lz * ft->lx;
@@ -237,7 +245,9 @@ static keel_status_t ft_inverse_z(ft_t *ft)
     return ft_phase_end(ft, 0);
 }
 
-/* Transform along y, sent to where x is whole: for each z and each share of y, [x][y]. */
+/*
+ * Transforms along y and sends to the ranks with x whole: for each z and each share of y, [x][y].
+ */
 static keel_status_t ft_inverse_y(ft_t *ft)
 {
     const size_t plane = ft->lz * ft->lx, piece = ft->lx * ft->ly1;
@@ -313,7 +323,9 @@ static keel_status_t ft_inverse_x(ft_t *ft)
     return ft_step_end(ft, 3);
 }
 
-/* The last step: a hash of all that a restart would bring back, to rank 0, so that two runs can be compared. */
+/*
+ * Last step: sends rank 0 a hash of all memory that a restart would restore, to compare two runs.
+ */
 static keel_status_t ft_hash_memory(ft_t *ft)
 {
     const size_t bytes = ft->local * sizeof *ft->spectrum;

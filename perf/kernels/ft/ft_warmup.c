@@ -1,16 +1,20 @@
 /*
- * The library makes the memory of an image, and of the parity beside it, when it first needs it: for two coordinated
- * checkpoints, and for two that a rank takes alone because logs are full. So two of both are taken here. Logs are filled by puts,
- * as much as a step puts each time: if as much as all that is to come asks for no image, that will not either.
+ * The library allocates the memory of an image and of its parity on first use: for two coordinated
+ * checkpoints, and for two demand checkpoints of a rank with full logs. So the warm-up takes two of
+ * both. Puts fill the logs, in each round with as many bytes as a step; if as many bytes as the
+ * timed run will put cause no image, the timed run will cause none either.
  */
 #include "ft_warmup.h"
 
 enum { IMAGES = 2, ROUNDS_MAX = 256, PIECE = 256 << 10 };
 
-/* Of its images a rank has taken none; none, and its log holds as much as the timed run will put there; some; all. */
+/*
+ * State of a rank's demand images: none; none, and its log holds as many bytes as the timed run
+ * will put; some; all.
+ */
 typedef enum { DEMAND_NONE, DEMAND_NEVER, DEMAND_SOME, DEMAND_ALL } demand_t;
 
-/* What a step's two transposes put to others. */
+/* Bytes that a step's two transposes put to other ranks. */
 static size_t put_bytes(const ft_t *ft)
 {
     const size_t bytes = ft->local * sizeof *ft->spectrum;
@@ -35,7 +39,7 @@ static keel_status_t own_demand(const ft_t *ft, ft_warmup_t *warmup, uint64_t *d
     return KEEL_OK;
 }
 
-/* The same answer at all ranks. Their words lie where hashes will. */
+/* Computes the same answer at all ranks. Their words use the place of the later hashes. */
 static keel_status_t is_filled(const ft_t *ft, ft_warmup_t *warmup, int *is_filled_p)
 {
     const uint32_t ranks = keel_size(ft->ctx);
@@ -56,7 +60,10 @@ static keel_status_t is_filled(const ft_t *ft, ft_warmup_t *warmup, int *is_fill
     return KEEL_OK;
 }
 
-/* All to the next rank, so that each is asked by one; the next step writes the window anew. Pieces fill a log's segments. */
+/*
+ * Puts to the next rank, so that each rank gets demands of one peer; the next step rewrites the
+ * window. Chunks fill a log's segments.
+ */
 static keel_status_t fill(const ft_t *ft, ft_warmup_t *warmup)
 {
     const uint32_t next = (keel_rank(ft->ctx) + 1) % keel_size(ft->ctx);
@@ -87,11 +94,12 @@ static keel_status_t fill_logs(const ft_t *ft, ft_warmup_t *warmup)
 
 keel_status_t ft_warmup_end(const ft_t *ft, ft_warmup_t *warmup)
 {
-    enum { CHECKPOINT, FILL, CHECKPOINT_AGAIN, SETTLE, SETTLED = SETTLE + 4 }; /* gsyncs: logs are empty then */
+    /* gsyncs after which logs are empty */
+    enum { CHECKPOINT, FILL, CHECKPOINT_AGAIN, SETTLE, SETTLED = SETTLE + 4 };
     keel_stats_t stats;
 
     while (warmup->stage < SETTLED) {
-        if (warmup->stage == FILL) { /* images are taken amid it */
+        if (warmup->stage == FILL) { /* images are taken during this stage */
             KERNEL_TRY(fill_logs(ft, warmup));
         }
         switch (warmup->stage++) {

@@ -1,4 +1,4 @@
-/* What a timed run finds ready: memory of images, and empty logs. */
+/* Preparation of a timed run: memory of images is allocated, and logs are empty. */
 #ifndef KEEL_KERNEL_FT_WARMUP_H_
 #define KEEL_KERNEL_FT_WARMUP_H_
 
@@ -6,14 +6,14 @@
 
 /* Protected. */
 typedef struct {
-    uint64_t stage;      /* which of the things that are done in turn is next */
-    uint64_t rounds;     /* in which logs were filled */
-    uint64_t committed;  /* images because of logs, before those */
+    uint64_t stage;      /* next stage of the sequence */
+    uint64_t rounds;     /* rounds of filling logs */
+    uint64_t committed;  /* demand checkpoints committed before these rounds */
     uint64_t is_logging; /* whether puts are logged */
-    uint64_t logged;     /* by the warm-up's problem, bytes; less where images were taken */
+    uint64_t logged;     /* bytes logged by the warm-up; fewer if images were taken */
 } ft_warmup_t;
 
-/* Behind the steps of the warm-up. */
+/* Called after the steps of the warm-up. */
 keel_status_t ft_warmup_end(const ft_t *ft, ft_warmup_t *warmup);
 
 #endif

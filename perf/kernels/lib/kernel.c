@@ -19,7 +19,7 @@ double kernel_now_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* FNV-1a over 64-bit words, with a shift that lets high bits reach low ones; the tail is one padded word. */
+/* FNV-1a over 64-bit words, with a shift from high bits to low bits; the tail is a padded word. */
 uint64_t kernel_hash(uint64_t hash, const void *data, size_t bytes)
 {
     const unsigned char *at = data;
@@ -39,7 +39,7 @@ uint64_t kernel_hash(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
-/* Of this process: what a restart brings back is somebody else's. */
+/* State of this process alone: restored memory belongs to a predecessor. */
 static struct {
     double started; /* 0: not yet */
     struct rusage begin, end;
@@ -66,7 +66,8 @@ keel_status_t kernel_clock_start(keel_context_h ctx, double *started_p)
     if (*started_p != 0) {
         return KEEL_OK;
     }
-    KERNEL_TRY(keel_gsync(ctx, 0)); /* no image is taken in it: one from before would repeat it */
+    /* no image is taken during this gsync: an earlier image would repeat the start */
+    KERNEL_TRY(keel_gsync(ctx, 0));
     kernel_cpu_begin();
     *started_p = life.started;
     return KEEL_OK;
@@ -121,9 +122,11 @@ static void life_tell(void)
     }
 }
 
-/* With KERNEL_CPU in the environment: what this process used while the clock ran is told on stderr when it ends; of a
- * replacement, what it used since it was started. Processes that log for others never come to a kernel's own code, and tell
- * it too. */
+/*
+ * With KERNEL_CPU in the environment, each process reports the CPU time within the clock on stderr
+ * at its end; a replacement, since its start. Processes that log for others never reach a kernel's
+ * own code, and report, too.
+ */
 __attribute__((constructor)) static void life_watch(void)
 {
     if (getenv("KERNEL_CPU") != NULL) {
@@ -159,7 +162,7 @@ int kernel_keel_error(const char *program, const char *what, keel_status_t statu
     return KERNEL_EXIT_KEEL;
 }
 
-/* A decimal number at *text_p, which is moved after it. */
+/* Parses a decimal number at *text_p and advances *text_p. */
 static int parse_part(const char **text_p, unsigned long *value_p)
 {
     char *end;

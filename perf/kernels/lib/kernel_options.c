@@ -18,7 +18,7 @@ static const struct option common_table[] = {
 
 enum { COMMON_COUNT = sizeof common_table / sizeof *common_table - 1 };
 
-/* Both tables as getopt_long() wants them; @a letters has room for three characters an option. */
+/* Merges both tables for getopt_long(); @a letters has room for three characters per option. */
 static void merge_tables(const kernel_option_t *own, size_t count, struct option *table, char *letters)
 {
     size_t i;
@@ -42,7 +42,7 @@ static void merge_tables(const kernel_option_t *own, size_t count, struct option
     }
 }
 
-/* 0, or another number when the value is bad or nobody knows the option */
+/* Returns 0, or another number if the value is bad or the option unknown. */
 static int take_own(const kernel_option_t *own, size_t count, int option)
 {
     size_t i;

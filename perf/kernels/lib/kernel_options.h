@@ -1,4 +1,4 @@
-/* Command lines: what all kernels take, and a table for what one kernel adds. */
+/* Command lines: options common to all kernels, and a table of a kernel's own options. */
 #ifndef KEEL_KERNEL_OPTIONS_H_
 #define KEEL_KERNEL_OPTIONS_H_
 

@@ -5,13 +5,13 @@
 
 enum { COMMON_FIELDS = 15, TRAILING_FIELDS = 1 };
 
-/* a count without decimals, anything else with six */
+/* Prints a count without decimals, any other number with six. */
 static void print_number(double number)
 {
     printf("%.*f", (number == (double)(long long)number) ? 0 : 6, number);
 }
 
-/* counts stay whole in what is printed: a double holds them up to 2^53 */
+/* Printed counts stay exact: a double holds integers up to 2^53. */
 static size_t common_fields(const kernel_outcome_t *outcome, char *hash, size_t bytes, kernel_field_t *fields)
 {
     const keel_stats_t *stats = &outcome->stats;

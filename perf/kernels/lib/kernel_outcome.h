@@ -1,4 +1,4 @@
-/* How a run ended, in lines for people or for scripts. */
+/* Results of a run, in lines for people or for scripts. */
 #ifndef KEEL_KERNEL_OUTCOME_H_
 #define KEEL_KERNEL_OUTCOME_H_
 
@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* What a kernel adds to the last line, in its order; a text, or a number when that is NULL. */
+/* A kernel's own field in the last line, in order: a text, or a number if text is NULL. */
 typedef struct {
     const char *name;
     const char *text;
@@ -17,10 +17,11 @@ typedef struct {
     const char *kernel;
     uint32_t ranks;
     double seconds;
-    int is_verified, is_right; /* right is what was not verified, too */
-    uint64_t hash;             /* of what must be the same in every run, whoever died */
-    keel_stats_t stats;        /* of rank 0 */
-    kernel_field_t last;       /* after all others, where it has a name */
+    int is_verified, is_right; /* is_right is also set if nothing was verified */
+    /* of memory that must be equal in every run, with or without deaths */
+    uint64_t hash;
+    keel_stats_t stats;  /* of rank 0 */
+    kernel_field_t last; /* after all others, if named */
 } kernel_outcome_t;
 
 void kernel_print_outcome(const kernel_outcome_t *outcome, kernel_format_t format, const kernel_field_t *fields,

@@ -1,4 +1,7 @@
-/* The generator of the NAS Parallel Benchmarks: x' = 5^13 x modulo 2^46. Products wrap at 2^64, which 2^46 divides. */
+/*
+ * The generator of the NAS Parallel Benchmarks: x' = 5^13 x modulo 2^46. Products wrap at 2^64, a
+ * multiple of 2^46.
+ */
 #ifndef KEEL_KERNEL_NPB_RANDOM_H_
 #define KEEL_KERNEL_NPB_RANDOM_H_
 

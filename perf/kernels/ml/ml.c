@@ -1,8 +1,9 @@
 /*
- * A rank's side. Data go into its own log, records into the ring at the logger, then, for many of them at once and before an epoch
- * closes, behind a fence, the number of bytes written; when the ring is full one waits for the logger, which puts how much it has taken into
- * the rank's window. Before a collective call a rank sends a marker, so that the logger takes part when all its ranks are there
- * and does nothing else meanwhile.
+ * The side of a rank. Data goes into the rank's own log, and records go into the ring at the
+ * logger. The count of written bytes follows after a fence, once for many records and before an
+ * epoch closes. With a full ring the rank waits for the logger, which puts its count of taken bytes
+ * into the rank's window. Before a collective call the rank sends a marker: the logger takes part
+ * once all its ranks have sent theirs, and serves nothing else meanwhile.
  */
 #include "ml.h"
 #include "ml_log.h"
@@ -17,16 +18,17 @@
 
 enum { PUBLISH_BYTES = 64 << 10 };
 
-/* A process is one rank of one job; --wrap leaves no place for a handle. */
+/* State of a process, one rank of one job: --wrap leaves no place for a handle. */
 static struct {
     keel_context_h ctx;
     keel_win_h rings;
-    uint32_t loggers, logger;             /* how many, and the own one */
-    uint64_t ring;                        /* offset of the own ring there */
-    uint64_t written, published, flushed; /* bytes: so many were put, the logger is told of, are there for certain */
-    uint64_t sequence, sum;               /* of records */
+    uint32_t loggers, logger; /* count of loggers, and the rank's logger */
+    uint64_t ring;            /* offset of the rank's ring at the logger */
+    /* bytes: put; announced to the logger; certainly arrived */
+    uint64_t written, published, flushed;
+    uint64_t sequence, sum; /* of records */
     ml_log_t log;
-    uint64_t given, kept; /* with ML_CHECK: sums of the data, and of what the log has */
+    uint64_t given, kept; /* with ML_CHECK: sums of the data, and of the log's contents */
 } ml;
 
 static uint64_t taken(void)
@@ -44,7 +46,7 @@ static keel_status_t publish(void)
     return __real_keel_put(ml.rings, ml.logger, ml.ring + offsetof(ml_ring_t, written), &ml.written, sizeof ml.written);
 }
 
-/* The log is whole: an epoch may close. */
+/* Makes the log complete, so that an epoch may close. */
 static keel_status_t settle(void)
 {
     if (ml.flushed == ml.written) {
@@ -55,7 +57,7 @@ static keel_status_t settle(void)
     return __real_keel_flush(ml.ctx, ml.logger);
 }
 
-/* Room for one more record. */
+/* Waits until the ring has room for one more record. */
 static keel_status_t await_room(void)
 {
     while (ml.written - taken() > ML_RING_BYTES - sizeof(ml_record_t)) {
@@ -81,7 +83,7 @@ static keel_status_t record(ml_kind_t kind, uint32_t target, uint64_t offset, si
     return (ml.written - ml.published >= PUBLISH_BYTES) ? publish() : KEEL_OK;
 }
 
-/* Of what Keel logs: to itself a rank does nothing that others would have to know, and an empty access is none. */
+/* Records an access like Keel: accesses to the rank itself and empty accesses are not logged. */
 static keel_status_t record_access(ml_kind_t kind, uint32_t target, uint64_t offset, const void *data, size_t length)
 {
     if ((target == keel_rank(ml.ctx)) || (length == 0)) {
@@ -143,7 +145,7 @@ keel_status_t __wrap_keel_init(const keel_params_t *params, keel_context_h *ctx_
     exit((status == KEEL_OK) ? KERNEL_EXIT_OK : kernel_keel_error("ml", "logger", status));
 }
 
-/* On stderr, for whoever asks by ML_VERBOSE: what the kernel prints is for scripts. */
+/* Reports on stderr if ML_VERBOSE is set: the kernel's own output is for scripts. */
 static void say_what_was_kept(void)
 {
     if (getenv("ML_VERBOSE") != NULL) {
@@ -195,11 +197,11 @@ keel_status_t __wrap_keel_get(keel_win_h win, uint32_t rank, uint64_t offset, vo
     return record_access(ML_GET, rank, offset, buffer, length);
 }
 
-/* Blocking: what was read can be recorded only when it is there. */
+/* Blocking: data can be recorded only after it was read. */
 keel_status_t __wrap_keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
                                   const keel_rma_params_t *params, keel_req_h *req_p)
 {
-    (void)params; /* callbacks are for what does not complete at once */
+    (void)params; /* callbacks are for accesses that do not complete at once */
     if (req_p != NULL) {
         *req_p = NULL;
     }
@@ -240,20 +242,23 @@ keel_status_t __wrap_keel_flush(keel_context_h ctx, uint32_t rank)
     return __real_keel_flush(ctx, rank);
 }
 
-/* All ranks have to say alike whether it is safe, and the loggers do not know; without protection no image is taken. */
+/*
+ * All ranks must agree whether the gsync is safe, and the loggers do not know; without protection
+ * no image is taken.
+ */
 keel_status_t __wrap_keel_gsync(keel_context_h ctx, unsigned flags)
 {
     KERNEL_TRY(mark(ML_GSYNC));
     return __real_keel_gsync(ctx, flags | KEEL_GSYNC_SAFE);
 }
 
-/* Without protection there are none; its place in the program stays a gsync. */
+/* Without protection there are no checkpoints; the call becomes a gsync. */
 keel_status_t __wrap_keel_checkpoint(keel_context_h ctx)
 {
     return __wrap_keel_gsync(ctx, KEEL_GSYNC_SAFE);
 }
 
-/* The loggers count their cpu time from there on, and to there, too. */
+/* The loggers also start and stop their CPU time at these marks. */
 keel_status_t __wrap_kernel_clock_start(keel_context_h ctx, double *started_p)
 {
     KERNEL_TRY(mark(ML_START));
@@ -265,7 +270,7 @@ double __wrap_kernel_clock_stop(void)
     const double stopped = __real_kernel_clock_stop();
     const keel_status_t status = mark(ML_STOP);
 
-    if (status != KEEL_OK) { /* the kernel cannot be told here */
+    if (status != KEEL_OK) { /* no way to report to the kernel */
         exit(kernel_keel_error("ml", "end of the clock", status));
     }
     return stopped;

@@ -1,33 +1,35 @@
 /*
- * Message logging at extra processes, what the paper compares with [F 7.2]: a kernel linked with this library (see
- * CMakeLists.txt) runs on all ranks but the last ML_LOGGERS. Of every access to another rank a record is sent to one of those before
- * the epoch closes, and its data are kept by the rank itself: those of a put by the sender, those of a get by who reads, as in the
- * paper. Keel is only the transport: its own protection is off. Nothing is ever replayed.
+ * Message logging at extra processes, the paper's baseline [F 7.2]: a kernel linked with this
+ * library (see CMakeLists.txt) runs on all ranks but the last ML_LOGGERS. For every access to
+ * another rank, a record is sent to a logger before the epoch closes, and a rank keeps the data:
+ * the sender for a put, the reader for a get, as in the paper. Keel is only the transport: its own
+ * protection is off. No record is ever replayed.
  */
 #ifndef KEEL_KERNEL_ML_H_
 #define KEEL_KERNEL_ML_H_
 
 #include <keel/keel.h>
 
-/* What goes from a rank to its logger: a stream of records. */
+/* Data from a rank to its logger: a stream of records. */
 typedef enum { ML_PUT, ML_GET, ML_ATOMIC, ML_GSYNC, ML_ALLOC, ML_START, ML_STOP, ML_END } ml_kind_t;
 
 typedef struct {
     uint32_t kind, target;
-    uint64_t sequence, offset; /* of ML_END the offset is ml_sum() of all before it, with ML_CHECK in the environment */
-    uint64_t length;           /* of the data, bytes */
+    /* for ML_END, the offset is ml_sum() of all records before, with ML_CHECK in the environment */
+    uint64_t sequence, offset;
+    uint64_t length; /* of the data, bytes */
 } ml_record_t;
 
 enum { ML_RING_BYTES = 4 << 20 }; /* a whole number of records */
 
-/* At a logger, one for each of its ranks: the bytes written so far, then the ring that they are in. */
+/* At a logger, one for each of its ranks: the count of bytes written, then the ring. */
 typedef struct {
     uint64_t written;
     uint64_t reserved[7];
     unsigned char data[ML_RING_BYTES];
 } ml_ring_t;
 
-/* The calls that --wrap redirects, and those behind them. */
+/* The calls redirected by --wrap, and the real calls behind them. */
 #define ML_WRAPS(_do)                                                                                                  \
     _do(keel_status_t, keel_init, (const keel_params_t *params, keel_context_h *ctx_p))                                \
         _do(keel_status_t, keel_finalize, (keel_context_h ctx)) _do(uint32_t, keel_size, (keel_context_h ctx))         \
@@ -62,7 +64,7 @@ ML_DECLARE(keel_status_t, kernel_clock_start, (keel_context_h ctx, double *start
 ML_DECLARE(double, kernel_clock_stop, (void))
 #undef ML_DECLARE
 
-/* The logger's life: takes part in what is collective when its ranks do, until they end. */
+/* Runs a logger: joins the collective calls of its ranks until they end. */
 keel_status_t ml_logger_run(keel_context_h ctx, keel_win_h rings, uint32_t loggers);
 
 /* The ring of @a rank at its logger. */

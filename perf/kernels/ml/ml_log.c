@@ -16,7 +16,7 @@ static uint64_t number_of(const char *variable, uint64_t otherwise)
     return ((text != NULL) && (kernel_parse_number(text, 0, &number) == 0)) ? number : otherwise;
 }
 
-/* Like Keel's logs: of huge pages where the system has them, and faulted in before anything is timed. */
+/* Allocates a log like Keel's: huge pages if available, faulted in before any timing. */
 ml_log_t ml_log_make(const char *spoil)
 {
     const size_t bytes = (number_of("ML_LOG_MIB", LOG_MIB) << 20) + HUGE_PAGE - 1;
@@ -26,7 +26,7 @@ ml_log_t ml_log_make(const char *spoil)
 
     log.data = aligned_alloc(HUGE_PAGE, log.bytes);
     if (log.data != NULL) {
-        (void)madvise(log.data, log.bytes, MADV_HUGEPAGE); /* a wish */
+        (void)madvise(log.data, log.bytes, MADV_HUGEPAGE); /* a hint */
         kernel_touch(log.data, log.bytes);
     }
     return log;

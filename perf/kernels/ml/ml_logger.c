@@ -1,6 +1,7 @@
 /*
- * A logger's side: takes what its ranks wrote out of their rings into a log in private memory, over and over: as after a
- * checkpoint, the oldest makes place. What a marker calls for is done when every one of its ranks has sent it.
+ * The side of a logger: moves the ranks' records from their rings into a log in private memory,
+ * cyclically: as after a checkpoint, the oldest entries make room. The logger obeys a marker once
+ * all of its ranks have sent it.
  */
 #include "ml.h"
 #include "ml_log.h"
@@ -33,7 +34,7 @@ typedef struct {
     ml_log_t log;
 } logger_t;
 
-/* What is there from one rank, up to a marker. */
+/* Takes a rank's records, up to a marker. */
 static keel_status_t serve(logger_t *logger, source_t *source)
 {
     const ml_ring_t *ring =
@@ -57,7 +58,8 @@ static keel_status_t serve(logger_t *logger, source_t *source)
         source->marker = (ml_kind_t)head.kind;
         source->is_marked = (head.kind >= ML_GSYNC);
     }
-    if (source->taken - source->announced < ML_RING_BYTES / 8) { /* who waits for room has filled all of it */
+    /* a rank that waits for room has filled the whole ring */
+    if (source->taken - source->announced < ML_RING_BYTES / 8) {
         return KEEL_OK;
     }
     source->announced = source->taken;
@@ -92,7 +94,7 @@ static keel_status_t take_part(logger_t *logger, int *is_over)
     }
 }
 
-/* Where ranks have all cores, a logger that only yields still takes a part of them. */
+/* Rests: a logger that only yielded would take part of the cores from the ranks. */
 static void rest(unsigned *rounds)
 {
     const struct timespec nap = {.tv_nsec = 20000};
@@ -130,7 +132,7 @@ static keel_status_t run(logger_t *logger)
     return KEEL_OK;
 }
 
-/* On stderr, for whoever asks by ML_VERBOSE: what the kernel prints is for scripts. */
+/* Reports on stderr if ML_VERBOSE is set: the kernel's own output is for scripts. */
 static void say_what_was_logged(const logger_t *logger)
 {
     uint64_t records = 0;

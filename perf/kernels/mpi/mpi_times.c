@@ -1,7 +1,8 @@
 /*
- * Times of one-sided calls, for any MPI-3: mpi_times [MICROSECONDS]. Each is measured for so long (20,000), in batches. Prints a line each: name,
- * bytes, microseconds a call, the median of the batches; rank 0 calls at rank 1, of collectives all ranks do. What was put, added
- * and counted is checked.
+ * Times of one-sided calls, for any MPI-3: mpi_times [MICROSECONDS]. Each call is measured for that
+ * long (20,000), in batches. Prints one line per call: name, bytes, microseconds per call as the
+ * median of the batches. Rank 0 calls at rank 1; all ranks run collectives. Data that was put,
+ * added or counted is checked.
  */
 #include <mpi.h>
 
@@ -15,7 +16,7 @@ static const int sizes[] = {8, 64, 512, 4096, 32768, 262144, MOST};
 
 static char *there, here[MOST];
 static MPI_Win win;
-static long calls; /* of rank 0, of one kind */
+static long calls; /* count of rank 0's calls of one kind */
 
 static void put(int bytes)
 {
@@ -35,7 +36,7 @@ static void accumulate(int bytes)
     MPI_Win_flush(1, win);
 }
 
-/* the rate: a call of so many */
+/* Measures the rate: a call issues several puts. */
 static void many_puts(int bytes)
 {
     for (int i = 0; i < TOGETHER; i++) {
@@ -93,7 +94,7 @@ static double batch(void (*call)(int), int bytes, long count)
     return (MPI_Wtime() - start) * 1e6 / (double)count;
 }
 
-/* as many calls a batch as fit, which rank 0 tells of a call of all */
+/* Measures as many calls per batch as fit; for collectives rank 0 announces the count. */
 static void measure(const char *name, void (*call)(int), int bytes, int together, double us, int is_collective)
 {
     double times[BATCHES], once;
@@ -139,7 +140,7 @@ static long first_word(void)
     return word;
 }
 
-/* by rank 0, under a lock of all */
+/* Calls by rank 0, under a shared lock of all windows. */
 static void measure_passive(double us)
 {
     const long zero = 0;

@@ -1,9 +1,11 @@
 /*
- * Small programs of the kinds that one-sided communication is used for, each with a result that it verifies whoever died:
+ * Small programs for typical uses of one-sided communication, each with a result verified under
+ * deaths:
  *
- *   updates   random words of all ranks are changed by xor, as GUPS does, between gsyncs
- *   halo      a line of cells in which neighbours put their borders with signals, and wait for them
- *   stealing  each rank draws its tasks from a counter of its own by fetch and add, then from those of others, until none is left
+ *   updates   random words of all ranks are changed by xor, like GUPS, between gsyncs
+ *   halo      a line of cells: neighbours put their borders with signals, and wait for them
+ *   stealing  each rank draws its tasks from its own counter by fetch and add, then from those of
+ *   other ranks, until none is left
  */
 #include "patterns.h"
 
@@ -63,7 +65,7 @@ static keel_status_t run_steps(job_t *job)
     return KEEL_OK;
 }
 
-/* flaws of all, by a sum that is not put before the last step is over */
+/* Sums the flaws of all ranks, put only after the last step. */
 static keel_status_t run_all(job_t *job, uint64_t *flaws_p)
 {
     patterns_t *run = &job->run;
@@ -127,7 +129,7 @@ int main(int argc, char **argv)
     }
     outcome.is_right = flaws == 0;
     outcome.seconds = kernel_now_s() - job.run.started;
-    if (status == KEEL_OK) { /* rank 0's memory, but for the flaws */
+    if (status == KEEL_OK) { /* rank 0's memory, except the flaws */
         outcome.hash = kernel_hash(outcome.hash, keel_win_base(job.run.win), job.pattern->bytes(&job.run));
         status = keel_stats(job.run.ctx, &outcome.stats, sizeof(outcome.stats));
     }

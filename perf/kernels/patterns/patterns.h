@@ -1,4 +1,4 @@
-/* What the patterns share. */
+/* Common parts of the patterns. */
 #ifndef KEEL_KERNEL_PATTERNS_H_
 #define KEEL_KERNEL_PATTERNS_H_
 
@@ -12,10 +12,10 @@ typedef struct {
     keel_context_h ctx;
     keel_win_h win;
     uint32_t rank, ranks;
-    size_t own_bytes; /* of the window; its last words are for the result */
+    size_t own_bytes; /* bytes of the window; its last words are for the result */
     unsigned long steps;
-    uint64_t step;  /* these are protected */
-    uint64_t done;  /* tasks of this rank, so far */
+    uint64_t step;  /* protected, like the next two */
+    uint64_t done;  /* count of tasks done by this rank */
     double started; /* wall clock */
 } patterns_t;
 
@@ -24,9 +24,9 @@ typedef struct {
     uint64_t flags; /* of keel_init() */
     size_t (*bytes)(const patterns_t *run);
     keel_status_t (*step)(patterns_t *run);
-    uint64_t (*flaws)(const patterns_t *run); /* in this rank's memory, when all steps are over */
+    uint64_t (*flaws)(const patterns_t *run); /* flaws in this rank's memory, after all steps */
 } pattern_t;
 
-extern const pattern_t patterns[]; /* ends with a name that is NULL */
+extern const pattern_t patterns[]; /* ends with a NULL name */
 
 #endif

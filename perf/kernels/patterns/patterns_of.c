@@ -5,7 +5,7 @@
 
 enum { WORDS = 1 << 10, UPDATES = 400, CELLS = 64, TASKS = 24, TASK_UNITS = 2000 };
 
-/* a number that is drawn of three */
+/* A number drawn from three. */
 static uint64_t draw(uint64_t a, uint64_t b, uint64_t c)
 {
     uint64_t x = a * 0x9e3779b97f4a7c15ull ^ b * 0xbf58476d1ce4e5b9ull ^ c * 0x94d049bb133111ebull;
@@ -58,8 +58,8 @@ static uint64_t updates_flaws(const patterns_t *run)
 /* ---- halo ---- */
 
 typedef struct {
-    uint64_t line[2][CELLS + 2]; /* of even and odd steps, with the neighbours' borders */
-    uint64_t come[2];            /* 1 + the step that the left and the right one's are of */
+    uint64_t line[2][CELLS + 2]; /* lines of even and odd steps, with the neighbours' borders */
+    uint64_t come[2];            /* 1 + the step of the left and right borders */
 } halo_t;
 
 static size_t halo_bytes(const patterns_t *run)
@@ -103,7 +103,7 @@ static keel_status_t halo_step(patterns_t *run)
     return KEEL_OK;
 }
 
-/* the whole line, by this rank alone */
+/* Computes the whole line in this rank alone and compares. */
 static uint64_t halo_flaws(const patterns_t *run)
 {
     const halo_t *own = keel_win_base(run->win);
@@ -132,8 +132,8 @@ static uint64_t halo_flaws(const patterns_t *run)
 /* ---- stealing ---- */
 
 typedef struct {
-    uint64_t next;          /* task that is drawn next, of all steps */
-    uint64_t result[TASKS]; /* of this rank's tasks: how often each was done, and what came of it */
+    uint64_t next;          /* number of the next task to draw, over all steps */
+    uint64_t result[TASKS]; /* of this rank's tasks: sums of results; a repeated task shows */
 } stealing_t;
 
 static size_t stealing_bytes(const patterns_t *run)
@@ -152,7 +152,7 @@ static uint64_t task_result(uint32_t owner, uint64_t task)
     return result;
 }
 
-/* draws from @a owner until it has no task left; what is done is added to, so that doing it twice shows */
+/* Draws from @a owner until no task is left. Results are added, so a repeated task shows. */
 static keel_status_t draw_all(patterns_t *run, uint32_t owner)
 {
     const uint64_t first = run->step * TASKS;
@@ -175,7 +175,7 @@ static keel_status_t stealing_step(patterns_t *run)
 {
     stealing_t *own = keel_win_base(run->win);
 
-    own->next = run->step * TASKS; /* beside those that found it empty */
+    own->next = run->step * TASKS; /* undoes the draws that found no task */
     KERNEL_TRY(keel_gsync(run->ctx, 0));
     for (uint32_t i = 0; i < run->ranks; i++) {
         KERNEL_TRY(draw_all(run, (run->rank + i) % run->ranks));

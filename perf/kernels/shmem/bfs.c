@@ -1,7 +1,9 @@
 /*
- * A breadth-first search in a drawn graph, its matrix dealt to a rectangle of PEs as Buluc and Madduri have it (SC 2011): of each level those
- * of a column of PEs collect who was found last, and those of a row reduce whom they found; a team each: bfs [SCALE [STEPS]], 2^SCALE
- * vertices, a search a step. Each PE searches by itself, too, and compares the distances of its own vertices.
+ * A breadth-first search in a random graph. Its matrix is distributed over a rectangle of PEs as by
+ * Buluc and Madduri (SC 2011): at each level, the PEs of a column collect the last frontier, and
+ * the PEs of a row reduce the vertices found, with one team each. bfs [SCALE [STEPS]]: 2^SCALE
+ * vertices, one search per step. Each PE also searches alone and compares the distances of its own
+ * vertices.
  */
 #include "shmem_kernel.h"
 
@@ -16,14 +18,16 @@ typedef struct {
 static struct {
     long step, flaws;
 } at;
-static long vertices, piece;     /* words of a PE's vertices, a bit each */
+static long vertices, piece;     /* words of a PE's vertices, one bit each */
 static int across, down;         /* PEs of a row and of a column */
-static shmem_team_t row, column; /* of this PE */
-static edge_t *edges;            /* private, the same in each life: of the graph both ways; and how many */
+static shmem_team_t row, column; /* teams of this PE */
+/* private, equal in each life: the graph's edges in both directions */
+static edge_t *edges;
 static long edge_count;
 static unsigned long *frontier, *sources, *found, *merged, *visited; /* symmetric */
 static int *distances;                                               /* of own vertices */
-static long *counts;                                                 /* newly found: here, everywhere */
+/* vertices newly found: here, and at all PEs */
+static long *counts;
 
 static void draw_graph(void)
 {
@@ -52,7 +56,7 @@ static void add(unsigned long *bits, long i)
     bits[i / BITS] |= 1ul << (i % BITS);
 }
 
-/* edges from vertices of the PEs of this column to those of this row */
+/* Follows the edges from vertices of this column's PEs to vertices of this row's PEs. */
 static void look_along_edges(void)
 {
     const int my_column = shmem_team_my_pe(row), my_row = shmem_team_my_pe(column);
@@ -68,7 +72,7 @@ static void look_along_edges(void)
     }
 }
 
-/* returns how many all PEs found */
+/* Returns the count of vertices found by all PEs. */
 static long level(int distance)
 {
     const unsigned long *mine = merged + shmem_team_my_pe(row) * piece;
@@ -114,7 +118,7 @@ static void search(void)
     }
 }
 
-/* level by level over all edges */
+/* Searches level by level over all edges. */
 static long flaws(void)
 {
     const long first = (long)shmem_my_pe() * piece * BITS;

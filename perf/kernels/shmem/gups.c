@@ -1,6 +1,7 @@
 /*
- * Random access updates, as HPC Challenge has them but exact: each PE changes drawn words of all PEs' tables by xor, an atomic:
- * gups [WORDS [UPDATES [STEPS]]]. At the end each PE does by itself all updates of its own words and compares.
+ * Random access updates like HPC Challenge's, but exact: each PE changes random words of all PEs'
+ * tables by atomic xor: gups [WORDS [UPDATES [STEPS]]]. At the end each PE computes all updates of
+ * its own words alone and compares.
  */
 #include "shmem_kernel.h"
 
@@ -9,10 +10,10 @@ enum { WORDS = 1 << 12, UPDATES = 2000, STEPS = 100 };
 static struct {
     long step;
 } at;
-static long words, updates; /* of a PE; of a PE and step */
+static long words, updates; /* per PE; per PE and step */
 static unsigned long *table;
 
-/* update @a i of a PE's: which word of all, and what by */
+/* Update @a i of a PE: returns the word among all; *by gets the operand. */
 static uint64_t update(long step, int pe, long i, uint64_t *by)
 {
     const uint64_t drawn = kernel_draw((uint64_t)step * 4096 + (uint64_t)pe, (uint64_t)i);

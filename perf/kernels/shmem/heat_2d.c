@@ -1,7 +1,8 @@
 /*
- * Heat on a square of cells, spread by the four cells beside each; PEs stand in a rectangle, and each puts its outer rows and columns to
- * its neighbours, a number of the step after them, for which these wait: heat_2d [SIDE [STEPS [MEETS]]]. All PEs meet every MEETS
- * steps only. At the end each PE computes all by itself and compares its own cells bit by bit.
+ * Heat on a square of cells, spread by the four adjacent cells. The PEs form a rectangle; each puts
+ * its outer rows and columns to its neighbours, followed by the number of the step, which the
+ * neighbours await: heat_2d [SIDE [STEPS [MEETS]]]. All PEs meet only every MEETS steps. At the end
+ * each PE computes the whole square alone and compares its own cells bit by bit.
  */
 #include "shmem_kernel.h"
 
@@ -14,11 +15,12 @@ static struct {
     long step;
 } at;
 static long side;
-static int across, down, column, row; /* PEs of a row and of a column; this one's place */
+static int across, down, column, row; /* PEs of a row and of a column; position of this PE */
 static long top, left, height, width; /* own cells */
-static double *fields;                /* two, with a rim of one cell; step k reads number k % 2 */
-static double *rims;                  /* what neighbours put: of each parity of the step and each side */
-static long *seen;                    /* of each side: how many steps' rims are here */
+/* two fields with a rim of one cell; step k reads field k % 2 */
+static double *fields;
+static double *rims; /* rims put by neighbours, for each parity of the step and each side */
+static long *seen;   /* of each side: count of steps with received rims */
 
 static void place_pes(void)
 {
@@ -49,7 +51,7 @@ static double *cell(double *field, long pitch, long y, long x)
     return &field[(y + 1) * pitch + x + 1];
 }
 
-/* a large one at the left, a small one inside */
+/* Initial heat: a large source at the left, a small one inside. */
 static void heat(double *field, long pitch, long rows, long columns, long from_y, long from_x)
 {
     for (long y = -1; y <= rows; y++) {
@@ -82,7 +84,7 @@ static double *rim(long step, int of)
     return rims + ((step % 2) * SIDES + of) * side;
 }
 
-/* own cells beside that neighbour, or those beyond them */
+/* Copies the PE's cells beside that neighbour, or the rim beyond them. */
 static void rim_copy(double *field, int of, double *packed, int is_in)
 {
     const int is_row = of == ABOVE || of == BELOW;

@@ -1,20 +1,21 @@
 /*
- * An integer sort as ISx has it (Hanebutte and Hemstad, PGAS 2015): keys are drawn, dealt to the PE whose range they are in, at a place
- * there that a fetching atomic gives out, and counted: isx [KEYS [STEPS]]. All keys are in their PE's range then, as many as were
- * drawn, and the same in sum and in sum of squares.
+ * An integer sort like ISx (Hanebutte and Hemstad, PGAS 2015): keys are drawn, sent to the PE of
+ * their range, to a place reserved by a fetching atomic, and counted: isx [KEYS [STEPS]]. At the
+ * end all keys are in the range of their PE, with the count, sum and sum of squares of the drawn
+ * keys.
  */
 #include "shmem_kernel.h"
 
 #include <string.h>
 
-enum { KEYS = 1 << 14, STEPS = 25, RANGE = 1 << 20, ROOM = 2 /* of what a PE gets on average */ };
+enum { KEYS = 1 << 14, STEPS = 25, RANGE = 1 << 20, ROOM = 2 /* times a PE's average */ };
 
 static struct {
     long step, flaws;
 } at;
-static long keys;             /* of a PE and step */
-static long long *given;      /* places that others have been given here */
-static int *received, *dealt; /* keys of the own range; own keys by PE */
+static long keys;             /* per PE and step */
+static long long *given;      /* places reserved here by other PEs */
+static int *received, *dealt; /* keys of the PE's range; own keys by destination */
 
 static uint64_t width(void)
 {
@@ -26,7 +27,7 @@ static uint64_t key(long i)
     return kernel_draw((uint64_t)at.step * 4096 + (uint64_t)shmem_my_pe(), (uint64_t)i) % RANGE;
 }
 
-/* by PE; returns how many each gets */
+/* Groups the keys by PE. Returns the count for each PE. */
 static long *deal(void)
 {
     const int pes = shmem_n_pes();
@@ -66,7 +67,7 @@ static void send(const long *counts)
     free(first);
 }
 
-/* sorts what came by counting; true when it is what was drawn */
+/* Sorts the received keys by counting. True if they match the drawn keys. */
 static int is_sorted(void)
 {
     const uint64_t low = width() * (uint64_t)shmem_my_pe();

@@ -1,6 +1,6 @@
 /*
- * What the kernels for OpenSHMEM have in common: the lines with which they survive, a sum over all PEs, drawn numbers. Elsewhere than on
- * Keel the lines do nothing but meet.
+ * Common parts of the OpenSHMEM kernels: the lines for survival, a sum over all PEs, random
+ * numbers. With other libraries the survival lines only synchronise.
  */
 #ifndef KEEL_SHMEM_KERNEL_H_
 #define KEEL_SHMEM_KERNEL_H_
@@ -12,12 +12,15 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* of the steps, which kernel_end() tells; of a job in which somebody died they mean little */
+/* time of the steps, reported by kernel_end(); meaningless in a job with deaths */
 static struct timespec kernel_began;
 static double kernel_took_us;
 
 #ifdef KEEL_SHMEM_H_
-/* after what is allocated: where PEs go on after a rollback, with what is on the heap and in @a _state, a static variable */
+/*
+ * Follows the allocations: PEs continue here after a rollback, with the contents of the heap and of
+ * @a _state, a static variable.
+ */
 #define KERNEL_GOES_ON(_state)                    \
     shmemx_protect(1, &(_state), sizeof(_state)); \
     SHMEMX_RESTART_POINT();                       \
@@ -33,7 +36,7 @@ static double kernel_took_us;
 #define kernel_meet() shmem_barrier_all()
 #endif
 
-/* number @a i of the stream: the same on all PEs */
+/* Number @a i of the stream, equal on all PEs. */
 static inline uint64_t kernel_draw(uint64_t stream, uint64_t i)
 {
     uint64_t x = (stream << 40) + i + UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
@@ -43,7 +46,7 @@ static inline uint64_t kernel_draw(uint64_t stream, uint64_t i)
     return x ^ x >> 31;
 }
 
-/* on the heap, so that it is as it was after a rollback */
+/* on the heap, so that a rollback restores it */
 typedef struct {
     long turn, all, own, work[SHMEM_REDUCE_MIN_WRKDATA_SIZE], sync[2][SHMEM_REDUCE_SYNC_SIZE];
 } kernel_sums_t;
@@ -70,7 +73,10 @@ static inline long kernel_sum(long value)
     return sums->all;
 }
 
-/* of the command line: the i-th number, or what it is when there is none; ends the program where it is not 1 at least */
+/*
+ * The i-th number of the command line, or @a otherwise if missing; ends the program if it is below
+ * 1.
+ */
 static inline long kernel_number(int argc, char **argv, int i, long otherwise)
 {
     const long number = (i < argc) ? strtol(argv[i], NULL, 10) : otherwise;
@@ -82,7 +88,7 @@ static inline long kernel_number(int argc, char **argv, int i, long otherwise)
     return number;
 }
 
-/* behind the last step, before the results are looked at */
+/* Called after the last step, before the results are checked. */
 static inline void kernel_stepped(void)
 {
     struct timespec now;
@@ -92,7 +98,7 @@ static inline void kernel_stepped(void)
         (double)(now.tv_sec - kernel_began.tv_sec) * 1e6 + (double)(now.tv_nsec - kernel_began.tv_nsec) / 1e3;
 }
 
-/* what all PEs found wrong; the exit status */
+/* Prints the flaws of all PEs. Returns the exit status. */
 static inline int kernel_end(const char *name, long steps, long flaws)
 {
     const long all = kernel_sum(flaws);

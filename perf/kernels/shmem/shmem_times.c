@@ -1,7 +1,10 @@
 /*
- * Times of calls, for any OpenSHMEM of 1.4 and later: shmem_times [CALLS [GROUP...] [-NAME/BYTES...]]. Groups are latency, rate, atomics and
- * collectives (all of them); an atomic that is named with a hyphen, as -cswap/4, is left out: some libraries end there. Prints a line each: name, bytes, microseconds a call, the median of as many batches as fit; PE 0 calls at PE 1, of collectives all PEs do.
- * What comes of the calls is checked: instead of its time a call that is wrong has "wrong". Its status is 0 all the same; 1: no such group.
+ * Times of calls, for any OpenSHMEM from 1.4 on: shmem_times [CALLS [GROUP...] [-NAME/BYTES...]].
+ * Groups are latency, rate, atomics and collectives (default: all). An atomic named with a hyphen,
+ * such as -cswap/4, is left out, since some libraries crash there. Prints one line per call: name,
+ * bytes, microseconds per call as the median of as many batches as fit. PE 0 calls at PE 1; all PEs
+ * run collectives. Results of the calls are checked: a wrong call shows "wrong" instead of its
+ * time. The exit status is then still 0; 1: no such group.
  */
 #include <shmem.h>
 
@@ -37,14 +40,14 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* before each measurement: on Keel logs are empty then, if there are any */
+/* Before each measurement: on Keel, empties the logs, if any. */
 #ifdef KEEL_SHMEM_H_
 #define meet() shmemx_checkpoint()
 #else
 #define meet() shmem_barrier_all()
 #endif
 
-/* @a call makes @a at_once of what is timed; wrong: any PE may say so */
+/* @a call makes @a at_once of the timed operations. Any PE may report a wrong result. */
 static void measure(const char *name, void (*call)(size_t), size_t bytes, long at_once, int is_of_all)
 {
     const long batch = calls / (1 + (long)bytes / 4096) / BATCHES / at_once + 1;
@@ -71,7 +74,7 @@ static void wrong(const char *name, size_t bytes)
     printf("%s %zu wrong\n", name, bytes);
 }
 
-/* ---- puts and gets; at once: as many as are on their way, or 1 ---- */
+/* ---- puts and gets; at_once: count of operations in flight, or 1 ---- */
 
 static void put(size_t bytes)
 {
@@ -89,7 +92,7 @@ static size_t place(size_t bytes, size_t i)
     return i * bytes % MOST;
 }
 
-/* how many; of much fewer, so that they fit logs */
+/* Count in flight; much smaller for large puts, so that they fit into logs. */
 static size_t in_flight(size_t bytes)
 {
     return (bytes <= 4096) ? IN_FLIGHT : (bytes <= 32768) ? IN_FLIGHT / 8 : IN_FLIGHT / 16;
@@ -111,7 +114,7 @@ static void gets_at_once(size_t bytes)
     shmem_quiet();
 }
 
-/* from @a to, which is one value after, to where it is looked at by who has it then */
+/* Measures copies from @a to, one value after, to the place where the receiver checks them. */
 static void measure_copies(const char *name, void (*call)(size_t), int is_at_once, const char *seen, int seen_by)
 {
     for (int i = 0; i < SIZES; i++) {
@@ -165,7 +168,10 @@ static const char *const op_names[] = {"fetch",     "swap", "cswap", "fetch_add"
                                        "fetch_xor", "set",  "add",   "inc",       "and",       "or",        "xor"};
 static op_t op;
 
-/* what it fetched; 0: nothing is fetched */
+/*
+ * Defines the call of an atomic, which returns the fetched value (0: none), and the check in PE 0:
+ * every second compare_swap expects a wrong value.
+ */
 #define DEFINE_ATOMIC(_name, _type)                                                                         \
     static _type *_name##_word;                                                                             \
     static _type _name##_call(_type value, _type condition)                                                 \
@@ -255,7 +261,6 @@ static op_t op;
         }                                                                                                   \
         shmem_quiet();                                                                                      \
     }                                                                                                       \
-    /* of PE 0: every second compare_swap finds another value than it asks for */                           \
     static int _name##_is_right(void)                                                                       \
     {                                                                                                       \
         _type is = (_type)UINT64_C(0xfedcba9876543210);                                                     \
@@ -374,7 +379,7 @@ static const struct {
               {"collectives", measure_collectives}};
 enum { GROUPS = sizeof(groups) / sizeof(groups[0]) };
 
-/* among the arguments */
+/* True if given on the command line. */
 static int has(const char *argument)
 {
     for (int i = 2; i < argument_count; i++) {

@@ -1,8 +1,9 @@
 /*
- * A 2D five-point Jacobi iteration that uses both logs: halo rows are put, halo columns are got. With --atomics the
- * change of each sweep is added up at rank 0. That makes a death a rollback where nobody can tell whether the dead rank's last
- * atomic took effect: between its atomic and the gsync, when rank 0 is on its node or is the dead one and fetched the old value.
- * The result is compared bit by bit with a serial computation.
+ * A 2D five-point Jacobi iteration with both logs: halo rows are put, halo columns are got. With
+ * --atomics the change of each sweep is added up at rank 0. Then a death is a rollback if the
+ * effect of the dead rank's last atomic is unknown: between the atomic and the gsync, if rank 0 is
+ * on the dead rank's node, or is the dead rank itself and fetched the old value. The result is
+ * compared bit by bit with a serial computation.
  */
 #include "stencil_grid.h"
 #include "stencil_options.h"
@@ -16,12 +17,13 @@ typedef struct {
     const stencil_options_t *options;
     keel_context_h ctx;
     stencil_part_t part;
-    uint64_t step;       /* protected: 0 start values, then the sweeps, then the result to rank 0 */
-    double started;      /* protected: wall clock; 0: not yet */
-    keel_win_h fields;   /* two fields, see stencil_fill(): sweep k reads number k % 2 */
-    keel_win_h edges;    /* own left and right column, packed for the neighbours to get */
-    keel_win_h results;  /* at rank 0: the whole inside, the change of each sweep, a hash of each rank's memory */
-    double *columns_got; /* scratch: what was got from left and right */
+    uint64_t step;     /* protected: 0 start values, then the sweeps, then the result to rank 0 */
+    double started;    /* protected: wall clock; 0: not yet */
+    keel_win_h fields; /* two fields, see stencil_fill(): sweep k reads number k % 2 */
+    keel_win_h edges;  /* own left and right column, packed for the neighbours to get */
+    /* at rank 0: the whole inside, the change of each sweep, a hash of each rank's memory */
+    keel_win_h results;
+    double *columns_got; /* scratch: columns got from left and right */
 } stencil_t;
 
 enum { SIDE_LEFT, SIDE_RIGHT, SIDE_COUNT };
@@ -64,7 +66,7 @@ static keel_status_t fill_fields(stencil_t *stencil)
     return step_end(stencil);
 }
 
-/* Where in the fields of the neighbour above or below the halo row lies that faces this rank. */
+/* Offset in the fields of the neighbour above or below of the halo row that faces this rank. */
 static size_t halo_offset(const stencil_t *stencil, uint32_t neighbour, uint64_t parity, int is_above)
 {
     const stencil_part_t *own = &stencil->part;
@@ -75,7 +77,10 @@ static size_t halo_offset(const stencil_t *stencil, uint32_t neighbour, uint64_t
            ((parity % 2) * field_cells(&other) + (is_above ? (other.height + 1) * (other.width + 2) : 0) + 1);
 }
 
-/* Own first and last row to the neighbours above and below; own outer columns packed for those at the sides. */
+/*
+ * Puts the first and last row to the neighbours above and below; packs the outer columns for the
+ * neighbours at the sides.
+ */
 static keel_status_t send_rows(stencil_t *stencil, uint64_t sweep)
 {
     const stencil_part_t *part = &stencil->part;
@@ -105,7 +110,7 @@ static keel_status_t send_rows(stencil_t *stencil, uint64_t sweep)
     return keel_gsync(stencil->ctx, 0);
 }
 
-/* The neighbours' packed columns into own halo columns. */
+/* Gets the neighbours' packed columns into the halo columns. */
 static keel_status_t get_columns(stencil_t *stencil, uint64_t sweep)
 {
     const stencil_part_t *part = &stencil->part;
@@ -165,7 +170,7 @@ static keel_status_t do_sweep(stencil_t *stencil, uint64_t sweep)
     return step_end(stencil);
 }
 
-/* The own inside of the result, and a hash of own memory, to rank 0. */
+/* Puts the inside of the result, and a hash of the own memory, to rank 0. */
 static keel_status_t send_result(stencil_t *stencil)
 {
     const stencil_part_t *part = &stencil->part;
@@ -265,7 +270,7 @@ static void print_outcome(const stencil_options_t *options, uint32_t ranks, cons
     printf("stencil: verification %s\n", !options->is_verifying ? "skipped" : outcome->is_right ? "PASSED" : "FAILED");
 }
 
-/* Windows and protected memory, the same in every life. */
+/* Opens windows and protected memory, equal in every life. */
 static keel_status_t open_memory(stencil_t *stencil)
 {
     const int is_first = (keel_rank(stencil->ctx) == 0);
@@ -279,7 +284,7 @@ static keel_status_t open_memory(stencil_t *stencil)
     return keel_protect(stencil->ctx, 1, &stencil->started, sizeof stencil->started);
 }
 
-/* All steps that are left, and the end. Called again after a rollback. */
+/* Runs the remaining steps and the end. Called again after a rollback. */
 static keel_status_t run(stencil_t *stencil, stencil_outcome_t *outcome)
 {
     if (keel_restarted(stencil->ctx)) {

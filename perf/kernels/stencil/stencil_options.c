@@ -19,7 +19,7 @@ static const char stencil_help[] =
     "  -h, --help                   this text\n"
     "exit status 0: verified, 1: wrong, 2: usage, 3: an error of Keel's\n";
 
-/* without writing into it: a replacement may be started with the arguments as they are then */
+/* Parses without a write to the text: a replacement may be started with the present arguments. */
 static int stencil_parse_size(const char *text, stencil_options_t *options)
 {
     const char *times = strchr(text, 'x');
