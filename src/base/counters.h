@@ -15,7 +15,7 @@ typedef struct keel_counters {
     uint32_t rollback;
     uint64_t change; /* counter of changes of the lane's modes and mappings */
     uint64_t lock;   /* SC of each lock */
-    /* numbers that count as used at the begin of each phase: of a pair's records, and clocks */
+    /* numbers that count as used at the start of each phase: of a pair's records, and clocks */
     uint32_t records, clocks;
 } keel_counters_t;
 

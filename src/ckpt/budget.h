@@ -12,7 +12,7 @@ typedef struct keel_budget {
 /* Provides a region of at least @a bytes such that @a reserve more bytes stay free within the
  * budget. A larger existing region is kept. */
 keel_status_t keel_budget_region(keel_budget_t *budget, unsigned region, size_t bytes, size_t reserve, void **base_p);
-/* bytes that the slots below @a first lack to hold an image and a share of these sizes each */
+/* bytes missing from the slots below @a first to hold an image and a share of these sizes each */
 size_t keel_budget_reserve(const keel_budget_t *budget, unsigned first, size_t image, size_t share);
 
 #endif

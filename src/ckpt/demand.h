@@ -12,7 +12,7 @@
  * waits). A rank that leaves gsync m having seen that every member of a group has its share of the
  * set in the making takes the set into use; members and all other ranks use the same rule. So all
  * ranks that leave m by arrivals agree. The decision after a death takes the highest positions that
- * any rank reports, and all members have their parts of those. A death, or the begin of a
+ * any rank reports, and all members have their parts of those. A death, or the start of a
  * coordinated checkpoint, gives up every set in the making. A set is built on the generation in use
  * and becomes void with the generation.
  */
@@ -24,7 +24,7 @@
 /* gsyncs during which the parity of a set is computed in the background */
 #define KEEL_DEMAND_BEHIND 2u
 
-/* start of a rank's replay: its newest demand image, known to all ranks */
+/* newest demand image of a rank, known to all ranks: the start of its replay */
 typedef struct keel_demand_start {
     uint32_t position;     /* 0: the generation in use */
     uint32_t window_calls; /* collective window calls before it */

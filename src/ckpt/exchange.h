@@ -1,16 +1,16 @@
 /*
- * Announcements of images between the members of a group: the image is complete in its slot, its
- * size, and the blocks that changed since the previous image. The comparison runs in the background
- * in bounded steps, and the announcement follows it. A map is ignored if it refers to another set
- * than the reader's own share.
+ * Announcements of images between the members of a group. An announcement says that an image is
+ * complete in its slot, its size, and the blocks that changed since the previous image. The
+ * comparison runs in the background in bounded steps, and the announcement follows. A map is
+ * ignored if it refers to another set than the reader's own share.
  */
 #ifndef KEEL_CKPT_EXCHANGE_H_
 #define KEEL_CKPT_EXCHANGE_H_
 
 #include "ckpt/image_set.h"
 
-/* Begins to compare the own image with the previous image. Returns 0 if no previous image has
- * this size or memory for a map is missing. */
+/* Begins to compare the own image with the previous image. Returns 0 without a previous image of
+ * this size, or without memory for a map. */
 int keel_exchange_compare_begin(keel_image_set_t *set);
 /* 1: the comparison is complete, announce the image */
 int keel_exchange_compare_step(keel_image_set_t *set);

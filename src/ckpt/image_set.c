@@ -1,4 +1,4 @@
-/* The machine: life of a set from its begin to its end. */
+/* The machine: life of a set from its start to its end. */
 #include "ckpt/image_set.h"
 
 #include "base/memory.h"

@@ -75,7 +75,7 @@ typedef struct keel_image_set {
 
     uint64_t compared; /* bytes of the own image compared */
     uint64_t aborted;
-    /* Times of the newest set: begin, duration from begin to use, begin of encoding, duration
+    /* Times of the newest set: start, duration from start to use, start of encoding, duration
      * from the presence of all images to the share, time of the share, time taken from the
      * program for parity, time to make memory. */
     uint64_t started_ns, safe_ns, encode_started_ns, encode_ns, encoded_ns, parity_ns, made_ns;

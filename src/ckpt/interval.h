@@ -1,6 +1,9 @@
-/* When to take the next coordinated checkpoint: Daly's optimum [F 6.1]
- *   sqrt(2 C M) (1 + 1/3 sqrt(C / 2M) + 1/9 (C / 2M)) - C for C < 2M, else M. C is the measured
- *   time that the program spends in Keel on the copy and on the parity after it. M is KEEL_MTBF. */
+/*
+ * Time of the next coordinated checkpoint: Daly's optimum [F 6.1]
+ *   sqrt(2 C M) (1 + 1/3 sqrt(C / 2M) + 1/9 (C / 2M)) - C  for C < 2M, else M.
+ * C is the measured time that the program spends in Keel for the copy and for the parity after it.
+ * M is KEEL_MTBF.
+ */
 #ifndef KEEL_CKPT_INTERVAL_H_
 #define KEEL_CKPT_INTERVAL_H_
 
@@ -20,7 +23,7 @@ void keel_interval_init(keel_interval_t *interval, const keel_config_t *config, 
 /* Called at each safe gsync by the deciding rank: 1 if a checkpoint is due. The first is due at
  * once in mode daly, since its cost is unknown. */
 int keel_interval_is_due(keel_interval_t *interval, uint64_t now_ns);
-/* has the interval passed? May be called between safe gsyncs, counts nothing. */
+/* Has the interval passed? May be called between safe gsyncs; counts nothing. */
 int keel_interval_is_over(const keel_interval_t *interval, uint64_t now_ns);
 void keel_interval_taken(keel_interval_t *interval, uint64_t now_ns, double cost_s);
 

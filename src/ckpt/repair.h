@@ -1,9 +1,9 @@
 /*
- * Repair of a group after deaths. Every member knows from the decision the parts of the set in use
- * that the other members have. A member without its image or share computes it from the members
- * that have theirs. Members that were lost together rebuild independently; none waits for another.
- * No member reads a part that is still being rebuilt, since the part counts as missing until the
- * next decision or set.
+ * Repair of a group after deaths. A decision tells every member which parts of the set in use the
+ * other members have. A member without its image or share computes it from the members that have
+ * theirs. Members that were lost together rebuild independently; none waits for another. No member
+ * reads a part that is still being rebuilt, since the part counts as missing until the next
+ * decision or set.
  */
 #ifndef KEEL_CKPT_REPAIR_H_
 #define KEEL_CKPT_REPAIR_H_
@@ -13,7 +13,7 @@
 /* A member died: work that reads its memory stops until the decision, and its announcements are
  * void. */
 void keel_repair_member_down(keel_image_set_t *set, uint32_t rank);
-/* Records from a decision the parts KEEL_PARITY_HAS_* of the set in use that a rank has. Ranks
+/* Records from a decision the parts (KEEL_PARITY_HAS_*) of the set in use that a rank has. Ranks
  * of other groups are ignored. */
 void keel_repair_member_has(keel_image_set_t *set, uint32_t rank, unsigned has);
 

@@ -236,7 +236,7 @@ void keel_get_log_trim_source(keel_get_log_t *log, uint32_t source, uint32_t pha
 uint32_t keel_get_log_largest_source(keel_get_log_t *log, unsigned percent);
 /* Are at least @a percent of the chunks here taken, by a sample that differs from call to call? */
 int keel_get_log_may_be_filled(keel_get_log_t *log, unsigned percent);
-/* This process copies an image at the begin of this phase: its log is complete again from here
+/* This process copies an image at the start of this phase: its log is complete again from here
  * on. */
 void keel_get_log_resume(keel_get_log_t *log);
 void keel_get_log_clear(keel_get_log_t *log, uint32_t phase);

@@ -141,7 +141,7 @@ static inline __attribute__((always_inline)) int keel_put_log_take(keel_put_log_
     log->is_epoch_used = 1;
     *record_p = (keel_record_t *)(end - need);
     if (*record_p == NULL) {
-        /* has_room excludes NULL: saves the test in the code that writes the record */
+        /* a NULL tail has no room: saves the test in the code that writes the record */
         __builtin_unreachable();
     }
     return 1;
@@ -323,7 +323,7 @@ static inline uint32_t keel_put_log_count(const keel_put_log_t *log, uint32_t ta
 void keel_put_log_trim(keel_put_log_t *log, uint32_t phase, uint32_t now);
 /* drops older records towards @a target, of which an image of @a phase is in use */
 void keel_put_log_trim_image(keel_put_log_t *log, uint32_t target, uint32_t phase, uint32_t now);
-/* The target copies an image at the begin of this phase: a log that is off is complete again
+/* The target copies an image at the start of this phase: a log that is off is complete again
  * from here on. */
 void keel_put_log_resume(keel_put_log_t *log, uint32_t target);
 uint64_t keel_put_log_target_bytes(keel_put_log_t *log, uint32_t target);

@@ -153,7 +153,7 @@ static keel_status_t keel_resolve_sort(keel_resolve_t *resolve)
     for (e = 2; e < elements + 2; e++) {
         resolve->begin[e] += resolve->begin[e - 1];
     }
-    for (i = 0; i < resolve->edge_count; i++) { /* afterwards begin[e] is the begin of element e */
+    for (i = 0; i < resolve->edge_count; i++) { /* afterwards begin[e] is the start of element e */
         resolve->sorted[resolve->begin[resolve->edges[i].from + 1]++] = i;
     }
     return KEEL_OK;

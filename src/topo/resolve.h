@@ -33,7 +33,7 @@ typedef struct keel_resolve {
     uint32_t left;                 /* number of further names allowed */
     uint32_t edge_count, edge_room;
     keel_edge_t *edges; /* in the order of the file */
-    /* for each element the begin of its edges in sorted; sorted: indices of edges */
+    /* for each element the start of its edges in sorted; sorted: indices of edges */
     uint32_t *begin, *sorted;
     /* by level: element of each host; KEEL_NOWHERE: not defined */
     uint32_t *of_host;

@@ -71,7 +71,7 @@ typedef struct keel_tree_listener {
 /* copies @a text without a byte order mark; KEEL_ERR_INVALID_PARAM if it is too long or has a
  * zero byte */
 keel_status_t keel_tree_begin(keel_tree_t *tree, const char *text, size_t length, keel_tree_error_t *error);
-/* bytes of a byte order mark at the begin of the text */
+/* bytes of a byte order mark at the start of the text */
 size_t keel_tree_mark(const char *text, size_t length);
 /* next line that is not empty, without blanks at both ends; NULL: the end */
 char *keel_tree_line(keel_tree_text_t *text);

@@ -12,7 +12,7 @@
 
 #include "wire/record.h"
 
-/* bytes from the begin of the first to the end of the last of blocks at regular distances; 0:
+/* bytes from the start of the first to the end of the last of blocks at regular distances; 0:
  * none, or an overflow */
 static inline uint64_t keel_blocks_span(uint64_t length, uint64_t count, uint64_t stride)
 {

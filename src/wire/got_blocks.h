@@ -10,7 +10,7 @@
 
 typedef struct keel_got_part {
     uint64_t where;  /* place of the first block, as for a put */
-    uint64_t stride; /* bytes from the begin of a block to the next */
+    uint64_t stride; /* bytes from the start of a block to the next */
     uint32_t length; /* bytes of each block */
     uint32_t count;
 } keel_got_part_t;

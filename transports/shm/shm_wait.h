@@ -32,7 +32,7 @@ typedef struct keel_shm_wait {
     atomic_uint served;    /* number of batches of requests with news */
     unsigned served_seen;
 
-    int is_begun;     /* no event since the begin of the wait */
+    int is_begun;     /* no event since the start of the wait */
     int is_announced; /* the next call sleeps */
     unsigned yields;
     unsigned shared; /* the core counts as shared until this many yields in a row return at once */

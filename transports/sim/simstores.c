@@ -1,5 +1,5 @@
 /*
- * Stores to shared memory that other ranks do not see yet. Code that declares the begin and end of
+ * Stores to shared memory that other ranks do not see yet. Code that declares the start and end of
  * each store has the store executed at once in the memory that all ranks share here; the old
  * contents are kept. When the process is switched away the old contents are put back, last first,
  * so that other ranks see the state of delayed stores. When the process runs again the stores are
@@ -230,7 +230,7 @@ void keel_sim_store_hold(keel_sim_t *sim, void *to, size_t length, keel_stored_t
     while (stores->count > stores->most) {
         stores_remove(stores, stores_pick(sim, stores, SIM_NEVER));
     }
-    /* the begin of a long store is visible at once, and so are all earlier stores */
+    /* the start of a long store is visible at once, and so are all earlier stores */
     if (length > STORE_HELD) {
         keel_sim_store_fence(sim);
         at += length - STORE_HELD;
