@@ -221,7 +221,7 @@ void sim_channel_deliver(keel_sim_t *sim, sim_link_t *link)
     sim_channel_update(link);
     sim_message_check(sim, link, message);
     if (message->data_len > 0) {
-        data = sim_new(message->data_len); /* exact length, so that a sanitizer finds reads beyond */
+        data = sim_new(message->data_len); /* exact length, for sanitizers */
         memcpy(data, message->data, message->data_len);
     }
     keel_sim_trace(sim, "request %u.%u -> %u.%u, %u + %zu bytes", link->owner->rank, link->owner->incarnation,
@@ -424,7 +424,7 @@ static unsigned sim_progress(keel_transport_t *transport)
         sim_break(process, suspect);
         ++handled;
     }
-    if ((keel_random_next(&sim->random) & SIM_FALSE_SUSPECT) == 0) { /* a link breaks without a death */
+    if ((keel_random_next(&sim->random) & SIM_FALSE_SUSPECT) == 0) { /* no death */
         process->suspect = 1 + sim_below(sim, sim->options.ranks);
     }
     if ((handled == 0) && sim_chance(sim, 256)) {
