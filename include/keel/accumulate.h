@@ -1,5 +1,6 @@
 /*
- * Keel: accumulates, which combine an array with one in a window element by element [F 2.1]. Part of <keel/keel.h>, whose conventions hold.
+ * Keel: accumulates, which combine an array with one in a window element by element [F 2.1]. Part
+ * of <keel/keel.h>; its conventions hold.
  */
 #ifndef KEEL_ACCUMULATE_H_
 #define KEEL_ACCUMULATE_H_
@@ -12,31 +13,39 @@ extern "C" {
 #endif
 
 /**
- * Combines each of @a count elements of @a type in @a buffer with one of those from @a offset of @a rank's window on, as
- * element = element @a op value. The elements lie side by side and are aligned to their size in the window; in @a buffer and
- * @a result they may lie anyhow. What is there when the call has returned, and when the buffer is free, is as for keel_put_nbx(); a
- * result is valid when the request is complete, and so is then what was done at the target.
+ * Combines @a count elements of @a buffer with the elements at @a offset of @a rank's window:
+ * element = element @a op value. The elements are contiguous and aligned to their size in the
+ * window. @a buffer and
+ * @a result need no alignment. The effect is at the target, and the buffer reusable, as for
+ * keel_put_nbx(). When the request is complete, the result is valid and the accumulate has taken
+ * effect at the target.
  *
- * Each element is combined once, and by itself: atomic against other accumulates, fetching ones too, and against keel_atomic() on
- * the same bytes as the same type, from every rank and both lanes; the elements of one call are not one with each other. Accumulates and
- * puts of one rank to one target take effect in the order issued. On mapped memory the caller's CPU does it, elsewhere the target's
- * service side, without the target's help; a call of more than a message (some 60 KB) is several. @a count may be 0.
+ * Atomicity: each element is combined once, atomically against accumulates, and against
+ * keel_atomic() on the same bytes as the same type, from every rank and both lanes. The elements
+ * of a call are not atomic together. Accumulates and puts of a rank to a target take effect in
+ * the order issued.
+ * Cost: on mapped memory the caller's CPU combines. Elsewhere the target's service thread does,
+ * without help of the target's program; a call larger than a message (some 60 KB) is several
+ * messages.
  *
- * Death: without a result each element is an atomic, and a call a record of 32 bytes and its values in the log for each message; who dies amid
- * those to mapped memory is in doubt. Integers of 4 or 8 bytes with SUM, MIN, MAX, BAND, BOR or BXOR are each a keel_atomic() of the same name. All
- * others (floating types, smaller ones, pairs, other operations) are like swaps: on mapped memory the log has by how much each changed, so a target that
- * dies is recovered with the same bits, sums of floating types too; elsewhere its death is a rollback. With a result that is so of one such
- * integer alone; all others no log has, so a program that calls them mixes, as keel_lock() has it: from its first such call on every death is a rollback.
- * @param [in]  buffer  @a count elements; not read by NO_OP, and may be NULL then.
- * @param [out] result  NULL, or room for as many elements, apart from @a buffer: what they were before.
- * @return KEEL_OK, KEEL_INPROGRESS, KEEL_ERR_RANGE, KEEL_ERR_RANK, KEEL_ERR_INVALID_PARAM, KEEL_ERR_ALIGNMENT, KEEL_ERR_UNSUPPORTED: another
- *         type or operation, an operation on bits or truth with a floating type, MIN or MAX of complex numbers, or MINLOC or MAXLOC of what
- *         is no pair, and other sums of pairs. There are no elements of more than 16 bytes; a long double complex is summed and replaced as two, each by itself.
+ * Death: by operation, type and result (contrib/doc/reexecution.md, "Accumulates"). Integers of 4
+ * or 8 bytes with SUM, MIN, MAX, BAND, BOR or BXOR without a result are recovered as the
+ * keel_atomic() of that name. A call with a result, except for a single such integer, is not
+ * logged: from the first such call on every death is a rollback.
+ * @param [in]  buffer  @a count elements; unused by NO_OP, and may be NULL then.
+ * @param [in]  count   elements; may be 0.
+ * @param [out] result  NULL, or room for @a count elements that does not overlap @a buffer: the
+ *                      old elements.
+ * @return KEEL_OK, KEEL_INPROGRESS, KEEL_ERR_RANGE, KEEL_ERR_RANK, KEEL_ERR_INVALID_PARAM,
+ *         KEEL_ERR_ALIGNMENT; KEEL_ERR_UNSUPPORTED: another type or operation, an operation on
+ *         bits or truth values with a floating type, MIN or MAX of complex numbers, MINLOC or
+ *         MAXLOC of anything but pairs, other operations on pairs. No element has more than 16
+ *         bytes; a long double complex is summed and replaced as two elements.
  */
 KEEL_API keel_status_t keel_accumulate_nbx(keel_win_h win, keel_op_t op, keel_type_t type, uint32_t rank,
                                            uint64_t offset, const void *buffer, size_t count, void *result,
                                            const keel_rma_params_t *params, keel_req_h *req_p);
-/** Blocking: the result is there when it returns. */
+/** Blocking keel_accumulate_nbx(): the result is there on return. */
 KEEL_API keel_status_t keel_accumulate(keel_win_h win, keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset,
                                        const void *buffer, size_t count, void *result);
 

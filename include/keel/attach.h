@@ -1,5 +1,6 @@
 /*
- * Keel: memory of the program's own at which some of a window is, too. Part of <keel/keel.h>, whose conventions hold.
+ * Keel: the program's own memory as a part of a window. Part of <keel/keel.h>; its conventions
+ * hold.
  */
 #ifndef KEEL_ATTACH_H_
 #define KEEL_ATTACH_H_
@@ -11,43 +12,46 @@ extern "C" {
 #endif
 
 /**
- * From here on the @a bytes of the caller's part of the window from @a offset on are also at @a memory: what the program stores there
- * others get, and what others put it finds there. What the memory holds the window holds then. For a window that was made with
- * KEEL_WIN_PARAM_FIELD_ATTACH, of as many bytes as are ever to be attached at a time, as its capacity: all of these are taken when it is
- * made, and what is attached gives its own back. Not collective; local, costs no communication, and may be called in any phase. Others are
- * told where something is attached by the program, as anything else; what is not attached they reach as well.
+ * Attaches @a bytes of the program's memory at @a offset of the caller's part of a window. From
+ * then on the program's stores there are visible to gets of others, and puts of others appear
+ * there. The window takes over the contents of the memory. Local, without communication, in any
+ * phase. The program itself informs other ranks of the offset. Other ranks reach unattached parts
+ * as well.
  *
- * Offset, address and length are multiples of the page size, and the memory is private, readable and writable: of the heap, the stack,
- * globals or mmap(). It is replaced by a second mapping of the window's pages; no other thread may write there meanwhile. Until it is
- * detached the program must not free, unmap or move it; a child of fork() does not have it; it must not be registered with a device,
- * locked, or mapped by others. Memory that is no whole pages is for keel_win_create().
+ * The window: made with KEEL_WIN_PARAM_FIELD_ATTACH, with a size of all bytes that will ever be
+ * attached at a time. The window allocates its whole size when made; attached memory gives its
+ * own pages back.
+ * The memory: private, readable and writable (heap, stack, globals, mmap()). Offset, address and
+ * length are multiples of the page size. A second mapping of the window's pages replaces the
+ * memory; no other thread may write there during the call. Until keel_win_detach() the program
+ * must not free, unmap or move the memory, register it with a device, lock it, or let others map
+ * it. A child of fork() does not have the memory. Memory that is not whole pages:
+ * keel_win_create().
  *
- * To others it is a store of the caller's to all of these bytes, ordered with what they put there by what orders any store. A put to
- * the own rank, or a get from it, whose buffer is such memory and whose bytes overlap that, moves them as memcpy() would.
+ * Order: to other ranks the call is a store of the caller to all of these bytes, ordered with
+ * their puts like any store. A put or get of the own rank with such a buffer that overlaps the
+ * bytes in the window moves them as memcpy() would.
+ * Images: attached memory belongs to the images until detached. Other memory of such a window
+ * does only if keel_win_extents() says so.
  *
- * Images: what is attached belongs to them from here on, and not when it is detached; of such a window nothing else does unless
- * keel_win_extents() says so.
- *
- * Death: a replacement calls it again, with memory at whatever address. Which contents count is known from the image. What was attached
- * when the image was taken is to be attached again, before keel_restore() or behind it, before it is used or detached: the memory then holds what the window does, so what
- * the image had and what others have put since. What is attached by a call behind the image is attached as it was: what the memory holds counts.
- * The same in a rollback, for survivors: behind keel_restore() attached is what was attached when the image was taken, at that address, and still is, or is
- * again; all else that was attached came back to the program before memory was restored, with what it held, and what was detached since is not attached again by
- * itself, for that memory may be gone. So a program attaches behind keel_restore() what its protected state says was attached; of what
- * is attached there already that is nothing, and at another address it moves there. Once for each: after that it is refused as anywhere.
- * To the program's start belongs what was attached in it and not detached in it, with what the memory held then, of which Keel keeps a copy to the end. A
- * replacement's start attaches it, too: what it leaves out there and attaches behind keel_restore() is attached as if for the first time.
- * @return KEEL_ERR_INVALID_PARAM: no bytes; some of them are attached, or were in the image and are to be attached again; some of the memory is a window's, attached, protected, or not private;
- *         KEEL_ERR_RANGE, KEEL_ERR_ALIGNMENT; KEEL_ERR_UNSUPPORTED: the window was not made for it; KEEL_ERR_NO_MEMORY.
+ * Death: a replacement repeats the call, with memory at any address. The rules:
+ * contrib/doc/reexecution.md, "Attached memory".
+ * @return KEEL_ERR_INVALID_PARAM: no bytes, some of them are attached, or were in the image and
+ *         are to be attached again; some of the memory is a window's, attached, protected, or not
+ *         private; KEEL_ERR_RANGE, KEEL_ERR_ALIGNMENT; KEEL_ERR_UNSUPPORTED: the window was not
+ *         made for attached memory; KEEL_ERR_NO_MEMORY.
  */
 KEEL_API keel_status_t keel_win_attach(keel_win_h win, uint64_t offset, void *memory, size_t bytes);
 
 /**
- * @a memory, as it was attached, is the program's alone again, and keeps what it holds, as does the window. To others it is as a load of
- * all these bytes. Not collective, local. keel_win_free() and keel_finalize() do so with all that is attached.
+ * Detaches memory from a window. The memory and the window both keep the contents. To other ranks
+ * the call is a load of all these bytes. Local. keel_win_free() and keel_finalize() detach all
+ * memory.
  *
  * Death: as for keel_win_attach().
- * @return KEEL_ERR_INVALID_PARAM: it is not attached, or not again yet; KEEL_ERR_NO_MEMORY: it stays attached.
+ * @param [in] memory  address given to keel_win_attach().
+ * @return KEEL_ERR_INVALID_PARAM: not attached, or not attached again yet; KEEL_ERR_NO_MEMORY:
+ *         the memory stays attached.
  */
 KEEL_API keel_status_t keel_win_detach(keel_win_h win, void *memory);
 

@@ -1,4 +1,4 @@
-/* Types and marks shared by all public headers. */
+/* Types and macros shared by all public headers. */
 #ifndef KEEL_DEF_H_
 #define KEEL_DEF_H_
 
@@ -14,7 +14,7 @@
 #define KEEL_BIT(_i) (1ull << (_i))
 
 typedef struct keel_context *keel_context_h; /**< one process of a job */
-typedef struct keel_win *keel_win_h;         /**< memory that others may access */
-typedef struct keel_req *keel_req_h;         /**< a non-blocking access under way */
+typedef struct keel_win *keel_win_h;         /**< memory that all ranks may access */
+typedef struct keel_req *keel_req_h;         /**< an outstanding non-blocking access */
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * Keel: locks of one window at one rank, shared or exclusive. Part of <keel/keel.h>, whose conventions hold.
+ * Keel: locks of one window at one rank, shared or exclusive. Part of <keel/keel.h>; its
+ * conventions hold.
  */
 #ifndef KEEL_WINLOCK_H_
 #define KEEL_WINLOCK_H_
@@ -13,41 +14,51 @@ extern "C" {
 typedef enum { KEEL_LOCK_SHARED = 1, KEEL_LOCK_EXCLUSIVE, KEEL_LOCK_HOW_LAST } keel_lock_how_t;
 
 /**
- * Takes the lock of @a rank's part of the window: EXCLUSIVE, nobody else has it; SHARED, nobody has it exclusively. It keeps
- * nobody from accessing the memory, and has nothing to do with keel_lock(). What was done under the lock by who gave it up before is
- * there. Blocks until it is free: who wants it exclusively goes ahead of those that come later and want it shared, unless these
- * have waited long; beyond that there is no order. Several may be held at once, across gsyncs too, and are part of the image then; what
- * order avoids deadlock is the program's affair.
+ * Takes the lock of @a rank's part of the window. EXCLUSIVE: no other rank has the lock. SHARED:
+ * no other rank has the lock exclusively. Blocks until the lock is free. The effects of the
+ * previous holders are visible. The lock prevents no access, and is independent of keel_lock().
  *
- * Until somebody in the job wants one exclusively, a shared lock excludes nobody: it takes a store to own memory. Who is the first to
- * want one exclusively asks each process, and waits until that has given up the shared ones that it holds, of whatever window and rank,
- * or made them locks that others see, in its calls that communicate: one lock at a time, a message each where memory is not mapped. From
- * then on all locks cost a message there, an atomic instruction or two where it is mapped.
+ * Fairness: an exclusive request goes ahead of shared requests that come later, unless those have
+ * waited long. There is no other order.
+ * Several locks: a rank may hold several locks, across gsyncs too; they are part of the image
+ * then. The program chooses an order that avoids deadlock. Windows are made and freed meanwhile,
+ * except for a window of which the caller holds a lock (KEEL_ERR_STATE). keel_finalize() requires
+ * that no lock is held.
+ * Cost: before the first exclusive request in the job, a shared lock is a store to own memory.
+ * The first exclusive request asks each process to release its shared locks of all windows and
+ * ranks, or to make them visible to others, in its communicating calls: one lock at a time, with
+ * a message each where memory is not mapped. From then on a lock is a message, or an atomic
+ * instruction or two on mapped memory.
  *
- * Death: while there are shared locks only, they do not matter: what was done under them decides what a death costs. What is
- * ordered by an exclusive one no log has, so who takes one mixes, as keel_lock() has it: from then on every death is a rollback, and who
- * holds what is then as in the image. Windows are made and freed
- * meanwhile, but not one of which the caller has something locked (KEEL_ERR_STATE), and keel_finalize() wants nothing locked.
- * @return KEEL_ERR_RANK; KEEL_ERR_UNSUPPORTED for another way to lock; KEEL_ERR_STATE: locked by the caller already, in whatever way, or
- *         in a callback.
+ * Death: shared locks alone do not matter; the accesses under them decide. The order of exclusive
+ * locks is not logged: from the first exclusive request on every death is a rollback, which
+ * restores the holders of the image (contrib/doc/reexecution.md, "Calls outside the logs").
+ * @return KEEL_ERR_RANK; KEEL_ERR_UNSUPPORTED: another @a how; KEEL_ERR_STATE: the caller holds
+ *         the lock in either way, or is in a callback.
  */
 KEEL_API keel_status_t keel_win_lock(keel_win_h win, uint32_t rank, keel_lock_how_t how);
 /**
- * The same without waiting for others to give it up: KEEL_INPROGRESS when it is not free, after progress was made; a program may call it
- * until it is. Until the first exclusive one is had KEEL_INPROGRESS says, too, that somebody, the caller included, holds shared ones that
- * others do not see yet. What it says needs no record: until then a shared lock is had at once, in each life, and
- * who has wanted an exclusive one has mixed before it is told anything.
+ * keel_win_lock() without waiting for other holders: returns KEEL_INPROGRESS after some progress
+ * if the lock is not free. A program may call until it is. Before the first exclusive lock is
+ * granted, KEEL_INPROGRESS may also mean that some rank, the caller included, holds shared locks
+ * that are not visible to others yet.
+ *
+ * Death: the result needs no record. Until then a shared lock is granted at once in each life,
+ * and a rank that asks for an exclusive lock has given up local recovery before it gets a result.
  */
 KEEL_API keel_status_t keel_win_trylock(keel_win_h win, uint32_t rank, keel_lock_how_t how);
-/** Completes all accesses to @a rank and gives the lock up. KEEL_ERR_STATE when the caller does not hold it. */
+/** Completes all accesses to @a rank and releases the lock. KEEL_ERR_STATE: the caller does not
+ *  hold the lock. */
 KEEL_API keel_status_t keel_win_unlock(keel_win_h win, uint32_t rank);
 /**
- * The same lock, shared, of all ranks: what MPI's lock_all is, for those that write, too. While there are shared locks only it takes
- * no message, whatever the number of ranks; else as much as one for each rank, in their order.
- * @return KEEL_ERR_STATE: of some rank the caller has it already, or in a callback.
+ * Takes the shared locks of all ranks: MPI's lock_all, for ranks that write too. Before the first
+ * exclusive request the call sends no message, whatever the number of ranks. Later it costs up to
+ * a message for each rank, in ascending order.
+ * @return KEEL_ERR_STATE: the caller holds a lock of the window, or is in a callback.
  */
 KEEL_API keel_status_t keel_win_lock_all(keel_win_h win);
-/** Completes all accesses to all ranks and gives these locks up. KEEL_ERR_STATE without keel_win_lock_all(). */
+/** Completes all accesses to all ranks and releases these locks. KEEL_ERR_STATE without
+ *  keel_win_lock_all(). */
 KEEL_API keel_status_t keel_win_unlock_all(keel_win_h win);
 
 #ifdef __cplusplus
