@@ -1,5 +1,5 @@
 /* The word of a window's lock in MPI: every interleaving of a few ranks, and turns where a rank would be starved. */
-#include "adapters/mpi/mpi_lock_word.h"
+#include "adapters/mpi/rma/mpi_lock_word.h"
 
 #include "unit.h"
 

@@ -4,14 +4,14 @@
  */
 #include "mpi_arena.h"
 
-#include "mpi_prefix.h"
+#include "life/mpi_startup.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define ARENA_DEFAULT ((size_t)64 << 20)
 
-size_t keel_mpi_bytes(const char *text)
+size_t keel_mpi_parse_bytes(const char *text)
 {
     static const char units[] = "kmgt";
     char *end;
@@ -43,17 +43,17 @@ static uint64_t blocks_begin(void)
 void keel_mpi_arena_make(void)
 {
     const char *text = getenv("KEELMPI_ARENA");
-    const size_t bytes = (text != NULL) ? keel_mpi_bytes(text) : ARENA_DEFAULT;
+    const size_t bytes = (text != NULL) ? keel_mpi_parse_bytes(text) : ARENA_DEFAULT;
 
     if (bytes == 0) {
-        keel_mpi_refuse("MPI_Init", "KEELMPI_ARENA is no number of bytes");
+        keel_mpi_fatal("MPI_Init", "KEELMPI_ARENA is no number of bytes");
     }
     keel_mpi.bytes = blocks_begin() + bytes;
     keel_mpi_check(keel_win_alloc(keel_mpi.ctx, keel_mpi.bytes, NULL, &keel_mpi.arena), "MPI_Init");
     keel_mpi.hidden = keel_win_base(keel_mpi.arena);
 }
 
-int keel_mpi_arena_has(const void *address, size_t bytes)
+int keel_mpi_arena_contains(const void *address, size_t bytes)
 {
     const uintptr_t base = (uintptr_t)keel_mpi.hidden, at = (uintptr_t)address;
 
@@ -120,43 +120,43 @@ static uint64_t block_make(size_t bytes, size_t alignment, int is_alias)
     return 0;
 }
 
-uint64_t keel_mpi_arena_try(size_t bytes, size_t alignment)
+uint64_t keel_mpi_arena_try_alloc(size_t bytes, size_t alignment)
 {
     uint64_t offset = 0;
 
-    if (!keel_mpi_is_replay()) {
+    if (!keel_mpi_is_replaying()) {
         offset = block_make(bytes > 0 ? bytes : 1, alignment, 0);
     }
-    keel_mpi_prefix_result(&offset, sizeof(offset));
+    keel_mpi_startup_result(&offset, sizeof(offset));
     return offset;
 }
 
-uint64_t keel_mpi_arena_take_passing(size_t bytes, size_t alignment)
+uint64_t keel_mpi_arena_alloc_temporary(size_t bytes, size_t alignment)
 {
     return block_make(bytes, alignment, 0);
 }
 
-uint64_t keel_mpi_arena_take_alias(size_t bytes, size_t alignment)
+uint64_t keel_mpi_arena_alloc_alias(size_t bytes, size_t alignment)
 {
     return block_make(bytes, alignment, 1);
 }
 
-uint64_t keel_mpi_arena_take(size_t bytes, size_t alignment, const char *call)
+uint64_t keel_mpi_arena_alloc(size_t bytes, size_t alignment, const char *call)
 {
-    const uint64_t offset = keel_mpi_arena_try(bytes, alignment);
+    const uint64_t offset = keel_mpi_arena_try_alloc(bytes, alignment);
 
     if (offset == 0) {
-        keel_mpi_refuse(call, "no room in the arena: KEELMPI_ARENA says how large it is");
+        keel_mpi_fatal(call, "no room in the arena: KEELMPI_ARENA says how large it is");
     }
     return offset;
 }
 
-void keel_mpi_arena_give(uint64_t offset)
+void keel_mpi_arena_free(uint64_t offset)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
     const uint64_t i = block_at(offset);
 
-    if (keel_mpi_is_replay() || i == hidden->block_count || hidden->blocks[i].offset != offset) {
+    if (keel_mpi_is_replaying() || i == hidden->block_count || hidden->blocks[i].offset != offset) {
         return;
     }
     hidden->block_count--;
@@ -192,7 +192,7 @@ const keel_mpi_block_t *keel_mpi_arena_block(uint64_t offset, size_t bytes)
 
 /* ---- images ---- */
 
-void keel_mpi_arena_give_aliases(void)
+void keel_mpi_arena_free_aliases(void)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
     uint64_t kept = 0;
@@ -211,7 +211,7 @@ void keel_mpi_arena_expose(uint64_t offset, size_t bytes, uint64_t id, uint64_t 
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
     if (hidden->exposed_count == KEEL_MPI_EXPOSED) {
-        keel_mpi_refuse("MPI_Win_create", "too many pieces of memory are in windows: 8192");
+        keel_mpi_fatal("MPI_Win_create", "too many pieces of memory are in windows: 8192");
     }
     hidden->exposed[hidden->exposed_count++] = (keel_mpi_exposed_t){offset, bytes, id, at};
 }
@@ -287,7 +287,7 @@ keel_extent_t *keel_mpi_arena_extents(unsigned *count_p)
         const keel_mpi_block_t *block = &hidden->blocks[i];
 
         if (block->offset == hidden->prefix) {
-            if (hidden->prefix_used > 0 && !keel_mpi_prefix_is_full()) {
+            if (hidden->prefix_used > 0 && !keel_mpi_startup_is_full()) {
                 extents[count++] = (keel_extent_t){block->offset, hidden->prefix_used};
             }
         } else if (!block->is_alias) {
@@ -305,24 +305,24 @@ keel_extent_t *keel_mpi_arena_extents(unsigned *count_p)
 
 void keel_mpi_put(uint32_t rank, uint64_t offset, const void *data, size_t bytes, const char *call)
 {
-    if (bytes > 0 && !keel_mpi_is_replay()) {
+    if (bytes > 0 && !keel_mpi_is_replaying()) {
         keel_mpi_check(keel_put(keel_mpi.arena, rank, offset, data, bytes), call);
     }
 }
 
 void keel_mpi_get_list(uint32_t rank, const keel_block_t *blocks, size_t count, const char *call)
 {
-    if (count > 0 && !keel_mpi_is_replay()) {
+    if (count > 0 && !keel_mpi_is_replaying()) {
         keel_mpi_check(keel_get_list(keel_mpi.arena, rank, blocks, count), call);
     }
     for (size_t i = 0; i < count; i++) {
-        keel_mpi_prefix_result(blocks[i].buffer, blocks[i].length);
+        keel_mpi_startup_result(blocks[i].buffer, blocks[i].length);
     }
 }
 
 void keel_mpi_get_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
 {
-    if (bytes > 0 && !keel_mpi_is_replay()) {
+    if (bytes > 0 && !keel_mpi_is_replaying()) {
         keel_mpi_check(keel_get(keel_mpi.arena, rank, offset, data, bytes), call);
     }
 }
@@ -330,12 +330,12 @@ void keel_mpi_get_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t 
 void keel_mpi_get(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
 {
     keel_mpi_get_unrecorded(rank, offset, data, bytes, call);
-    keel_mpi_prefix_result(data, bytes);
+    keel_mpi_startup_result(data, bytes);
 }
 
 void keel_mpi_poll_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
 {
-    if (bytes > 0 && !keel_mpi_is_replay()) {
+    if (bytes > 0 && !keel_mpi_is_replaying()) {
         keel_mpi_check(keel_poll(keel_mpi.arena, rank, offset, data, bytes), call);
     }
 }
@@ -343,10 +343,10 @@ void keel_mpi_poll_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t
 void keel_mpi_poll(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
 {
     keel_mpi_poll_unrecorded(rank, offset, data, bytes, call);
-    keel_mpi_prefix_result(data, bytes);
+    keel_mpi_startup_result(data, bytes);
 }
 
-void keel_mpi_get_later(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
+void keel_mpi_get_nb(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
 {
     keel_status_t status;
 
@@ -363,7 +363,7 @@ void keel_mpi_atomic(keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t
 {
     keel_status_t status = KEEL_OK;
 
-    if (keel_mpi_is_replay()) {
+    if (keel_mpi_is_replaying()) {
         /* it was done */
     } else if (result != NULL) {
         status = keel_atomic(keel_mpi.arena, op, rank, offset, size, operand, compare, result);
@@ -372,41 +372,41 @@ void keel_mpi_atomic(keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t
     }
     keel_mpi_check(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
     if (result != NULL) {
-        keel_mpi_prefix_result(result, size);
+        keel_mpi_startup_result(result, size);
     }
 }
 
-void keel_mpi_combine_there(keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset, const void *data,
-                            size_t count, void *result, const char *call)
+void keel_mpi_accumulate_remote(keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset, const void *data,
+                                size_t count, void *result, const char *call)
 {
     keel_status_t status = KEEL_OK;
 
-    if (!keel_mpi_is_replay()) {
+    if (!keel_mpi_is_replaying()) {
         status = keel_accumulate(keel_mpi.arena, op, type, rank, offset, data, count, result);
     }
     keel_mpi_check(status == KEEL_INPROGRESS ? KEEL_OK : status, call);
     if (result != NULL) {
-        keel_mpi_prefix_result(result, count * keel_type_size(type));
+        keel_mpi_startup_result(result, count * keel_type_size(type));
     }
 }
 
 void keel_mpi_flush(uint32_t rank, const char *call)
 {
-    if (!keel_mpi_is_replay()) {
+    if (!keel_mpi_is_replaying()) {
         keel_mpi_check(keel_flush(keel_mpi.ctx, rank), call);
     }
 }
 
 void keel_mpi_flush_all(const char *call)
 {
-    if (!keel_mpi_is_replay()) {
+    if (!keel_mpi_is_replaying()) {
         keel_mpi_check(keel_flush_all(keel_mpi.ctx), call);
     }
 }
 
 void keel_mpi_fence(const char *call)
 {
-    if (!keel_mpi_is_replay()) {
+    if (!keel_mpi_is_replaying()) {
         keel_mpi_check(keel_fence(keel_mpi.ctx), call);
     }
 }

@@ -9,7 +9,7 @@
 /* collective: the window, with the hidden part made */
 void keel_mpi_arena_make(void);
 /* a number of bytes with K, M, G or T after it; 0: it is none */
-size_t keel_mpi_bytes(const char *text);
+size_t keel_mpi_parse_bytes(const char *text);
 
 static inline void *keel_mpi_arena_at(uint64_t offset)
 {
@@ -33,22 +33,22 @@ static inline keel_mpi_channel_t *keel_mpi_arena_channel(uint32_t rank)
     return (keel_mpi_channel_t *)keel_mpi_arena_at(keel_mpi_arena_word(rank, 0));
 }
 
-int keel_mpi_arena_has(const void *address, size_t bytes);
+int keel_mpi_arena_contains(const void *address, size_t bytes);
 /* where the arena of a rank of the job is mapped here; NULL: it is not */
 void *keel_mpi_arena_mapped(uint32_t rank, const char *call);
 uint64_t keel_mpi_arena_ring(uint32_t source); /* offset of the ring that @a source writes */
 
 /* a block's offset; 0: there is no room. Local. A replacement is given the one of its predecessor. */
-uint64_t keel_mpi_arena_try(size_t bytes, size_t alignment);
+uint64_t keel_mpi_arena_try_alloc(size_t bytes, size_t alignment);
 /* the same, or the end of the job */
-uint64_t keel_mpi_arena_take(size_t bytes, size_t alignment, const char *call);
+uint64_t keel_mpi_arena_alloc(size_t bytes, size_t alignment, const char *call);
 /* one that is given back before the next checkpoint, so that no record has it; 0: there is no room */
-uint64_t keel_mpi_arena_take_passing(size_t bytes, size_t alignment);
+uint64_t keel_mpi_arena_alloc_temporary(size_t bytes, size_t alignment);
 /* the same for pages of the program's own memory, which the record does not have; 0: there is no room */
-uint64_t keel_mpi_arena_take_alias(size_t bytes, size_t alignment);
-void keel_mpi_arena_give(uint64_t offset);
+uint64_t keel_mpi_arena_alloc_alias(size_t bytes, size_t alignment);
+void keel_mpi_arena_free(uint64_t offset);
 void keel_mpi_arena_shrink(uint64_t offset, size_t bytes); /* what of it lies behind so many bytes is given */
-void keel_mpi_arena_give_aliases(void);                    /* all blocks of that kind, and nothing is exposed then */
+void keel_mpi_arena_free_aliases(void);                    /* all blocks of that kind, and nothing is exposed then */
 /* the block that holds these bytes; NULL: none does */
 const keel_mpi_block_t *keel_mpi_arena_block(uint64_t offset, size_t bytes);
 /* these bytes of alias pages, from @a at on of a whole, belong to images; or nothing of that whole any more */
@@ -71,13 +71,13 @@ void keel_mpi_get_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t 
 void keel_mpi_poll(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
 void keel_mpi_poll_unrecorded(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
 /* complete at the next flush, or earlier */
-void keel_mpi_get_later(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
+void keel_mpi_get_nb(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call);
 /* @a result NULL: posted */
 void keel_mpi_atomic(keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size, uint64_t operand,
                      uint64_t compare, void *result, const char *call);
 /* an accumulate of so many aligned elements (keel_accumulate()); @a result NULL: posted */
-void keel_mpi_combine_there(keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset, const void *data,
-                            size_t count, void *result, const char *call);
+void keel_mpi_accumulate_remote(keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset, const void *data,
+                                size_t count, void *result, const char *call);
 void keel_mpi_flush(uint32_t rank, const char *call);
 void keel_mpi_flush_all(const char *call);
 void keel_mpi_fence(const char *call);

@@ -1,7 +1,7 @@
 #include "mpi_error.h"
 
-#include "mpi_comm.h"
-#include "mpi_window.h"
+#include "comm/mpi_comm.h"
+#include "rma/mpi_window.h"
 
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ static void end_job(const int *code)
     int length;
 
     PMPI_Error_string(*code, text, &length);
-    keel_mpi_refuse("MPI", text);
+    keel_mpi_fatal("MPI", text);
 }
 
 static void comm_fatal(MPI_Comm *comm, int *code, ...)
@@ -32,7 +32,7 @@ void keel_mpi_error_make(void)
         PMPI_Win_create_errhandler(win_fatal, &fatal_win) != MPI_SUCCESS ||
         PMPI_Comm_set_errhandler(MPI_COMM_WORLD, fatal) != MPI_SUCCESS ||
         PMPI_Comm_set_errhandler(MPI_COMM_SELF, fatal) != MPI_SUCCESS) {
-        keel_mpi_refuse("MPI_Init", "no error handlers");
+        keel_mpi_fatal("MPI_Init", "no error handlers");
     }
 }
 
@@ -58,7 +58,7 @@ int keel_mpi_raise(MPI_Comm comm, int code, const char *call, const char *what)
 
     PMPI_Comm_get_errhandler(comm, &handler);
     if (is_fatal(&handler)) {
-        keel_mpi_refuse(call, what);
+        keel_mpi_fatal(call, what);
     }
     PMPI_Comm_call_errhandler(comm, code);
     return code;
@@ -70,7 +70,7 @@ int keel_mpi_raise_win(MPI_Win win, int code, const char *call, const char *what
 
     PMPI_Win_get_errhandler(win, &handler);
     if (is_fatal(&handler)) {
-        keel_mpi_refuse(call, what);
+        keel_mpi_fatal(call, what);
     }
     PMPI_Win_call_errhandler(win, code);
     return code;

@@ -136,12 +136,12 @@ static int library_look(struct dl_phdr_info *info, size_t size, void *unused)
     return 0;
 }
 
-void keel_mpi_profiling_lead(void)
+void keel_mpi_profiling_redirect(void)
 {
     (void)dl_iterate_phdr(library_look, NULL);
 }
 
 static void __attribute__((constructor)) lead(void)
 {
-    keel_mpi_profiling_lead();
+    keel_mpi_profiling_redirect();
 }

@@ -3,6 +3,6 @@
 #define KEEL_MPI_PROFILING_H_
 
 /* Redirects the calls of all objects that are loaded by now. */
-void keel_mpi_profiling_lead(void);
+void keel_mpi_profiling_redirect(void);
 
 #endif

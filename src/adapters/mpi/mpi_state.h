@@ -10,10 +10,10 @@
 #include <keel/keel.h>
 
 enum {
-    KEEL_MPI_BLOCKS = 16384, /* of the arena that are in use at one time, at most */
-    KEEL_MPI_EXPOSED = 8192, /* pieces of the program's own memory that are in windows at one time, at most */
-    KEEL_MPI_OPENED = 1024,  /* receives that are open, for which room is kept; others take some of the arena */
-    KEEL_MPI_LASTING =
+    KEEL_MPI_BLOCKS = 16384,       /* of the arena that are in use at one time, at most */
+    KEEL_MPI_EXPOSED = 8192,       /* pieces of the program's own memory that are in windows at one time, at most */
+    KEEL_MPI_OPEN_RECEIVES = 1024, /* receives that are open, for which room is kept; others take some of the arena */
+    KEEL_MPI_PERSISTENT_HANDLES =
         4096, /* handles that were made before the restart point, of whom an image knows whether they are freed */
     KEEL_MPI_RING = 64 << 10, /* bytes on the way from one rank to another */
     KEEL_MPI_ALIGN = 64
@@ -47,17 +47,16 @@ typedef struct keel_mpi_hidden {
     uint64_t barriers;           /* on MPI_COMM_WORLD since the restart point, where some are checkpoints */
     uint64_t checkpoints;        /* that were begun, with the one that this is an image of */
     uint64_t settles,
-        left; /* mpi_survive.c: times that all was received; put by others: the time at which something is unsent */
+        left; /* mpi_restart.c: times that all was received; put by others: the time at which something is unsent */
     uint64_t gsyncs; /* that this rank has come to, with the promise; others with something unsent read it */
     uint64_t version, opened, opened_count,
-        opened_room;                /* mpi_synchronous.c: the list of receives that are open: offset, number, most */
-    uint8_t gone[KEEL_MPI_LASTING]; /* mpi_lasting.c: by their number */
+        opened_room; /* mpi_synchronous.c: the list of receives that are open: offset, number, most */
+    uint8_t gone[KEEL_MPI_PERSISTENT_HANDLES]; /* mpi_persistent_handles.c: by their number */
     uint64_t block_count, exposed_count;
     keel_mpi_block_t blocks[KEEL_MPI_BLOCKS];     /* in use, ascending */
     keel_mpi_exposed_t exposed[KEEL_MPI_EXPOSED]; /* in no order */
-    uint64_t
-        opened_first[4 *
-                     KEEL_MPI_OPENED]; /* the list of receives, while they are no more: there when the arena is full */
+    uint64_t opened_first
+        [4 * KEEL_MPI_OPEN_RECEIVES]; /* the list of receives, while they are no more: there when the arena is full */
 } keel_mpi_hidden_t;
 
 typedef struct keel_mpi {
@@ -78,19 +77,19 @@ typedef struct keel_mpi {
 
 extern keel_mpi_t keel_mpi;
 
-/* ---- mpi_setup.c: ends ---- */
+/* ---- mpi_init.c: ends ---- */
 
 /* returns when that is KEEL_OK; starts the job anew where a rollback has nowhere to go, else ends it */
 void keel_mpi_check(keel_status_t status, const char *call);
 /* the program's start, once, by whoever started it */
-void keel_mpi_start_anew(const char *call, const char *why) __attribute__((noreturn));
+void keel_mpi_relaunch(const char *call, const char *why) __attribute__((noreturn));
 /* ends the job: what no error handler can mend */
-void keel_mpi_refuse(const char *call, const char *what) __attribute__((noreturn));
+void keel_mpi_fatal(const char *call, const char *what) __attribute__((noreturn));
 /* ends the job when it is not between MPI_Init and MPI_Finalize */
 static inline void keel_mpi_begin(const char *call)
 {
     if (__builtin_expect(keel_mpi.ctx == NULL, 0)) {
-        keel_mpi_refuse(call, "not between MPI_Init and MPI_Finalize");
+        keel_mpi_fatal(call, "not between MPI_Init and MPI_Finalize");
     }
 }
 

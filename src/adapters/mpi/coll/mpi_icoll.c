@@ -1,0 +1,158 @@
+#include "coll/mpi_icoll.h"
+
+#include "comm/mpi_inter.h"
+#include "life/mpi_startup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t *keel_mpi_icoll_ranks(const keel_mpi_comm_t *comm, uint32_t first, uint32_t count, int is_without_self,
+                               const char *call)
+{
+    uint32_t *ranks = malloc(((size_t)count + 1) * sizeof(*ranks));
+
+    if (ranks == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ranks[i] = (is_without_self && !keel_mpi_comm_is_inter(comm) && first + i == comm->rank) ? KEEL_MPI_NO_RANK
+                                                                                                 : first + i;
+    }
+    return ranks;
+}
+
+int keel_mpi_icoll_has_all(keel_mpi_request_t *request)
+{
+    for (uint32_t i = 0; i < request->want_count; i++) {
+        if (!keel_mpi_receive_is_complete(&request->wants[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+void keel_mpi_icoll_take(keel_mpi_request_t *request, uint32_t i, void *data, size_t bytes)
+{
+    if (!keel_mpi_is_replaying()) {
+        keel_mpi_message_t *letter = request->wants[i].letter;
+
+        memcpy(data, letter->data, letter->head.bytes < bytes ? letter->head.bytes : bytes);
+        free(letter);
+    }
+    keel_mpi_startup_result(data, bytes);
+}
+
+/* a call's messages to neighbours are told apart by the mark, which stands above the call's number */
+static int64_t tag_of(const keel_mpi_coll_t *round, const keel_mpi_partners_t *ends, uint32_t i)
+{
+    return (ends->marks != NULL) ? (round->tag | ends->marks[i] << 44) : round->tag;
+}
+
+keel_mpi_request_t *keel_mpi_icoll_expect(const keel_mpi_request_ops_t *ops, const keel_mpi_coll_t *round,
+                                          const keel_mpi_partners_t *from)
+{
+    const keel_mpi_comm_t *comm = round->comm;
+    keel_mpi_request_t *request = keel_mpi_request_make(ops, round->call);
+
+    request->comm = keel_mpi_comm_hold((keel_mpi_comm_t *)comm);
+    request->wants = calloc(from->count + 1, sizeof(*request->wants));
+    if (request->wants == NULL) {
+        keel_mpi_fatal(round->call, "no memory");
+    }
+    for (uint32_t i = 0; i < from->count; i++) {
+        keel_mpi_receive_t *want = &request->wants[request->want_count];
+
+        if (from->ranks[i] != KEEL_MPI_NO_RANK) {
+            *want = (keel_mpi_receive_t){
+                .context = round->context, .source = comm->peers[from->ranks[i]], .tag = tag_of(round, from, i)};
+            request->want_count++;
+            if (!keel_mpi_is_replaying()) {
+                keel_mpi_channel_post(want, request->call);
+            }
+        }
+    }
+    return request;
+}
+
+void keel_mpi_icoll_expect_of(keel_mpi_request_t *request, const keel_mpi_coll_t *round, uint32_t rank)
+{
+    keel_mpi_receive_t *want =
+        &request->wants[request->want_count++]; /* there is room for one more than was asked for */
+
+    *want = (keel_mpi_receive_t){.context = round->context, .source = rank, .tag = round->tag};
+    if (!keel_mpi_is_replaying()) {
+        keel_mpi_channel_post(want, request->call);
+    }
+}
+
+/* ---- data from some to some ---- */
+
+/* a copy of a layout, as the program may free the type; the one of the last part where it is the same */
+static const keel_mpi_layout_t *layout_keep(keel_mpi_request_t *request, MPI_Datatype type, MPI_Datatype last,
+                                            const char *call)
+{
+    if (request->kept_count == 0 || type != last) {
+        request->kept[request->kept_count++] = keel_mpi_layout_keep(keel_mpi_layout_of(type), call);
+    }
+    return request->kept[request->kept_count - 1];
+}
+
+static void places_make(keel_mpi_request_t *request, const keel_mpi_partners_t *from, const char *call)
+{
+    const keel_mpi_parts_t *parts = from->parts;
+    MPI_Datatype last = MPI_DATATYPE_NULL;
+    uint32_t count = 0;
+
+    request->places = calloc(from->count + 1, sizeof(*request->places));
+    request->kept = calloc(from->count + 1, sizeof(keel_mpi_layout_t *));
+    if (request->places == NULL || request->kept == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    for (uint32_t i = 0; i < from->count; i++) {
+        const MPI_Datatype type = (parts->types != NULL) ? parts->types[i] : parts->type;
+
+        if (from->ranks[i] != KEEL_MPI_NO_RANK) {
+            request->places[count].at = keel_mpi_part_at(parts, i);
+            request->places[count].count = (size_t)((parts->counts != NULL) ? parts->counts[i] : parts->count);
+            request->places[count++].layout = layout_keep(request, type, last, call);
+            last = type;
+        }
+    }
+}
+
+static void exchange_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+    for (uint32_t i = 0; i < request->want_count; i++) {
+        const struct keel_mpi_request_place *place = &request->places[i];
+        const size_t bytes = place->layout->size * place->count;
+        void *packed = calloc(1, bytes + 1);
+
+        if (packed == NULL) {
+            keel_mpi_fatal(request->call, "no memory");
+        }
+        keel_mpi_icoll_take(request, i, packed, bytes);
+        keel_mpi_unpack(packed, bytes, place->at, place->count, place->layout);
+        free(packed);
+    }
+    keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+}
+
+static const keel_mpi_request_ops_t exchange_ops = {.is_ready = keel_mpi_icoll_has_all, .finish = exchange_finish};
+
+void keel_mpi_icoll_exchange(const keel_mpi_coll_t *round, const keel_mpi_partners_t *to,
+                             const keel_mpi_partners_t *from, MPI_Request *request)
+{
+    keel_mpi_request_t *open = keel_mpi_icoll_expect(&exchange_ops, round, from);
+    keel_mpi_comm_t room;
+    const keel_mpi_comm_t *others = keel_mpi_inter_others(round->comm, &room);
+
+    places_make(open, from, round->call);
+    for (uint32_t i = 0; i < to->count; i++) {
+        if (to->ranks[i] != KEEL_MPI_NO_RANK) {
+            const keel_mpi_coll_t marked = {others, round->context, tag_of(round, to, i), round->call, 1};
+
+            keel_mpi_part_send(to->parts, to->is_same ? 0 : i, &marked, to->ranks[i]);
+        }
+    }
+    *request = open->handle;
+}

@@ -1,0 +1,262 @@
+/* Collectives that move data and do not wait. */
+#include "coll/mpi_icoll.h"
+#include "comm/mpi_inter.h"
+#include "life/mpi_startup.h"
+
+#include <stdlib.h>
+
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t nothing = {.type = MPI_BYTE};
+    keel_mpi_coll_t round;
+    uint32_t *all;
+    KEEL_MPI_COMM(of, comm, "MPI_Ibarrier")
+
+    round = keel_mpi_coll_begin(of, "MPI_Ibarrier");
+    all = keel_mpi_icoll_ranks(of, 0, of->peer_count, 1, "MPI_Ibarrier");
+    keel_mpi_icoll_exchange(&round, &(keel_mpi_partners_t){.parts = &nothing, .count = of->peer_count, .ranks = all},
+                            &(keel_mpi_partners_t){.parts = &nothing, .count = of->peer_count, .ranks = all}, request);
+    free(all);
+    return MPI_SUCCESS;
+}
+
+int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t part = {.buffer = buffer, .count = count, .type = datatype};
+    const uint32_t from = (uint32_t)root;
+    keel_mpi_partners_t none = {.parts = &part}, others = {.parts = &part, .is_same = 1},
+                        one = {.parts = &part, .ranks = &from};
+    keel_mpi_coll_t round;
+    uint32_t *all;
+    int code;
+    KEEL_MPI_COMM(of, comm, "MPI_Ibcast")
+
+    code = keel_mpi_root_check(of, root, "MPI_Ibcast");
+    code = (code == MPI_SUCCESS && root != MPI_PROC_NULL) ? keel_mpi_parts_check(&part, 1, of, "MPI_Ibcast") : code;
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    round = keel_mpi_coll_begin(of, "MPI_Ibcast");
+    all = keel_mpi_icoll_ranks(of, 0, of->peer_count, 1, "MPI_Ibcast");
+    others.ranks = all;
+    others.count = of->peer_count;
+    one.count = (root != MPI_PROC_NULL);
+    if (keel_mpi_is_root(of, root)) {
+        keel_mpi_icoll_exchange(&round, &others, &none, request);
+    } else {
+        keel_mpi_icoll_exchange(&round, &none, &one, request);
+    }
+    free(all);
+    return MPI_SUCCESS;
+}
+
+/* ---- to one, and from one ---- */
+
+/* one part of each rank and all parts of the root, which go up to it or come down from it */
+static int rooted(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int root, int is_up, MPI_Comm comm,
+                  MPI_Request *request, const char *call)
+{
+    const int is_in_place = mine->buffer == MPI_IN_PLACE;
+    const uint32_t one = is_in_place ? KEEL_MPI_NO_RANK : (uint32_t)root;
+    keel_mpi_partners_t many = {.parts = all}, single = {.parts = mine, .ranks = &one};
+    keel_mpi_coll_t round;
+    uint32_t *ranks;
+    int code;
+    KEEL_MPI_COMM(of, comm, call)
+
+    code = keel_mpi_parts_check_rooted(mine, all, root, of, call);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    round = keel_mpi_coll_begin(of, call);
+    ranks = keel_mpi_icoll_ranks(of, 0, of->peer_count, is_in_place, call);
+    many.ranks = ranks;
+    many.count = keel_mpi_is_root(of, root) ? of->peer_count : 0;
+    single.count = (root >= 0); /* a rank, the own one too */
+    keel_mpi_icoll_exchange(&round, is_up ? &single : &many, is_up ? &many : &single, request);
+    free(ranks);
+    return MPI_SUCCESS;
+}
+
+int MPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t mine = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t all = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return rooted(&mine, &all, root, 1, comm, request, "MPI_Igather");
+}
+
+int MPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                 const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t mine = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t all = {.buffer = recvbuf, .counts = recvcounts, .displs = displs, .type = recvtype};
+
+    return rooted(&mine, &all, root, 1, comm, request, "MPI_Igatherv");
+}
+
+int MPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                 MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t all = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t mine = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return rooted(&mine, &all, root, 0, comm, request, "MPI_Iscatter");
+}
+
+int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
+                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t all = {.buffer = sendbuf, .counts = sendcounts, .displs = displs, .type = sendtype};
+    const keel_mpi_parts_t mine = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return rooted(&mine, &all, root, 0, comm, request, "MPI_Iscatterv");
+}
+
+/* ---- from all to all ---- */
+
+/* with MPI_IN_PLACE all parts are packed before any is received, since that is done when the request is asked for */
+static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_parts_t *from, MPI_Comm comm,
+                    MPI_Request *request, const char *call)
+{
+    const keel_mpi_parts_t *packed = (to->buffer == MPI_IN_PLACE) ? from : to;
+    const int is_own = is_same && to->buffer == MPI_IN_PLACE; /* what is sent to all is the own part of them */
+    keel_mpi_parts_t own = *from;
+    keel_mpi_coll_t round;
+    uint32_t *all;
+    int code;
+    KEEL_MPI_COMM(of, comm, call)
+
+    code = keel_mpi_place_check(to->buffer, of, call);
+    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(from, of->peer_count, of, call) : code;
+    code =
+        (code == MPI_SUCCESS) ? keel_mpi_parts_check(packed, is_same && !is_own ? 1 : of->peer_count, of, call) : code;
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    if (is_own) {
+        own = (keel_mpi_parts_t){.buffer = keel_mpi_part_at(from, of->rank),
+                                 .count = (from->counts != NULL) ? from->counts[of->rank] : from->count,
+                                 .type = from->type};
+        packed = &own;
+    }
+    round = keel_mpi_coll_begin(of, call);
+    all = keel_mpi_icoll_ranks(of, 0, of->peer_count, is_own, call);
+    keel_mpi_icoll_exchange(
+        &round, &(keel_mpi_partners_t){.parts = packed, .is_same = is_same, .count = of->peer_count, .ranks = all},
+        &(keel_mpi_partners_t){.parts = from, .count = of->peer_count, .ranks = all}, request);
+    free(all);
+    return MPI_SUCCESS;
+}
+
+int MPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                   MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t mine = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t all = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return exchange(&mine, 1, &all, comm, request, "MPI_Iallgather");
+}
+
+int MPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                    const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t mine = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t all = {.buffer = recvbuf, .counts = recvcounts, .displs = displs, .type = recvtype};
+
+    return exchange(&mine, 1, &all, comm, request, "MPI_Iallgatherv");
+}
+
+int MPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t to = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+    const keel_mpi_parts_t from = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+    return exchange(&to, 0, &from, comm, request, "MPI_Ialltoall");
+}
+
+int MPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                   void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                   MPI_Request *request)
+{
+    const keel_mpi_parts_t to = {.buffer = sendbuf, .counts = sendcounts, .displs = sdispls, .type = sendtype};
+    const keel_mpi_parts_t from = {.buffer = recvbuf, .counts = recvcounts, .displs = rdispls, .type = recvtype};
+
+    return exchange(&to, 0, &from, comm, request, "MPI_Ialltoallv");
+}
+
+int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
+                   void *recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
+                   MPI_Comm comm, MPI_Request *request)
+{
+    const keel_mpi_parts_t to = {.buffer = sendbuf, .counts = sendcounts, .displs = sdispls, .types = sendtypes};
+    const keel_mpi_parts_t from = {.buffer = recvbuf, .counts = recvcounts, .displs = rdispls, .types = recvtypes};
+
+    return exchange(&to, 0, &from, comm, request, "MPI_Ialltoallw");
+}
+
+/* ---- MPI_Comm_idup ---- */
+
+/* the first member, of the first of two groups, gives the context, which the others have when it has come */
+static void idup_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+    keel_mpi_comm_t *copy = request->buffer;
+
+    if (request->want_count > 0) {
+        keel_mpi_icoll_take(request, 0, &copy->context, sizeof(copy->context));
+    }
+    keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+}
+
+static const keel_mpi_request_ops_t idup_ops = {.is_ready = keel_mpi_icoll_has_all, .finish = idup_finish};
+
+static int idup(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request, const char *call)
+{
+    const keel_mpi_partners_t nobody = {.count = 0};
+    keel_mpi_comm_t room;
+    keel_mpi_request_t *open;
+    keel_mpi_coll_t round, across;
+    keel_mpi_comm_t *copy;
+    uint32_t giver;
+    int code;
+    KEEL_MPI_COMM(of, comm, call)
+
+    code = keel_mpi_comm_duplicate(of, info, newcomm, call);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    copy = keel_mpi_comm_of(*newcomm);
+    round = keel_mpi_coll_begin(of, call);
+    round.is_ahead = 1;
+    across = keel_mpi_inter_across(&round, keel_mpi_inter_others(of, &room));
+    giver = keel_mpi_inter_context_owner(of);
+    open = keel_mpi_icoll_expect(&idup_ops, &round, &nobody);
+    open->buffer = copy;
+    if (giver == keel_mpi.rank) {
+        copy->context = keel_mpi_comm_context_new();
+        for (uint32_t i = 1; i < of->size; i++) {
+            keel_mpi_coll_send(&round, i, &copy->context, sizeof(copy->context));
+        }
+        for (uint32_t i = 0; keel_mpi_comm_is_inter(of) && i < of->peer_count; i++) {
+            keel_mpi_coll_send(&across, i, &copy->context, sizeof(copy->context));
+        }
+    } else {
+        keel_mpi_icoll_expect_of(open, &round, giver);
+    }
+    *request = open->handle;
+    return MPI_SUCCESS;
+}
+
+int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return idup(comm, MPI_INFO_NULL, newcomm, request, "MPI_Comm_idup");
+}
+
+/* mpi.h of Open MPI 4.1 does not have it */
+int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request);
+int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return idup(comm, info, newcomm, request, "MPI_Comm_idup_with_info");
+}

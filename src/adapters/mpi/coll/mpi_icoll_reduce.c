@@ -1,0 +1,252 @@
+/* Reductions that do not wait: who has a result is sent the elements of all that are part of it, and applies the operation in their order. */
+#include "coll/mpi_icoll.h"
+#include "comm/mpi_inter.h"
+#include "life/mpi_startup.h"
+#include "coll/mpi_reduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* whose elements a rank's result is made of: those of ranks [0, behind), with its own or without */
+typedef struct {
+    uint32_t behind;
+    int has_own;
+} share_t;
+
+static void fold_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+    const uint32_t count = request->want_count + (request->own_at != UINT32_MAX);
+    const size_t bytes = request->layout->size * request->count;
+    char *all = calloc(count + 1, bytes + 1);
+    keel_mpi_reduction_t fold, part;
+    void *elements;
+
+    if (all == NULL || keel_mpi_reduction_make(&fold, request->comm, (int)request->count, request->type, request->op,
+                                               request->call) != MPI_SUCCESS) {
+        keel_mpi_fatal(request->call, "no memory");
+    }
+    for (uint32_t i = 0, want = 0; i < count; i++) {
+        if (i == request->own_at) {
+            memcpy(all + i * bytes, request->own, bytes);
+        } else {
+            keel_mpi_icoll_take(request, want++, all + i * bytes, bytes);
+        }
+    }
+    if (count > 0) {
+        elements = keel_mpi_reduction_begin(&fold, request->form); /* all of it is set */
+        keel_mpi_unpack(all, bytes, elements, request->count, request->layout);
+        for (uint32_t i = 1; i < count; i++) {
+            keel_mpi_reduction_append(&fold, &elements, all + i * bytes);
+        }
+        part = fold;
+        part.count = (int)request->part_count;
+        part.bytes = request->layout->size * request->part_count;
+        keel_mpi_reduction_set(&part, request->buffer,
+                               (const char *)elements + (ptrdiff_t)request->part_at * request->layout->extent);
+        keel_mpi_reduction_end(&fold, elements);
+    }
+    free(all);
+    keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+}
+
+static const keel_mpi_request_ops_t fold_ops = {.is_ready = keel_mpi_icoll_has_all, .finish = fold_finish};
+
+/* what comes for the own result */
+static keel_mpi_request_t *fold_expect(const keel_mpi_coll_t *round, const keel_mpi_reduction_t *fold, share_t share,
+                                       void *buffer)
+{
+    const keel_mpi_comm_t *of = round->comm;
+    uint32_t *ranks = keel_mpi_icoll_ranks(of, 0, share.behind, 1, round->call);
+    keel_mpi_request_t *open =
+        keel_mpi_icoll_expect(&fold_ops, round, &(keel_mpi_partners_t){.count = share.behind, .ranks = ranks});
+
+    free(ranks);
+    open->form = open->buffer = buffer;
+    open->count = open->part_count = (size_t)fold->count;
+    open->layout = keel_mpi_layout_keep(fold->layout, round->call);
+    open->type = fold->type;
+    open->op = fold->op;
+    open->is_folded = 1;
+    open->own_at = share.has_own ? of->rank : UINT32_MAX;
+    return open;
+}
+
+/* the same elements to all ranks that have them in their result: those of [first, behind) */
+static int reduce(const void *sendbuf, void *recvbuf, const keel_mpi_reduction_t *fold, const keel_mpi_comm_t *of,
+                  share_t share, uint32_t first, uint32_t behind, MPI_Request *request)
+{
+    const keel_mpi_parts_t part = {
+        .buffer = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, .count = fold->count, .type = fold->type};
+    const keel_mpi_coll_t round = keel_mpi_coll_begin(of, fold->call);
+    keel_mpi_comm_t room;
+    keel_mpi_coll_t across = keel_mpi_inter_across(&round, keel_mpi_inter_others(of, &room));
+    keel_mpi_request_t *open = fold_expect(&round, fold, share, recvbuf);
+
+    across.is_ahead = 1;
+    open->own = keel_mpi_part_pack(&part, 0, fold->call);
+    for (uint32_t i = first; i < behind; i++) {
+        if (i != of->rank || keel_mpi_comm_is_inter(of)) {
+            keel_mpi_coll_send(&across, i, open->own, fold->bytes);
+        }
+    }
+    *request = open->handle;
+    return MPI_SUCCESS;
+}
+
+int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                   MPI_Request *request)
+{
+    keel_mpi_reduction_t fold;
+    int code;
+    KEEL_MPI_COMM(of, comm, "MPI_Iallreduce")
+
+    code = keel_mpi_reduction_make(&fold, of, count, datatype, op, "MPI_Iallreduce");
+    return (code == MPI_SUCCESS)
+               ? reduce(sendbuf, recvbuf, &fold, of, (share_t){of->peer_count, !keel_mpi_comm_is_inter(of)}, 0,
+                        of->peer_count, request)
+               : code;
+}
+
+/* between groups who is no root's peer has no elements, nor a result */
+static int reduce_across(const void *sendbuf, void *recvbuf, const keel_mpi_reduction_t *fold,
+                         const keel_mpi_comm_t *of, int root, MPI_Request *request)
+{
+    const keel_mpi_reduction_t nothing = {
+        .type = MPI_BYTE, .op = MPI_BAND, .layout = keel_mpi_layout_of(MPI_BYTE), .call = fold->call};
+
+    return (root == MPI_PROC_NULL) ? reduce(NULL, NULL, &nothing, of, (share_t){0, 0}, 0, 0, request)
+           : (root == MPI_ROOT)
+               ? reduce(recvbuf, recvbuf, fold, of, (share_t){of->peer_count, 0}, 0, 0, request)
+               : reduce(sendbuf, NULL, fold, of, (share_t){0, 0}, (uint32_t)root, (uint32_t)root + 1, request);
+}
+
+int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+                MPI_Comm comm, MPI_Request *request)
+{
+    const uint32_t to = (uint32_t)root;
+    keel_mpi_reduction_t fold = {.call = "MPI_Ireduce"};
+    int code;
+    KEEL_MPI_COMM(of, comm, "MPI_Ireduce")
+
+    code = keel_mpi_root_check(of, root, "MPI_Ireduce");
+    if (code == MPI_SUCCESS && root != MPI_PROC_NULL) {
+        code = keel_mpi_reduction_make(&fold, of, count, datatype, op, "MPI_Ireduce");
+    }
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    return keel_mpi_comm_is_inter(of)
+               ? reduce_across(sendbuf, recvbuf, &fold, of, root, request)
+               : reduce(sendbuf, recvbuf, &fold, of, of->rank == to ? (share_t){of->size, 1} : (share_t){0, 0}, to,
+                        to + 1, request);
+}
+
+static int scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int has_own,
+                MPI_Comm comm, MPI_Request *request, const char *call)
+{
+    keel_mpi_reduction_t fold;
+    int code;
+    KEEL_MPI_INTRA(of, comm, call)
+
+    code = keel_mpi_reduction_make(&fold, of, count, datatype, op, call);
+    return (code == MPI_SUCCESS)
+               ? reduce(sendbuf, recvbuf, &fold, of, (share_t){of->rank, has_own}, of->rank + 1, of->size, request)
+               : code;
+}
+
+int MPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+              MPI_Request *request)
+{
+    return scan(sendbuf, recvbuf, count, datatype, op, 1, comm, request, "MPI_Iscan");
+}
+
+int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                MPI_Request *request)
+{
+    return scan(sendbuf, recvbuf, count, datatype, op, 0, comm, request, "MPI_Iexscan");
+}
+
+/* ---- each rank's own part ---- */
+
+/* how the other group parts its result is not known here: so it is sent all, and each takes its own part of what it makes of that */
+static int reduce_scatter_across(const void *sendbuf, void *recvbuf, const keel_mpi_parts_t *parts, MPI_Op op,
+                                 const keel_mpi_comm_t *of, MPI_Request *request, const char *call)
+{
+    keel_mpi_request_t *open;
+    keel_mpi_reduction_t fold;
+    int code = keel_mpi_parts_check(parts, of->size, of, call), total = 0, first = 0;
+
+    for (uint32_t i = 0; code == MPI_SUCCESS && i < of->size; i++) {
+        first = (i == of->rank) ? total : first;
+        total += (parts->counts != NULL) ? parts->counts[i] : parts->count;
+    }
+    code = (code == MPI_SUCCESS) ? keel_mpi_reduction_make(&fold, of, total, parts->type, op, call) : code;
+    code = (code == MPI_SUCCESS)
+               ? reduce(sendbuf, recvbuf, &fold, of, (share_t){of->peer_count, 0}, 0, of->peer_count, request)
+               : code;
+    if (code == MPI_SUCCESS) {
+        open = keel_mpi_request_of(*request);
+        open->form = sendbuf;
+        open->part_at = (size_t)first;
+        open->part_count = (size_t)((parts->counts != NULL) ? parts->counts[of->rank] : parts->count);
+    }
+    return code;
+}
+
+static int reduce_scatter(const void *sendbuf, void *recvbuf, keel_mpi_parts_t *parts, MPI_Op op, MPI_Comm comm,
+                          MPI_Request *request, const char *call)
+{
+    keel_mpi_request_t *open;
+    keel_mpi_coll_t round;
+    keel_mpi_reduction_t fold;
+    int code, total = 0, *displs;
+    KEEL_MPI_COMM(of, comm, call)
+
+    if (keel_mpi_comm_is_inter(of)) {
+        return reduce_scatter_across(sendbuf, recvbuf, parts, op, of, request, call);
+    }
+    code = keel_mpi_parts_check(parts, of->size, of, call);
+    code = (code == MPI_SUCCESS)
+               ? keel_mpi_reduction_make(&fold, of, parts->counts != NULL ? parts->counts[of->rank] : parts->count,
+                                         parts->type, op, call)
+               : code;
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    displs = calloc(of->size, sizeof(*displs));
+    if (displs == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    for (uint32_t i = 0; i < of->size; i++) {
+        displs[i] = total;
+        total += (parts->counts != NULL) ? parts->counts[i] : parts->count;
+    }
+    parts->displs = displs;
+    parts->buffer = (sendbuf == MPI_IN_PLACE) ? recvbuf : sendbuf;
+    round = keel_mpi_coll_begin(of, call);
+    round.is_ahead = 1;
+    open = fold_expect(&round, &fold, (share_t){of->size, 1}, recvbuf);
+    open->own = keel_mpi_part_pack(parts, of->rank, call);
+    for (uint32_t i = 1; i < of->size; i++) {
+        keel_mpi_part_send(parts, (of->rank + i) % of->size, &round, (of->rank + i) % of->size);
+    }
+    free(displs);
+    *request = open->handle;
+    return MPI_SUCCESS;
+}
+
+int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
+                        MPI_Comm comm, MPI_Request *request)
+{
+    keel_mpi_parts_t parts = {.counts = recvcounts, .type = datatype};
+
+    return reduce_scatter(sendbuf, recvbuf, &parts, op, comm, request, "MPI_Ireduce_scatter");
+}
+
+int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
+                              MPI_Comm comm, MPI_Request *request)
+{
+    keel_mpi_parts_t parts = {.count = recvcount, .type = datatype};
+
+    return reduce_scatter(sendbuf, recvbuf, &parts, op, comm, request, "MPI_Ireduce_scatter_block");
+}

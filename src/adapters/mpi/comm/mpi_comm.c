@@ -1,0 +1,404 @@
+#include "comm/mpi_comm.h"
+
+#include "mpi_arena.h"
+#include "comm/mpi_group.h"
+#include "comm/mpi_inter.h"
+#include "life/mpi_startup.h"
+#include "coll/mpi_coll.h"
+#include "mpi_table.h"
+#include "comm/mpi_topology.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONTEXT_WORLD = 2, CONTEXT_SELF = 4, CONTEXT_FIRST = 1, RANK_BITS = 24 };
+
+static keel_mpi_table_t comms;
+static const MPI_Comm none = MPI_COMM_NULL;
+
+keel_mpi_comm_t *keel_mpi_comm_of(MPI_Comm handle)
+{
+    keel_mpi_comm_t *comm = keel_mpi_table_find(&comms, (uintptr_t)handle);
+
+    return (comm != NULL && comm->variables.freed_by == NULL) ? comm : NULL;
+}
+
+uint32_t *keel_mpi_members_copy(uint32_t size, const uint32_t *members, const char *call)
+{
+    uint32_t *copy = malloc((size + 1) * sizeof(*copy));
+
+    if (copy == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    memcpy(copy, members, size * sizeof(*copy));
+    return copy;
+}
+
+static uint32_t index_of(uint32_t size, const uint32_t *ranks, uint32_t rank)
+{
+    if (rank < size && ranks[rank] == rank) {
+        return rank;
+    }
+    for (uint32_t i = 0; i < size; i++) {
+        if (ranks[i] == rank) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+uint32_t keel_mpi_comm_index(const keel_mpi_comm_t *comm, uint32_t rank)
+{
+    return index_of(comm->size, comm->members, rank);
+}
+
+uint32_t keel_mpi_comm_peer_index(const keel_mpi_comm_t *comm, uint32_t rank)
+{
+    return index_of(comm->peer_count, comm->peers, rank);
+}
+
+keel_mpi_comm_t *keel_mpi_comm_add(MPI_Comm handle, uint32_t size, uint32_t *members, uint64_t context,
+                                   const char *call)
+{
+    keel_mpi_comm_t *comm = malloc(sizeof(*comm));
+
+    if (comm == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    *comm = (keel_mpi_comm_t){.handle = handle, .size = size, .members = members, .context = context};
+    comm->peer_count = size;
+    comm->peers = members;
+    comm->rank = keel_mpi_comm_index(comm, keel_mpi.rank);
+    comm->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
+    for (unsigned i = 0; i < 4; i++) {
+        comm->groups[i / 2][i % 2] = MPI_GROUP_NULL;
+    }
+    comm->turn = keel_mpi_arena_alloc(sizeof(uint64_t), KEEL_MPI_ALIGN, call);
+    *(uint64_t *)keel_mpi_arena_at(comm->turn) = 0;
+    if (handle != MPI_COMM_NULL && !keel_mpi_table_add(&comms, (uintptr_t)handle, comm)) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    return comm;
+}
+
+static void comm_forget(keel_mpi_comm_t *comm)
+{
+    keel_mpi_group_leave_comm(comm);
+    if (keel_mpi_comm_is_inter(comm)) {
+        free(comm->peers);
+    }
+    keel_mpi_topology_free(comm->topology);
+    free(comm->members);
+    free(comm);
+}
+
+void keel_mpi_comm_remove(keel_mpi_comm_t *comm)
+{
+    if (comm->handle != MPI_COMM_NULL) {
+        keel_mpi_table_remove(&comms, (uintptr_t)comm->handle);
+    }
+    keel_mpi_arena_free(comm->turn);
+    comm->is_gone = 1;
+    if (comm->uses == 0) {
+        comm_forget(comm);
+    }
+}
+
+keel_mpi_comm_t *keel_mpi_comm_hold(keel_mpi_comm_t *comm)
+{
+    comm->uses++;
+    return comm;
+}
+
+void keel_mpi_comm_release(keel_mpi_comm_t *comm)
+{
+    if (--comm->uses == 0 && comm->is_gone) {
+        comm_forget(comm);
+    }
+}
+
+void keel_mpi_comm_set_remote(keel_mpi_comm_t *comm, uint32_t size, uint32_t *remote)
+{
+    comm->peer_count = size;
+    comm->peers = remote;
+}
+
+void keel_mpi_comm_make(void)
+{
+    uint32_t *all = malloc(keel_mpi.ranks * sizeof(*all));
+
+    if (all == NULL) {
+        keel_mpi_fatal("MPI_Init", "no memory");
+    }
+    for (uint32_t i = 0; i < keel_mpi.ranks; i++) {
+        all[i] = i;
+    }
+    if (!keel_mpi_is_replaying()) {
+        keel_mpi.hidden->next_context = CONTEXT_FIRST;
+    }
+    keel_mpi_comm_add(MPI_COMM_WORLD, keel_mpi.ranks, all, CONTEXT_WORLD, "MPI_Init");
+    keel_mpi_comm_add(MPI_COMM_SELF, 1, keel_mpi_members_copy(1, &keel_mpi.rank, "MPI_Init"), CONTEXT_SELF, "MPI_Init");
+}
+
+void keel_mpi_comm_end_freed(void)
+{
+    for (size_t i = 0; i < comms.size; i++) {
+        keel_mpi_comm_t *comm = comms.entries[i].object;
+
+        if (comm != NULL && comm->variables.freed_by != NULL) {
+            MPI_Comm handle = comm->handle;
+
+            comm->variables.freed_by = NULL;
+            PMPI_Comm_free(&handle);
+        }
+    }
+}
+
+void keel_mpi_comm_unmake(void)
+{
+    for (size_t i = 0; i < comms.size; i++) {
+        keel_mpi_comm_t *comm = comms.entries[i].object;
+
+        if (comm != NULL) {
+            comm_forget(comm);
+        }
+    }
+    free(comms.entries);
+    comms = (keel_mpi_table_t){0};
+}
+
+int keel_mpi_comm_is_late(void)
+{
+    for (size_t i = 0; i < comms.size; i++) {
+        const keel_mpi_comm_t *comm = comms.entries[i].object;
+
+        if (comm != NULL && comm->is_late) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* removing one moves others to where was looked already: so until there is none */
+void keel_mpi_comm_drop_late(void)
+{
+    while (keel_mpi_comm_is_late()) {
+        for (size_t i = 0; i < comms.size; i++) {
+            keel_mpi_comm_t *comm = comms.entries[i].object;
+
+            if (comm != NULL && comm->is_late) {
+                MPI_Comm handle = comm->handle;
+
+                keel_mpi_handle_vars_forget(&comm->variables, &handle, &none, sizeof(none));
+                PMPI_Comm_free(&handle); /* what the program has to be done with its attributes asks for it still */
+                keel_mpi_comm_remove(comm);
+            }
+        }
+    }
+}
+
+void keel_mpi_comm_revive(void)
+{
+    for (size_t i = 0; i < comms.size; i++) {
+        keel_mpi_comm_t *comm = comms.entries[i].object;
+
+        if (comm != NULL) {
+            const int is_freed = *(const uint64_t *)keel_mpi_arena_at(comm->turn) == KEEL_MPI_FREED;
+
+            keel_mpi_handle_vars_revive(&comm->variables, is_freed, &comm->handle, &none, sizeof(none));
+        }
+    }
+}
+
+uint64_t keel_mpi_comm_context_new(void)
+{
+    uint64_t context = 0;
+
+    if (!keel_mpi_is_replaying()) {
+        context = 2 * (keel_mpi.hidden->next_context++ << RANK_BITS | keel_mpi.rank);
+    }
+    keel_mpi_startup_result(&context, sizeof(context));
+    return context;
+}
+
+/* by the first member, for all */
+static uint64_t context_agree(const keel_mpi_coll_t *round)
+{
+    uint64_t context = (round->comm->rank == 0) ? keel_mpi_comm_context_new() : 0;
+
+    keel_mpi_coll_bcast(round, 0, &context, sizeof(context));
+    return context;
+}
+
+uint64_t keel_mpi_comm_context(const keel_mpi_comm_t *comm, const char *call)
+{
+    const keel_mpi_coll_t round = keel_mpi_coll_begin(comm, call);
+
+    return context_agree(&round);
+}
+
+uint64_t keel_mpi_comm_context_tagged(const keel_mpi_comm_t *comm, int tag, const char *call)
+{
+    const keel_mpi_coll_t round = {comm, comm->context, -1 - (int64_t)tag, call, 0};
+
+    return context_agree(&round);
+}
+
+/* ---- calls ---- */
+
+int MPI_Comm_rank(MPI_Comm comm, int *rank)
+{
+    KEEL_MPI_COMM(of, comm, "MPI_Comm_rank")
+
+    *rank = (int)of->rank;
+    return MPI_SUCCESS;
+}
+
+int MPI_Comm_size(MPI_Comm comm, int *size)
+{
+    KEEL_MPI_COMM(of, comm, "MPI_Comm_size")
+
+    *size = (int)of->size;
+    return MPI_SUCCESS;
+}
+
+/* of intercommunicators both groups, the worse of the two */
+static int compare(const keel_mpi_comm_t *of, const keel_mpi_comm_t *other)
+{
+    const int local = keel_mpi_members_compare(of->size, of->members, other->size, other->members);
+    const int remote = keel_mpi_members_compare(of->peer_count, of->peers, other->peer_count, other->peers);
+
+    if (of == other) {
+        return MPI_IDENT;
+    }
+    if (keel_mpi_comm_is_inter(of) != keel_mpi_comm_is_inter(other) || local == MPI_UNEQUAL || remote == MPI_UNEQUAL) {
+        return MPI_UNEQUAL;
+    }
+    return (local == MPI_IDENT && remote == MPI_IDENT) ? MPI_CONGRUENT : MPI_SIMILAR;
+}
+
+int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
+{
+    const keel_mpi_comm_t *other;
+    KEEL_MPI_COMM(of, comm1, "MPI_Comm_compare")
+
+    other = keel_mpi_comm_of(comm2);
+    if (other == NULL) {
+        return keel_mpi_raise(comm1, MPI_ERR_COMM, "MPI_Comm_compare", "not a communicator");
+    }
+    *result = compare(of, other);
+    return MPI_SUCCESS;
+}
+
+/* the handle, with the attributes of another one or with none */
+static int handle_make(MPI_Comm like, int is_dup, MPI_Info info, MPI_Comm *handle_p)
+{
+    MPI_Errhandler handler;
+    int code;
+
+    if (is_dup) {
+        return (info == MPI_INFO_NULL) ? PMPI_Comm_dup(like, handle_p) : PMPI_Comm_dup_with_info(like, info, handle_p);
+    }
+    code = PMPI_Comm_split(MPI_COMM_SELF, 0, 0, handle_p); /* has none */
+    if (code == MPI_SUCCESS && PMPI_Comm_get_errhandler(like, &handler) == MPI_SUCCESS) {
+        code = PMPI_Comm_set_errhandler(*handle_p, handler);
+        PMPI_Errhandler_free(&handler);
+    }
+    return code;
+}
+
+int keel_mpi_comm_duplicate(const keel_mpi_comm_t *of, MPI_Info info, MPI_Comm *newcomm, const char *call)
+{
+    const int code = handle_make(of->handle, 1, info, newcomm);
+    keel_mpi_comm_t *copy;
+
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    copy = keel_mpi_comm_add(*newcomm, of->size, keel_mpi_members_copy(of->size, of->members, call), 0, call);
+    if (keel_mpi_comm_is_inter(of)) {
+        keel_mpi_comm_set_remote(copy, of->peer_count, keel_mpi_members_copy(of->peer_count, of->peers, call));
+    }
+    copy->topology = keel_mpi_topology_copy(of->topology, call);
+    copy->variables.made_by = newcomm;
+    return MPI_SUCCESS;
+}
+
+static int duplicate(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, const char *call)
+{
+    uint64_t context;
+    int code;
+    KEEL_MPI_COMM(of, comm, call)
+
+    context = keel_mpi_comm_is_inter(of) ? keel_mpi_inter_context(of, call) : keel_mpi_comm_context(of, call);
+    code = keel_mpi_comm_duplicate(of, info, newcomm, call);
+    if (code == MPI_SUCCESS) {
+        keel_mpi_comm_of(*newcomm)->context = context;
+    }
+    return code;
+}
+
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    return duplicate(comm, MPI_INFO_NULL, newcomm, "MPI_Comm_dup");
+}
+
+int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    return duplicate(comm, info, newcomm, "MPI_Comm_dup_with_info");
+}
+
+int keel_mpi_comm_make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *members, uint64_t context,
+                          MPI_Comm *newcomm, const char *call)
+{
+    int code = handle_make(of->handle, 0, MPI_INFO_NULL, newcomm);
+
+    if (code == MPI_SUCCESS) {
+        keel_mpi_comm_add(*newcomm, size, members, context, call)->variables.made_by = newcomm;
+    }
+    return code;
+}
+
+/* in the life before */
+static int was_freed(MPI_Comm handle)
+{
+    const keel_mpi_comm_t *comm = keel_mpi_table_find(&comms, (uintptr_t)handle);
+
+    return comm != NULL && comm->variables.freed_by != NULL && comm->variables.was_freed;
+}
+
+/* what the program has to be done with its attributes uses it still */
+static int comm_free(MPI_Comm *comm)
+{
+    int code;
+    KEEL_MPI_COMM(of, *comm, "MPI_Comm_free")
+
+    if (*comm == MPI_COMM_WORLD || *comm == MPI_COMM_SELF) {
+        return keel_mpi_raise(*comm, MPI_ERR_COMM, "MPI_Comm_free", "one of those that are always there");
+    }
+    if (keel_mpi.phase == KEEL_MPI_RUNS && !of->is_late) {
+        *(uint64_t *)keel_mpi_arena_at(of->turn) = KEEL_MPI_FREED;
+        of->variables.freed_by = comm;
+        *comm = MPI_COMM_NULL;
+        return MPI_SUCCESS;
+    }
+    code = PMPI_Comm_free(comm);
+    if (code == MPI_SUCCESS) {
+        keel_mpi_comm_remove(of);
+    }
+    return code;
+}
+
+int MPI_Comm_free(MPI_Comm *comm)
+{
+    if (keel_mpi.ctx != NULL && was_freed(*comm)) {
+        *comm = MPI_COMM_NULL;
+        return MPI_SUCCESS;
+    }
+    return comm_free(comm);
+}
+
+int MPI_Comm_disconnect(MPI_Comm *comm)
+{
+    return MPI_Comm_free(comm); /* nothing is under way when a call returns */
+}

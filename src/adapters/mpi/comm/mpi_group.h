@@ -1,0 +1,27 @@
+/* Groups: ranks of the job, in order. A handle is one of the system's MPI, of a group of the caller alone. */
+#ifndef KEEL_MPI_GROUP_H_
+#define KEEL_MPI_GROUP_H_
+
+#include "comm/mpi_comm.h"
+
+typedef struct keel_mpi_group {
+    uint32_t size;
+    struct keel_mpi_group_shares *shares; /* NULL: one variable has the handle */
+    uint32_t ranks[];
+} keel_mpi_group_t;
+
+/* NULL: no group */
+const keel_mpi_group_t *keel_mpi_group_of(MPI_Group handle);
+MPI_Group keel_mpi_group_make(uint32_t size, const uint32_t *ranks, const char *call);
+/* The group of a communicator's members or peers: the same handle at each call, until the restart point and behind it. */
+MPI_Group keel_mpi_group_of_comm(keel_mpi_comm_t *comm, int is_remote, const char *call);
+/* Drops the communicator's own references to its groups. */
+void keel_mpi_group_leave_comm(const keel_mpi_comm_t *comm);
+/* After a rollback: gives variables back the handles that the program freed by them since the checkpoint. */
+void keel_mpi_group_revive(void);
+/* UINT32_MAX: not in it */
+uint32_t keel_mpi_group_index(const keel_mpi_group_t *group, uint32_t rank);
+/* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL */
+int keel_mpi_members_compare(uint32_t size, const uint32_t *members, uint32_t other_size, const uint32_t *others);
+
+#endif

@@ -1,0 +1,269 @@
+#include "comm/mpi_inter.h"
+
+#include "p2p/mpi_channel.h"
+#include "comm/mpi_group.h"
+
+#include <stdlib.h>
+
+/* what the first ranks tell each other of their groups, and they then their group */
+typedef struct {
+    uint64_t size, context;
+    uint64_t is_high;
+} told_t;
+
+/* ---- between the first ranks of both groups ---- */
+
+/* which of two groups is the first where they have to agree without asking: the one whose first rank is less */
+static int is_first(const keel_mpi_comm_t *inter)
+{
+    return inter->members[0] < inter->peers[0];
+}
+
+uint32_t keel_mpi_inter_context_owner(const keel_mpi_comm_t *comm)
+{
+    return is_first(comm) ? comm->members[0] : comm->peers[0];
+}
+
+const keel_mpi_comm_t *keel_mpi_inter_others(const keel_mpi_comm_t *comm, keel_mpi_comm_t *room)
+{
+    *room = *comm;
+    room->size = comm->peer_count;
+    room->members = comm->peers;
+    return room;
+}
+
+keel_mpi_coll_t keel_mpi_inter_across(const keel_mpi_coll_t *round, const keel_mpi_comm_t *others)
+{
+    keel_mpi_coll_t across = *round;
+
+    across.comm = others;
+    return across;
+}
+
+/* what each group says to the other, by its first rank; known to all of both then. @a round is of the intercommunicator */
+static void exchange(const keel_mpi_coll_t *round, const void *mine, size_t bytes, void *theirs, size_t their_bytes)
+{
+    const keel_mpi_comm_t *inter = round->comm;
+
+    if (inter->rank == 0) {
+        keel_mpi_channel_send(inter->peers[0], round->context, round->tag, mine, bytes, round->call);
+        keel_mpi_channel_receive(inter->peers[0], round->context, round->tag, theirs, their_bytes, round->call);
+    }
+    keel_mpi_coll_bcast(round, 0, theirs, their_bytes);
+}
+
+void keel_mpi_inter_barrier(const keel_mpi_coll_t *round)
+{
+    char nothing = 0;
+
+    keel_mpi_coll_barrier(round);
+    exchange(round, &nothing, sizeof(nothing), &nothing, sizeof(nothing));
+}
+
+uint64_t keel_mpi_inter_context(const keel_mpi_comm_t *inter, const char *call)
+{
+    const keel_mpi_coll_t round = keel_mpi_coll_begin(inter, call);
+    uint64_t mine = 0, theirs = 0;
+
+    if (inter->rank == 0 && is_first(inter)) {
+        mine = keel_mpi_comm_context_new();
+    }
+    if (is_first(inter)) {
+        keel_mpi_coll_bcast(&round, 0, &mine, sizeof(mine));
+    }
+    exchange(&round, &mine, sizeof(mine), &theirs, sizeof(theirs));
+    return is_first(inter) ? mine : theirs;
+}
+
+/* ---- making one ---- */
+
+/* the other group's first rank is @a leader, a rank of the job; the messages are told apart by the tag */
+static uint32_t *leaders_exchange(const keel_mpi_comm_t *local, const keel_mpi_comm_t *peer, uint32_t leader, int tag,
+                                  told_t *told)
+{
+    static const char call[] = "MPI_Intercomm_create";
+    const int64_t mark = -1 - (int64_t)tag; /* those of the communicator's collectives are not negative */
+    told_t mine = {local->size, 0, 0};
+    uint32_t *remote;
+
+    if (keel_mpi.rank < leader) {
+        mine.context = keel_mpi_comm_context_new();
+    }
+    keel_mpi_channel_send(leader, peer->context + 1, mark, &mine, sizeof(mine), call);
+    keel_mpi_channel_send(leader, peer->context + 1, mark, local->members, local->size * sizeof(*local->members), call);
+    keel_mpi_channel_receive(leader, peer->context + 1, mark, told, sizeof(*told), call);
+    remote = calloc(told->size + 1, sizeof(*remote));
+    if (remote == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    keel_mpi_channel_receive(leader, peer->context + 1, mark, remote, told->size * sizeof(*remote), call);
+    told->context = (keel_mpi.rank < leader) ? mine.context : told->context;
+    return remote;
+}
+
+int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
+                         MPI_Comm *newintercomm)
+{
+    static const char call[] = "MPI_Intercomm_create";
+    const keel_mpi_comm_t *peer;
+    uint32_t *remote = NULL;
+    keel_mpi_coll_t round;
+    told_t told = {0};
+    int code;
+    KEEL_MPI_INTRA(of, local_comm, "MPI_Intercomm_create")
+
+    if (local_leader < 0 || (uint32_t)local_leader >= of->size) {
+        return keel_mpi_raise(local_comm, MPI_ERR_RANK, call, "a local leader that is no rank of the communicator");
+    }
+    round = keel_mpi_coll_begin(of, call);
+    if (of->rank == (uint32_t)local_leader) {
+        peer = keel_mpi_comm_of(peer_comm);
+        if (peer == NULL || remote_leader < 0 || (uint32_t)remote_leader >= peer->peer_count) {
+            return keel_mpi_raise(local_comm, peer == NULL ? MPI_ERR_COMM : MPI_ERR_RANK, call,
+                                  "a remote leader that is no rank of the peer communicator");
+        }
+        remote = leaders_exchange(of, peer, peer->peers[remote_leader], tag, &told);
+    }
+    keel_mpi_coll_bcast(&round, (uint32_t)local_leader, &told, sizeof(told));
+    remote = (remote == NULL) ? calloc(told.size + 1, sizeof(*remote)) : remote;
+    if (remote == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    keel_mpi_coll_bcast(&round, (uint32_t)local_leader, remote, told.size * sizeof(*remote));
+    code = keel_mpi_comm_make_of(of, of->size, keel_mpi_members_copy(of->size, of->members, call), told.context,
+                                 newintercomm, call);
+    if (code == MPI_SUCCESS) {
+        keel_mpi_comm_set_remote(keel_mpi_comm_of(*newintercomm), (uint32_t)told.size, remote);
+    }
+    return code;
+}
+
+int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
+{
+    static const char call[] = "MPI_Intercomm_merge";
+    uint64_t mine = high != 0, theirs = 0, context;
+    keel_mpi_coll_t round;
+    uint32_t *members, first;
+    int is_ahead;
+    KEEL_MPI_COMM(of, intercomm, "MPI_Intercomm_merge")
+
+    if (!keel_mpi_comm_is_inter(of)) {
+        return keel_mpi_raise(intercomm, MPI_ERR_COMM, call, "not an intercommunicator");
+    }
+    context = keel_mpi_inter_context(of, call);
+    round = keel_mpi_coll_begin(of, call);
+    exchange(&round, &mine, sizeof(mine), &theirs, sizeof(theirs));
+    is_ahead = (mine != theirs) ? !high : is_first(of);
+    members = malloc((of->size + of->peer_count) * sizeof(*members));
+    if (members == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    first = is_ahead ? 0 : of->peer_count;
+    for (uint32_t i = 0; i < of->size; i++) {
+        members[first + i] = of->members[i];
+    }
+    first = is_ahead ? of->size : 0;
+    for (uint32_t i = 0; i < of->peer_count; i++) {
+        members[first + i] = of->peers[i];
+    }
+    return keel_mpi_comm_make_of(of, of->size + of->peer_count, members, context, newintracomm, call);
+}
+
+/* takes over both groups; NULL where the caller is not in one that has another */
+static int make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *members, uint32_t remote_size, uint32_t *remote,
+                   uint64_t context, int is_member, MPI_Comm *newcomm, const char *call)
+{
+    int code = MPI_SUCCESS;
+
+    *newcomm = MPI_COMM_NULL;
+    if (is_member && remote_size > 0) {
+        code = keel_mpi_comm_make_of(of, size, members, context, newcomm, call);
+        if (code == MPI_SUCCESS) {
+            keel_mpi_comm_set_remote(keel_mpi_comm_of(*newcomm), remote_size, remote);
+        }
+        return code;
+    }
+    free(members);
+    free(remote);
+    return code;
+}
+
+int keel_mpi_inter_split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm *newcomm, const char *call)
+{
+    const keel_mpi_split_t mine = {color, key, of->rank, keel_mpi.rank};
+    const uint64_t context = keel_mpi_inter_context(of, call);
+    const keel_mpi_coll_t round = keel_mpi_coll_begin(of, call);
+    keel_mpi_split_t *all = malloc(of->size * sizeof(*all)), *theirs = malloc(of->peer_count * sizeof(*theirs));
+    uint32_t *members, *remote, size, remote_size;
+
+    if (all == NULL || theirs == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    keel_mpi_coll_allgather(&round, &mine, sizeof(mine), all);
+    exchange(&round, all, of->size * sizeof(*all), theirs, of->peer_count * sizeof(*theirs));
+    members = keel_mpi_split_choose(all, of->size, color, &size, call);
+    remote = keel_mpi_split_choose(theirs, of->peer_count, color, &remote_size, call);
+    free(all);
+    free(theirs);
+    return make_of(of, size, members, remote_size, remote, context, color != MPI_UNDEFINED, newcomm, call);
+}
+
+int keel_mpi_inter_create(const keel_mpi_comm_t *of, uint32_t size, const uint32_t *ranks, MPI_Comm *newcomm,
+                          const char *call)
+{
+    const uint64_t context = keel_mpi_inter_context(of, call);
+    const keel_mpi_coll_t round = keel_mpi_coll_begin(of, call);
+    uint32_t remote_size = 0, *remote, *members = keel_mpi_members_copy(size, ranks, call);
+    int is_member = 0;
+
+    exchange(&round, &size, sizeof(size), &remote_size, sizeof(remote_size));
+    remote = calloc(remote_size + 1, sizeof(*remote));
+    if (remote == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    exchange(&round, ranks, size * sizeof(*ranks), remote, remote_size * sizeof(*remote));
+    for (uint32_t i = 0; i < size; i++) {
+        is_member |= ranks[i] == keel_mpi.rank;
+    }
+    return make_of(of, size, members, remote_size, remote, context, is_member, newcomm, call);
+}
+
+/* ---- what it is ---- */
+
+int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
+{
+    KEEL_MPI_COMM(of, comm, "MPI_Comm_test_inter")
+
+    *flag = keel_mpi_comm_is_inter(of);
+    return MPI_SUCCESS;
+}
+
+int MPI_Comm_remote_size(MPI_Comm comm, int *size)
+{
+    KEEL_MPI_COMM(of, comm, "MPI_Comm_remote_size")
+
+    if (!keel_mpi_comm_is_inter(of)) {
+        return keel_mpi_raise(comm, MPI_ERR_COMM, "MPI_Comm_remote_size", "not an intercommunicator");
+    }
+    *size = (int)of->peer_count;
+    return MPI_SUCCESS;
+}
+
+int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+{
+    KEEL_MPI_COMM(of, comm, "MPI_Comm_remote_group")
+
+    if (!keel_mpi_comm_is_inter(of)) {
+        return keel_mpi_raise(comm, MPI_ERR_COMM, "MPI_Comm_remote_group", "not an intercommunicator");
+    }
+    *group = keel_mpi_group_of_comm(of, 1, "MPI_Comm_remote_group");
+    return MPI_SUCCESS;
+}
+
+/* nobody is started by another one */
+int MPI_Comm_get_parent(MPI_Comm *parent)
+{
+    keel_mpi_begin("MPI_Comm_get_parent");
+    *parent = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,123 @@
+/* Communicators of some of those that another one has. */
+#include "mpi_arena.h"
+#include "comm/mpi_comm.h"
+#include "comm/mpi_group.h"
+#include "comm/mpi_inter.h"
+#include "life/mpi_startup.h"
+#include "coll/mpi_coll.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_splits(const void *a, const void *b)
+{
+    const keel_mpi_split_t *first = a, *second = b;
+
+    if (first->key != second->key) {
+        return (first->key > second->key) - (first->key < second->key);
+    }
+    return (first->index > second->index) - (first->index < second->index);
+}
+
+uint32_t *keel_mpi_split_choose(keel_mpi_split_t *all, uint32_t number, int color, uint32_t *size_p, const char *call)
+{
+    uint32_t *members = malloc((number + 1) * sizeof(*members)), size = 0;
+
+    if (members == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    qsort(all, number, sizeof(*all), compare_splits);
+    for (uint32_t i = 0; i < number; i++) {
+        if (all[i].color == color) {
+            members[size++] = all[i].rank;
+        }
+    }
+    *size_p = size;
+    return members;
+}
+
+int keel_mpi_comm_split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm *newcomm, const char *call)
+{
+    const keel_mpi_split_t mine = {color, key, of->rank, keel_mpi.rank};
+    const uint64_t context = keel_mpi_comm_context(of, call);
+    const keel_mpi_coll_t round = keel_mpi_coll_begin(of, call);
+    keel_mpi_split_t *all = malloc(of->size * sizeof(*all));
+    uint32_t *members, size;
+
+    if (all == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    keel_mpi_coll_allgather(&round, &mine, sizeof(mine), all);
+    members = keel_mpi_split_choose(all, of->size, color, &size, call);
+    free(all);
+    if (color == MPI_UNDEFINED) {
+        free(members);
+        *newcomm = MPI_COMM_NULL;
+        return MPI_SUCCESS;
+    }
+    return keel_mpi_comm_make_of(of, size, members, context, newcomm, call);
+}
+
+int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+{
+    KEEL_MPI_COMM(of, comm, "MPI_Comm_split")
+
+    if (color < 0 && color != MPI_UNDEFINED) {
+        return keel_mpi_raise(comm, MPI_ERR_ARG, "MPI_Comm_split", "a color that is negative");
+    }
+    return keel_mpi_comm_is_inter(of) ? keel_mpi_inter_split(of, color, key, newcomm, "MPI_Comm_split")
+                                      : keel_mpi_comm_split(of, color, key, newcomm, "MPI_Comm_split");
+}
+
+/* the first member whose memory is mapped here: the same for all whose memory is mapped at each other's */
+static int mapped_first(const keel_mpi_comm_t *of, const char *call)
+{
+    int first = MPI_UNDEFINED;
+
+    for (uint32_t i = 0; i < of->size && first == MPI_UNDEFINED; i++) {
+        first = (keel_mpi_arena_mapped(of->members[i], call) != NULL) ? (int)i : first;
+    }
+    keel_mpi_startup_result(&first, sizeof(first)); /* a replacement may be elsewhere */
+    return first;
+}
+
+int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    KEEL_MPI_INTRA(of, comm, "MPI_Comm_split_type")
+
+    if (split_type != MPI_COMM_TYPE_SHARED && split_type != MPI_UNDEFINED) {
+        return keel_mpi_raise(comm, MPI_ERR_ARG, "MPI_Comm_split_type", "a type that is not MPI_COMM_TYPE_SHARED");
+    }
+    return keel_mpi_comm_split(of,
+                               split_type == MPI_UNDEFINED ? MPI_UNDEFINED : mapped_first(of, "MPI_Comm_split_type"),
+                               key, newcomm, "MPI_Comm_split_type");
+}
+
+int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+{
+    const keel_mpi_group_t *members;
+    uint64_t context;
+    KEEL_MPI_COMM(of, comm, "MPI_Comm_create")
+
+    members = keel_mpi_group_of(group);
+    if (members == NULL) {
+        return keel_mpi_raise(comm, MPI_ERR_GROUP, "MPI_Comm_create", "not a group");
+    }
+    for (uint32_t i = 0; i < members->size; i++) {
+        if (keel_mpi_comm_index(of, members->ranks[i]) == UINT32_MAX) {
+            return keel_mpi_raise(comm, MPI_ERR_GROUP, "MPI_Comm_create",
+                                  "a group with others than of the communicator");
+        }
+    }
+    if (keel_mpi_comm_is_inter(of)) {
+        return keel_mpi_inter_create(of, members->size, members->ranks, newcomm, "MPI_Comm_create");
+    }
+    context = keel_mpi_comm_context(of, "MPI_Comm_create");
+    if (keel_mpi_group_index(members, keel_mpi.rank) == UINT32_MAX) {
+        *newcomm = MPI_COMM_NULL;
+        return MPI_SUCCESS;
+    }
+    return keel_mpi_comm_make_of(of, members->size,
+                                 keel_mpi_members_copy(members->size, members->ranks, "MPI_Comm_create"), context,
+                                 newcomm, "MPI_Comm_create");
+}

@@ -1,0 +1,169 @@
+/* Beginning and end, and what becomes of errors. */
+#include "life/mpi_singleton.h"
+#include "mpi_arena.h"
+#include "comm/mpi_attr.h"
+#include "p2p/mpi_channel.h"
+#include "comm/mpi_comm.h"
+#include "rma/mpi_direct.h"
+#include "mpi_error.h"
+#include "io/mpi_file.h"
+#include "life/mpi_persistent_handles.h"
+#include "datatype/mpi_layout.h"
+#include "p2p/mpi_ordered.h"
+#include "life/mpi_startup.h"
+#include "mpi_profiling.h"
+#include "life/mpi_deterministic.h"
+#include "coll/mpi_coll.h"
+#include "life/mpi_stop_world.h"
+#include "life/mpi_restart.h"
+#include "rma/mpi_window.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+keel_mpi_t keel_mpi;
+
+/* ---- ends ---- */
+
+static void say(const char *call, const char *what)
+{
+    fprintf(stderr, "mpi %u error: %s: %s\n", keel_mpi.rank, call, what);
+}
+
+void keel_mpi_fatal(const char *call, const char *what)
+{
+    say(call, what);
+    if (keel_mpi.ctx != NULL) {
+        keel_abort(keel_mpi.ctx, EXIT_FAILURE);
+    }
+    _Exit(EXIT_FAILURE);
+}
+
+void keel_mpi_relaunch(const char *call, const char *why)
+{
+    char reason[300];
+
+    snprintf(reason, sizeof(reason), "%s: a rank died, and %s: the job has to be started anew", call, why);
+    keel_abort_because(keel_mpi.ctx, KEEL_EXIT_AGAIN, reason);
+}
+
+void keel_mpi_check(keel_status_t status, const char *call)
+{
+    if (status == KEEL_OK) {
+        return;
+    }
+    if (status == KEEL_ERR_ROLLED_BACK) {
+        keel_mpi_relaunch(call, "there is no checkpoint yet, or no KEEL_MPI_RESTART_POINT");
+    }
+    keel_mpi_fatal(call, keel_status_string(status));
+}
+
+/* ---- beginning and end ---- */
+
+static int init(int *argc, char ***argv, int required, int *provided, const char *call)
+{
+    const char *env[3] = {NULL};
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_SIGNAL,
+                                  .flags = keel_mpi_deterministic_flags(call),
+                                  .env = env,
+                                  .signal = keel_mpi_stop_world_signal()};
+    unsigned count = 0;
+    keel_status_t status;
+    int code;
+
+    if (keel_mpi.ctx != NULL || keel_mpi.is_final) {
+        keel_mpi_fatal(call, keel_mpi.is_final ? "MPI_Finalize was called" : "it was called already");
+    }
+    keel_mpi_profiling_redirect();
+    if (getenv("KEEL_OPLOG_SIZE") == NULL && !keel_mpi.is_promised) { /* nothing is logged */
+        env[count++] = "KEEL_OPLOG_SIZE=1m";
+    }
+    if (getenv("KEEL_GETLOG_SIZE") == NULL && !keel_mpi.is_promised) {
+        env[count++] = "KEEL_GETLOG_SIZE=1m";
+    }
+    status = keel_init(&params, &keel_mpi.ctx);
+    if (status != KEEL_OK) {
+        keel_mpi_fatal(call, keel_status_string(status));
+    }
+    keel_mpi.rank = keel_rank(keel_mpi.ctx);
+    keel_mpi.ranks = keel_size(keel_mpi.ctx);
+    code = keel_mpi_singleton_init(argc, argv, required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED,
+                                   provided);
+    if (code != MPI_SUCCESS) {
+        keel_mpi_fatal(call, "the system's MPI does not start");
+    }
+    keel_mpi_arena_make();
+    keel_mpi_restart_begin();
+    keel_mpi_startup_make();
+    keel_mpi_channel_make();
+    keel_mpi_layout_make();
+    keel_mpi_comm_make();
+    keel_mpi_error_make();
+    return MPI_SUCCESS;
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+    int provided;
+
+    return init(argc, argv, MPI_THREAD_SINGLE, &provided, "MPI_Init");
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    return init(argc, argv, required, provided, "MPI_Init_thread");
+}
+
+int MPI_Initialized(int *flag)
+{
+    *flag = keel_mpi.ctx != NULL || keel_mpi.is_final;
+    return MPI_SUCCESS;
+}
+
+int MPI_Finalized(int *flag)
+{
+    *flag = keel_mpi.is_final;
+    return MPI_SUCCESS;
+}
+
+int MPI_Finalize(void)
+{
+    keel_mpi_coll_t round;
+
+    keel_mpi_begin("MPI_Finalize");
+    round = keel_mpi_coll_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Finalize");
+    keel_mpi_stream_await_all("MPI_Finalize");
+    keel_mpi_flush_all("MPI_Finalize");
+    keel_mpi_coll_barrier(&round);
+    keel_mpi.is_ending = 1; /* what the program has to be done at its end, by which it may call MPI still */
+    keel_mpi_attr_finalize();
+    keel_mpi_file_end_closed();
+    keel_mpi_win_end_freed();
+    keel_mpi_comm_end_freed();
+    if (!keel_mpi.is_promised) { /* what these have sent, which the others take in this round */
+        keel_mpi_stream_await_all("MPI_Finalize");
+        round = keel_mpi_coll_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Finalize");
+        keel_mpi_coll_barrier(&round);
+    }
+    keel_mpi_ordered_arrive("MPI_Finalize");
+    keel_mpi_check(keel_finalize(keel_mpi.ctx), "MPI_Finalize");
+    keel_mpi.ctx = NULL;
+    keel_mpi.is_final = 1;
+    keel_mpi_restart_end();
+    keel_mpi_file_unmake();
+    keel_mpi_win_unmake();
+    keel_mpi_comm_unmake();
+    keel_mpi_layout_unmake();
+    keel_mpi_persistent_handle_unmake();
+    keel_mpi_direct_unmake();
+    keel_mpi_stream_unmake();
+    return PMPI_Finalize();
+}
+
+int MPI_Abort(MPI_Comm comm, int errorcode)
+{
+    keel_mpi_begin("MPI_Abort");
+    fprintf(stderr, "mpi %u: MPI_Abort: %d\n", keel_mpi.rank, errorcode);
+    keel_abort(keel_mpi.ctx, (errorcode & 0xff) != 0 ? errorcode & 0xff : EXIT_FAILURE);
+}

@@ -1,0 +1,190 @@
+/*
+ * Datatypes, groups, operations and their like are of the system's MPI, or of this process, and no checkpoint has them. Those that a program made on its way
+ * to the restart point it has there again, in every life; so one that it frees later stays, and the variable that it was freed by has it
+ * again when all go back to a checkpoint before that.
+ */
+#include "life/mpi_persistent_handles.h"
+
+#include "p2p/mpi_request.h"
+#include "life/mpi_restart.h"
+#include "mpi_table.h"
+#include "life/mpi_handle_vars.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct lasting {
+    keel_mpi_handle_vars_t variables;
+    uint64_t freed_at; /* number of the newest checkpoint by then */
+    uint64_t number;   /* the same in every life */
+    int is_late;       /* made after the restart point */
+    size_t size;       /* of a handle */
+    char handle[sizeof(void *)], none[sizeof(void *)];
+} lasting_t;
+
+static keel_mpi_table_t lasting;
+static uint64_t made; /* that are not late */
+
+void keel_mpi_persistent_handle_add(uintptr_t handle, void *variable, const void *none, size_t size, const char *call)
+{
+    lasting_t *one;
+
+    if (keel_mpi_table_find(&lasting, handle) != NULL) {
+        return;
+    }
+    one = calloc(1, sizeof(*one));
+    if (one == NULL || !keel_mpi_table_add(&lasting, handle, one)) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    one->variables.made_by = variable;
+    one->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
+    one->number = one->is_late ? 0 : made++;
+    one->size = size;
+    memcpy(one->handle, &handle, size);
+    memcpy(one->none, none, size);
+}
+
+static int is_gone(const lasting_t *one)
+{
+    return one->number < KEEL_MPI_PERSISTENT_HANDLES
+               ? keel_mpi.hidden->gone[one->number]
+               : one->variables.freed_by != NULL && one->freed_at < keel_mpi.hidden->checkpoints;
+}
+
+int keel_mpi_persistent_handle_keep(uintptr_t handle, void *variable, const void *none, size_t size)
+{
+    lasting_t *one = keel_mpi_table_find(&lasting, handle);
+
+    if (one == NULL) {
+        return 0;
+    }
+    if (keel_mpi.phase != KEEL_MPI_RUNS || one->is_late) {
+        keel_mpi_table_remove(&lasting, handle);
+        free(one);
+        return 0;
+    }
+    one->variables.freed_by = variable;
+    one->freed_at = keel_mpi.hidden->checkpoints;
+    if (one->number < KEEL_MPI_PERSISTENT_HANDLES) {
+        keel_mpi.hidden->gone[one->number] = 1;
+    }
+    memcpy(variable, none, size);
+    return 1;
+}
+
+/* whether a variable holds what was made since the checkpoint */
+static int has_late(const lasting_t *one, const void *variable)
+{
+    const lasting_t *other = keel_mpi_table_find(
+        &lasting, one->size == sizeof(int) ? (uintptr_t) * (const int *)variable : *(const uintptr_t *)variable);
+
+    return other != NULL && other->is_late;
+}
+
+static void drop_late(void)
+{
+    for (size_t i = 0; i < lasting.size;) {
+        lasting_t *one = lasting.entries[i].object;
+
+        if (one != NULL && one->is_late) { /* another may stand here then */
+            keel_mpi_table_remove(&lasting, lasting.entries[i].handle);
+            free(one);
+        } else {
+            i++;
+        }
+    }
+}
+
+void keel_mpi_persistent_handle_revive(void)
+{
+    for (size_t i = 0; i < lasting.size; i++) {
+        lasting_t *one = lasting.entries[i].object;
+
+        if (one == NULL || one->is_late) {
+            continue;
+        }
+        if (!is_gone(one) && keel_mpi_is_live_variable(one->variables.freed_by) &&
+            has_late(one, one->variables.freed_by)) {
+            memcpy(one->variables.freed_by, one->none, one->size);
+        }
+        keel_mpi_handle_vars_revive(&one->variables, is_gone(one), one->handle, one->none, one->size);
+    }
+    drop_late();
+}
+
+void keel_mpi_persistent_handle_unmake(void)
+{
+    for (size_t i = 0; i < lasting.size; i++) {
+        free(lasting.entries[i].object);
+    }
+    free(lasting.entries);
+    lasting = (keel_mpi_table_t){0};
+}
+
+/* ---- calls ---- */
+
+#define DEFINE_FREE(_kind, _type, _none)                                                        \
+    int MPI_##_kind##_free(_type *handle)                                                       \
+    {                                                                                           \
+        const _type none = _none;                                                               \
+                                                                                                \
+        return keel_mpi_persistent_handle_keep((uintptr_t)*handle, handle, &none, sizeof(none)) \
+                   ? MPI_SUCCESS                                                                \
+                   : PMPI_##_kind##_free(handle);                                               \
+    }
+DEFINE_FREE(Info, MPI_Info, MPI_INFO_NULL)
+
+/* the predefined one that MPI_Comm_get_errhandler() gives stands for one of Keel's, which has been let go there */
+int MPI_Errhandler_free(MPI_Errhandler *handler)
+{
+    const MPI_Errhandler none = MPI_ERRHANDLER_NULL;
+
+    if (*handler == MPI_ERRORS_ARE_FATAL) {
+        *handler = none;
+        return MPI_SUCCESS;
+    }
+    return keel_mpi_persistent_handle_keep((uintptr_t)*handler, handler, &none, sizeof(none))
+               ? MPI_SUCCESS
+               : PMPI_Errhandler_free(handler);
+}
+
+/* requests that are open may use it still */
+#define DEFINE_FREE_LATE(_kind, _type, _none, _takes)                                           \
+    int MPI_##_kind##_free(_type *handle)                                                       \
+    {                                                                                           \
+        const _type none = _none;                                                               \
+                                                                                                \
+        if (keel_mpi_persistent_handle_keep((uintptr_t)*handle, handle, &none, sizeof(none))) { \
+            return MPI_SUCCESS;                                                                 \
+        }                                                                                       \
+        if (_takes(*handle)) {                                                                  \
+            *handle = none;                                                                     \
+            return MPI_SUCCESS;                                                                 \
+        }                                                                                       \
+        return PMPI_##_kind##_free(handle);                                                     \
+    }
+DEFINE_FREE_LATE(Type, MPI_Datatype, MPI_DATATYPE_NULL, keel_mpi_request_takes_type)
+DEFINE_FREE_LATE(Op, MPI_Op, MPI_OP_NULL, keel_mpi_request_takes_op)
+
+#define DEFINE_MAKE(_name, _type, _none, _parameters, _arguments, _handle)                                        \
+    int MPI_##_name _parameters                                                                                   \
+    {                                                                                                             \
+        const _type none = _none;                                                                                 \
+        const int code = PMPI_##_name _arguments;                                                                 \
+                                                                                                                  \
+        if (code == MPI_SUCCESS) {                                                                                \
+            keel_mpi_persistent_handle_add((uintptr_t) * (_handle), _handle, &none, sizeof(none), "MPI_" #_name); \
+        }                                                                                                         \
+        return code;                                                                                              \
+    }
+DEFINE_MAKE(Type_commit, MPI_Datatype, MPI_DATATYPE_NULL, (MPI_Datatype * datatype), (datatype), datatype)
+DEFINE_MAKE(Type_dup, MPI_Datatype, MPI_DATATYPE_NULL, (MPI_Datatype oldtype, MPI_Datatype *newtype),
+            (oldtype, newtype), newtype)
+DEFINE_MAKE(Op_create, MPI_Op, MPI_OP_NULL, (MPI_User_function * function, int commute, MPI_Op *op),
+            (function, commute, op), op)
+DEFINE_MAKE(Info_create, MPI_Info, MPI_INFO_NULL, (MPI_Info * info), (info), info)
+DEFINE_MAKE(Info_dup, MPI_Info, MPI_INFO_NULL, (MPI_Info info, MPI_Info *newinfo), (info, newinfo), newinfo)
+DEFINE_MAKE(Comm_create_errhandler, MPI_Errhandler, MPI_ERRHANDLER_NULL,
+            (MPI_Comm_errhandler_function * function, MPI_Errhandler *errhandler), (function, errhandler), errhandler)
+DEFINE_MAKE(Win_create_errhandler, MPI_Errhandler, MPI_ERRHANDLER_NULL,
+            (MPI_Win_errhandler_function * function, MPI_Errhandler *errhandler), (function, errhandler), errhandler)

@@ -1,0 +1,494 @@
+/*
+ * A replacement is given the whole arena in MPI_Init, as the record and the tables are in it. Its own start-up may then write to its windows, as
+ * it did in its first life, so what was restored is copied away, and put back at the restart point. There all ranks meet, those that rolled
+ * back and those that are new, so nobody puts to memory that is yet to be put back.
+ *
+ * With the promise a replacement may be recovered alone, and others go on with it as soon as it has its memory. So it gets tables and
+ * record alone in MPI_Init, from its image, and its memory at the restart point. There nobody meets but in keel_restore(): what ranks do there is the same
+ * whether they rolled back to a checkpoint or never left it.
+ */
+#include "life/mpi_restart.h"
+
+#include "keel_mpi.h"
+#include "rma/mpi_alias.h"
+#include "mpi_arena.h"
+#include "p2p/mpi_channel.h"
+#include "comm/mpi_comm.h"
+#include "rma/mpi_direct.h"
+#include "io/mpi_file.h"
+#include "comm/mpi_group.h"
+#include "life/mpi_persistent_handles.h"
+#include "p2p/mpi_ordered.h"
+#include "life/mpi_startup.h"
+#include "p2p/mpi_request.h"
+#include "coll/mpi_coll.h"
+#include "rma/mpi_window.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define STACK_MOST ((ptrdiff_t)64 << 20)
+
+typedef struct piece {
+    struct piece *next;
+    unsigned id;
+    void *address;
+    size_t bytes;
+    uint64_t offset; /* of its image, a block of the arena */
+} piece_t;
+
+static piece_t *pieces; /* that are protected */
+
+static struct {
+    keel_extent_t *extents; /* of what was copied away; NULL: nothing */
+    unsigned count;
+    char *copy;
+    int is_restarted;
+    unsigned long saves_every; /* 0: no barrier is a checkpoint */
+    const char *frame;         /* of the restart point: below it the stack is that of calls that a jump leaves */
+} kept;
+
+static void stats_get(keel_stats_t *stats_p, const char *call)
+{
+    keel_mpi_check(keel_stats(keel_mpi.ctx, stats_p, sizeof(*stats_p)), call);
+}
+
+static void restore(const char *call)
+{
+    keel_stats_t stats;
+    keel_status_t status;
+
+    do {
+        status = keel_restore(keel_mpi.ctx);
+    } while (status == KEEL_ERR_ROLLED_BACK); /* by a death amid it */
+    keel_mpi_check(status, call);
+    stats_get(&stats, call);
+    if (stats.generation == 0) {
+        keel_mpi_check(KEEL_ERR_ROLLED_BACK, call);
+    }
+}
+
+static void kept_forget(void)
+{
+    free(kept.extents);
+    free(kept.copy);
+    kept.extents = NULL;
+    kept.copy = NULL;
+}
+
+static void kept_make(void)
+{
+    size_t bytes = 0, at = 0;
+
+    kept.extents = keel_mpi_arena_extents(&kept.count);
+    for (unsigned i = 0; kept.extents != NULL && i < kept.count; i++) {
+        bytes += kept.extents[i].length;
+    }
+    kept.copy = malloc(bytes);
+    if (kept.extents == NULL || kept.copy == NULL) {
+        keel_mpi_fatal("MPI_Init", "no memory for what was restored");
+    }
+    for (unsigned i = 0; i < kept.count; i++) {
+        memcpy(kept.copy + at, keel_mpi_arena_at(kept.extents[i].offset), kept.extents[i].length);
+        at += kept.extents[i].length;
+    }
+}
+
+static void kept_put_back(void)
+{
+    size_t at = 0;
+
+    for (unsigned i = 0; i < kept.count; i++) {
+        memcpy(keel_mpi_arena_at(kept.extents[i].offset), kept.copy + at, kept.extents[i].length);
+        at += kept.extents[i].length;
+    }
+    kept_forget();
+}
+
+static void image_get(uint64_t offset, size_t bytes, keel_status_t *status_p)
+{
+    if (bytes > 0 && *status_p == KEEL_OK) {
+        *status_p = keel_image_get(keel_mpi.arena, offset, keel_mpi_arena_at(offset), bytes);
+    }
+}
+
+/* tables and record */
+static keel_status_t image_get_tables(void)
+{
+    const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    keel_status_t status = KEEL_OK;
+
+    image_get(0, offsetof(keel_mpi_hidden_t, blocks), &status);
+    image_get(offsetof(keel_mpi_hidden_t, blocks), hidden->block_count * sizeof(hidden->blocks[0]), &status);
+    image_get(offsetof(keel_mpi_hidden_t, exposed), hidden->exposed_count * sizeof(hidden->exposed[0]), &status);
+    image_get(hidden->prefix, hidden->prefix_used, &status);
+    return status;
+}
+
+/* all of one generation: what is decided may change amid it, also to that there is no checkpoint */
+static void image_get_all(uint64_t generation)
+{
+    keel_status_t status;
+    keel_stats_t stats = {.generation = generation};
+
+    do {
+        generation = stats.generation;
+        status = image_get_tables();
+        stats_get(&stats, "MPI_Init");
+    } while (stats.generation != generation && stats.generation != 0);
+    if (stats.generation == 0 || status == KEEL_ERR_STATE || status == KEEL_ERR_RANGE) {
+        status = KEEL_ERR_ROLLED_BACK;
+    }
+    keel_mpi_check(status, "MPI_Init");
+}
+
+/* there is no checkpoint yet: one that is recovered alone does again all that it had done, where that was kept in Keel's logs */
+static void start_again(void)
+{
+    keel_stats_t stats;
+
+    if (keel_mpi.is_promised && keel_mpi.waits) {
+        const keel_status_t status = keel_restore(keel_mpi.ctx);
+
+        stats_get(&stats, "MPI_Init");
+        if (status == KEEL_OK && stats.rollbacks == 0) {
+            return;
+        }
+    }
+    keel_mpi_relaunch("MPI_Init", "there is no checkpoint yet");
+}
+
+void keel_mpi_restart_begin(void)
+{
+    const char *every = getenv("KEELMPI_BARRIER_SAVES");
+    keel_stats_t stats;
+
+    if (every != NULL) {
+        kept.saves_every = strtoul(every, NULL, 10);
+        if (kept.saves_every == 0 && strcmp(every, "0") != 0) {
+            keel_mpi_fatal("MPI_Init", "KEELMPI_BARRIER_SAVES is no number");
+        }
+    }
+    keel_mpi.phase = KEEL_MPI_RECORDS;
+    if (!keel_restarted(keel_mpi.ctx)) {
+        return;
+    }
+    stats_get(&stats, "MPI_Init");
+    if (stats.generation == 0) {
+        start_again();
+        return;
+    }
+    if (keel_mpi.is_promised) {
+        image_get_all(stats.generation);
+    } else {
+        restore("MPI_Init");
+        kept_make();
+    }
+    keel_mpi.phase = KEEL_MPI_REPLAYS;
+}
+
+void keel_mpi_restart_end(void)
+{
+    kept_forget();
+    while (pieces != NULL) {
+        piece_t *piece = pieces;
+
+        pieces = piece->next;
+        free(piece);
+    }
+}
+
+/* ---- checkpoints ---- */
+
+static void say_extents(const char *call)
+{
+    unsigned count;
+    keel_extent_t *extents = keel_mpi_arena_extents(&count);
+
+    if (extents == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    keel_mpi_check(keel_win_extents(keel_mpi.arena, extents, count), call);
+    free(extents);
+}
+
+/* who has something unsent tells all, for which a message would make others wait that never do */
+static void say_left(uint64_t number, const char *call)
+{
+    keel_mpi.hidden->left = keel_mpi_ordered_has_pending() ? number : keel_mpi.hidden->left;
+    for (uint32_t rank = 0; keel_mpi_ordered_has_pending() && rank < keel_mpi.ranks; rank++) {
+        if (rank != keel_mpi.rank) {
+            keel_mpi_put(rank, offsetof(keel_mpi_hidden_t, left), &number, sizeof(number), call);
+        }
+    }
+}
+
+/* what was unsent is sent behind gsyncs, when nobody takes anything, so it is the same whenever it is done again; it is taken behind the next */
+static void settle_promised(const char *call)
+{
+    keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    int is_left = 0;
+
+    do {
+        hidden->settles++;
+        say_left(hidden->settles, call);
+        keel_mpi_ordered_arrive(call);
+        for (unsigned i = 0; i < 2; i++) {
+            keel_mpi_flush_all(call);
+            keel_mpi_check(keel_gsync(keel_mpi.ctx, 0), call);
+            is_left = (i == 0) ? __atomic_load_n(&hidden->left, __ATOMIC_ACQUIRE) == hidden->settles : is_left;
+            keel_mpi_ordered_take_all(call);
+        }
+        keel_mpi_ordered_push(call);
+    } while (is_left);
+    keel_mpi_ordered_reset(1); /* all has been taken, and all know it */
+}
+
+/* all that was sent has come when all have met and looked, and nobody sends until all have met again */
+static void settle(const char *call)
+{
+    if (keel_mpi.is_promised) {
+        settle_promised(call);
+        return;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        const keel_mpi_coll_t round = keel_mpi_coll_begin(keel_mpi_comm_of(MPI_COMM_WORLD), call);
+
+        keel_mpi_stream_await_all(call);
+        keel_mpi_flush_all(call);
+        keel_mpi_coll_barrier(&round);
+        while (keel_mpi_channel_progress(call)) {
+        }
+    }
+}
+
+/* what is in a checkpoint's way; NULL: nothing */
+static const char *unfit(void)
+{
+    const char *what = keel_mpi_win_checkpoint_obstacle();
+
+    return (what != NULL)               ? what
+           : keel_mpi_file_is_late()    ? "a file that several ranks opened after the restart point is still open"
+           : keel_mpi_comm_is_late()    ? "a communicator that was made after the restart point is still there"
+           : keel_mpi_request_is_open() ? "a request is open: complete or cancel it before a checkpoint"
+           : keel_mpi_mprobe_is_open()  ? "a message was matched by MPI_Mprobe and is not received"
+                                        : NULL;
+}
+
+static void checkpoint(const char *call)
+{
+    const char *what;
+
+    keel_mpi_stream_await_all(call);
+    what = unfit();
+    if (what != NULL) {
+        keel_mpi_fatal(call, what);
+    }
+    settle(call);
+    if (keel_mpi_request_has_freed()) {
+        keel_mpi_fatal(call, "a receive is open, whose request was freed and whose message was not sent");
+    }
+    keel_mpi_match_save(call);
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        memcpy(keel_mpi_arena_at(piece->offset), piece->address, piece->bytes);
+    }
+    keel_mpi.hidden->checkpoints++;
+    say_extents(call);
+    keel_mpi_check(keel_checkpoint(keel_mpi.ctx), call);
+}
+
+void keel_mpi_checkpoint(void)
+{
+    keel_mpi_begin("keel_mpi_checkpoint");
+    if (keel_mpi.phase != KEEL_MPI_RUNS) {
+        keel_mpi_fatal("keel_mpi_checkpoint", "before KEEL_MPI_RESTART_POINT");
+    }
+    checkpoint("keel_mpi_checkpoint");
+}
+
+/* all ranks have called as many barriers since they came to the restart point */
+void keel_mpi_restart_barrier(void)
+{
+    keel_mpi_coll_t round;
+
+    if (kept.saves_every == 0 || keel_mpi.phase != KEEL_MPI_RUNS ||
+        ++keel_mpi.hidden->barriers % kept.saves_every != 0) {
+        return;
+    }
+    round = keel_mpi_coll_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Barrier");
+    if (!keel_mpi_coll_any(&round, unfit() != NULL || keel_mpi_request_has_freed())) {
+        checkpoint("MPI_Barrier");
+    }
+}
+
+/* ---- the restart point ---- */
+
+static int is_protected(unsigned id)
+{
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        if (piece->id == id) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void keel_mpi_protect(unsigned id, void *address, size_t bytes)
+{
+    piece_t *piece = malloc(sizeof(*piece));
+
+    keel_mpi_begin("keel_mpi_protect");
+    if (piece == NULL) {
+        keel_mpi_fatal("keel_mpi_protect", "no memory");
+    }
+    if (keel_mpi.phase == KEEL_MPI_RUNS || bytes == 0 || is_protected(id) || keel_mpi_arena_contains(address, 1)) {
+        keel_mpi_fatal("keel_mpi_protect",
+                       "after the restart point, no bytes, an id that is in use, or memory of a window");
+    }
+    *piece = (piece_t){pieces, id, address, bytes, keel_mpi_arena_alloc(bytes, KEEL_MPI_ALIGN, "keel_mpi_protect")};
+    pieces = piece;
+}
+
+jmp_buf *keel_mpi_restart_buffer(void)
+{
+    keel_mpi_begin("KEEL_MPI_RESTART_POINT");
+    kept.frame = __builtin_frame_address(0);
+    return keel_restart_buffer(keel_mpi.ctx);
+}
+
+/* of memory that is gone nothing is looked at */
+int keel_mpi_is_live_variable(const void *variable)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    unsigned char is_there;
+
+    if (variable == NULL || mincore((void *)((uintptr_t)variable / page * page), page, &is_there) != 0) {
+        return 0;
+    }
+    return (const char *)variable >= kept.frame || kept.frame - (const char *)variable > STACK_MOST;
+}
+
+/* what a handle is, NULL: no handle that another process has otherwise; MPICH's of MPI_COMM_WORLD are numbers that are the same everywhere */
+static const char *handle_kind(uintptr_t value)
+{
+    const int is_fixed =
+        sizeof(MPI_Comm) < sizeof(void *) && (value == (uintptr_t)MPI_COMM_WORLD || value == (uintptr_t)MPI_COMM_SELF);
+
+    return (!is_fixed && keel_mpi_comm_of((MPI_Comm)value) != NULL) ? "a communicator"
+           : (keel_mpi_win_of((MPI_Win)value) != NULL)              ? "a window"
+                                                                    : NULL;
+}
+
+/* handles are made anew in each process: one that is restored would be none there */
+static void refuse_handles(const piece_t *piece)
+{
+    char text[128];
+
+    for (size_t at = -(uintptr_t)piece->address % sizeof(MPI_Comm); at + sizeof(MPI_Comm) <= piece->bytes;
+         at += sizeof(MPI_Comm)) {
+        uintptr_t value = 0;
+        const char *kind;
+
+        memcpy(&value, (const char *)piece->address + at, sizeof(MPI_Comm));
+        kind = handle_kind(sizeof(MPI_Comm) < sizeof(void *) ? (uintptr_t)(intptr_t)(int)value : value);
+        if (kind != NULL) {
+            snprintf(text, sizeof(text), "%s stands in what is protected as %u, byte %zu: handles are not restored",
+                     kind, piece->id, at);
+            keel_mpi_fatal("KEEL_MPI_RESTART_POINT", text);
+        }
+    }
+}
+
+/* receives whose request was freed: a replacement has what is in the record, and what is sent later nowhere to put */
+static void record_freed(const char *call)
+{
+    keel_mpi_request_hold_freed(1);
+    settle(call);
+    keel_mpi_request_hold_freed(0);
+    keel_mpi.phase = KEEL_MPI_RECORDS;
+    keel_mpi_request_finish_freed();
+    keel_mpi.phase = KEEL_MPI_RUNS;
+}
+
+static void resume_first(void)
+{
+    if (keel_mpi_startup_is_full()) {
+        keel_mpi_fatal("KEEL_MPI_RESTART_POINT", "what was received before it is more than KEELMPI_PREFIX");
+    }
+    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        refuse_handles(piece);
+    }
+    keel_mpi_win_check_restorable("KEEL_MPI_RESTART_POINT");
+    keel_mpi.phase = KEEL_MPI_RUNS;
+    if (keel_mpi.is_withdrawn) {
+        keel_mpi_ordered_set_nondeterministic("KEEL_MPI_RESTART_POINT");
+    }
+    record_freed("KEEL_MPI_RESTART_POINT");
+    checkpoint("KEEL_MPI_RESTART_POINT");
+}
+
+void keel_mpi_resume(void)
+{
+    if (keel_mpi.is_ending) {
+        keel_mpi_relaunch("MPI_Finalize", "what the program has to be done at its end was begun");
+    }
+    if (keel_mpi.phase == KEEL_MPI_RECORDS && !keel_restarted(keel_mpi.ctx)) {
+        resume_first();
+        return;
+    }
+    keel_mpi_request_finish_freed();
+    keel_mpi.phase = KEEL_MPI_RUNS;
+    if (keel_restarted(
+            keel_mpi
+                .ctx)) { /* rolled back, or once more since MPI_Init; or with the promise, whose memory comes here */
+        kept_forget();
+        keel_mpi_request_drop();
+        keel_mpi_mprobe_drop();
+        keel_mpi_direct_unmake();
+        keel_mpi_win_drop_late();
+        keel_mpi_file_drop_late();
+        keel_mpi_comm_drop_late();
+        if (keel_mpi.is_promised) {
+            keel_mpi_alias_drop_late();
+        } else {
+            keel_mpi_alias_unmap();
+        }
+        restore("KEEL_MPI_RESTART_POINT");
+    } else {
+        kept_put_back();
+    }
+    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
+        memcpy(piece->address, keel_mpi_arena_at(piece->offset), piece->bytes);
+    }
+    if (keel_mpi.is_promised) {
+        keel_mpi_alias_check("KEEL_MPI_RESTART_POINT");
+    } else {
+        keel_mpi_alias_map();
+    }
+    keel_mpi_file_revive();
+    keel_mpi_comm_revive();
+    keel_mpi_win_revive();
+    keel_mpi_group_revive();
+    keel_mpi_persistent_handle_revive();
+    keel_mpi_channel_restore();
+    kept.is_restarted = 1;
+    if (!keel_mpi.is_promised) {
+        keel_mpi_check(keel_gsync(keel_mpi.ctx, 0), "KEEL_MPI_RESTART_POINT");
+        keel_mpi_win_update_places("KEEL_MPI_RESTART_POINT");
+    }
+}
+
+int keel_mpi_restarted(void)
+{
+    keel_mpi_begin("keel_mpi_restarted");
+    return kept.is_restarted;
+}
+
+unsigned keel_mpi_incarnation(void)
+{
+    keel_mpi_begin("keel_mpi_incarnation");
+    return keel_incarnation(keel_mpi.ctx);
+}

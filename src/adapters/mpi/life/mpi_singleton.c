@@ -1,0 +1,98 @@
+#include "life/mpi_singleton.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+/* how variables begin that it must not see */
+static const char *const hidden[] = {"PMIX_",          "PMI_",          "OMPI_COMM_",    "OMPI_UNIVERSE",
+                                     "OMPI_MCA_orte_", "OMPI_MCA_ess",  "OMPI_MCA_pmix", "ORTE_",
+                                     "OMPI_MCA_osc=",  "OMPI_MCA_pml=", "OMPI_MCA_btl=", "PRTE_"};
+
+/*
+ * Open MPI: alone, and with what needs no network for its windows of one. Version 4 has the settings of all rows. Version 5 refuses
+ * to start with a component that it does not have, and has those of the first rows only; mpi_pmix.c makes it start alone.
+ * MPICH is alone where nothing is said.
+ */
+static const char *const alone[][2] = {{"OMPI_MCA_btl", "self"},
+                                       {"OMPI_MCA_pml", "ob1"},
+                                       {"OMPI_MCA_osc", "pt2pt"},
+                                       {"OMPI_MCA_ess", "singleton"},
+                                       {"OMPI_MCA_ess_singleton_isolated", "1"},
+                                       {"OMPI_MCA_pmix", "isolated"},
+                                       {"OMPI_MCA_orte_create_session_dirs", "0"}};
+enum { ALONE = sizeof(alone) / sizeof(alone[0]), ALONE_SINCE_5 = 2 };
+
+static int is_hidden(const char *variable)
+{
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
+        if (strncmp(variable, hidden[i], strlen(hidden[i])) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* copies of the variables, "NAME\0VALUE"; NULL at the end */
+static char **take_away(void)
+{
+    size_t count = 0, at = 0;
+    char **taken;
+
+    while (environ[count] != NULL) {
+        count++;
+    }
+    taken = calloc(count + 1, sizeof(*taken));
+    for (size_t i = 0; taken != NULL && i < count; i++) {
+        char *equals = strchr(environ[i], '=');
+
+        if (equals != NULL && is_hidden(environ[i]) && (taken[at] = strdup(environ[i])) != NULL) {
+            taken[at++][equals - environ[i]] = '\0';
+        }
+    }
+    for (size_t i = 0; i < at; i++) {
+        unsetenv(taken[i]);
+    }
+    return taken;
+}
+
+static void put_back(char **taken)
+{
+    for (char **at = taken; at != NULL && *at != NULL; at++) {
+        setenv(*at, *at + strlen(*at) + 1, 1);
+        free(*at);
+    }
+    free(taken);
+}
+
+/* Of the running library: versions 4 and 5 of Open MPI have the same soname. */
+static size_t count_settings(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    unsigned major = 0;
+    int length;
+
+    PMPI_Get_library_version(version, &length);
+    return (sscanf(version, "Open MPI v%u", &major) == 1 && major >= 5) ? ALONE_SINCE_5 : ALONE;
+}
+
+int keel_mpi_singleton_init(int *argc, char ***argv, int required, int *provided)
+{
+    const size_t count = count_settings();
+    char **taken = take_away();
+    int code;
+
+    for (size_t i = 0; i < count; i++) {
+        setenv(alone[i][0], alone[i][1], 1);
+    }
+    /* looked for with the first file: that one needs a directory, which one that is alone has not */
+    setenv("OMPI_MCA_sharedfp", "^sm", 0);
+    code = PMPI_Init_thread(argc, argv, required, provided);
+    for (size_t i = 0; i < count; i++) {
+        unsetenv(alone[i][0]);
+    }
+    put_back(taken);
+    return code;
+}

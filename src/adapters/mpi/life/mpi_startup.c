@@ -1,0 +1,67 @@
+#include "life/mpi_startup.h"
+
+#include "mpi_arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX_DEFAULT ((size_t)1 << 20)
+
+void keel_mpi_startup_make(void)
+{
+    const char *text = getenv("KEELMPI_PREFIX");
+    const size_t bytes = (text != NULL) ? keel_mpi_parse_bytes(text) : PREFIX_DEFAULT;
+
+    if (keel_mpi_is_replaying()) {
+        return;
+    }
+    if (bytes == 0) {
+        keel_mpi_fatal("MPI_Init", "KEELMPI_PREFIX is no number of bytes");
+    }
+    keel_mpi.hidden->prefix = keel_mpi_arena_alloc(bytes, KEEL_MPI_ALIGN, "MPI_Init");
+    keel_mpi.hidden->prefix_bytes = bytes;
+}
+
+int keel_mpi_startup_is_full(void)
+{
+    return keel_mpi.hidden->prefix_used > keel_mpi.hidden->prefix_bytes;
+}
+
+/* a record that is full stays so: prefix_used is then more than there is room */
+static void record(const void *data, size_t bytes)
+{
+    keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+
+    if (hidden->prefix == 0) { /* its own block */
+        return;
+    }
+    if (keel_mpi_startup_is_full() || bytes > hidden->prefix_bytes - hidden->prefix_used) {
+        hidden->prefix_used = hidden->prefix_bytes + 1;
+        return;
+    }
+    memcpy(keel_mpi_arena_at(hidden->prefix + hidden->prefix_used), data, bytes);
+    hidden->prefix_used += bytes;
+}
+
+static void replay(void *data, size_t bytes)
+{
+    const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+
+    if (bytes > hidden->prefix_used - keel_mpi.replayed) {
+        keel_mpi_relaunch("MPI", "its replacement did otherwise than it had done before the restart point");
+    }
+    memcpy(data, keel_mpi_arena_at(hidden->prefix + keel_mpi.replayed), bytes);
+    keel_mpi.replayed += bytes;
+}
+
+void keel_mpi_startup_exchange(void *data, size_t bytes)
+{
+    if (bytes == 0) {
+        return;
+    }
+    if (keel_mpi.phase == KEEL_MPI_RECORDS) {
+        record(data, bytes);
+    } else if (keel_mpi.phase == KEEL_MPI_REPLAYS) {
+        replay(data, bytes);
+    }
+}

@@ -1,0 +1,134 @@
+#define _GNU_SOURCE /* SYS_tgkill */
+/*
+ * The others, Keel's own service thread too, are found in /proc/self/task and sent a signal, whose handler waits. The list is read again until it
+ * holds nobody new. One that has the signal blocked cannot be stopped. No memory is allocated: who stands still may hold the lock of that.
+ */
+#include "life/mpi_stop_world.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { THREADS_MAX = 256, ROUNDS_MAX = 100000 };
+
+typedef struct {
+    uint64_t inode;
+    int64_t next;
+    unsigned short length;
+    unsigned char type;
+    char name[];
+} entry_t; /* as the kernel has it */
+
+static atomic_int is_still, standing;
+
+int keel_mpi_stop_world_signal(void)
+{
+    return SIGRTMAX - 3;
+}
+
+static void stand(int number)
+{
+    atomic_fetch_add(&standing, 1);
+    while (atomic_load(&is_still)) {
+        syscall(SYS_sched_yield);
+    }
+    atomic_fetch_sub(&standing, 1);
+}
+
+/* what a thread blocks is a number of 16 digits in its status */
+static int is_blocked(pid_t thread)
+{
+    char path[64], text[4096];
+    const char *line;
+    ssize_t bytes = 0;
+    int file;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/status", (int)thread);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        bytes = read(file, text, sizeof(text) - 1);
+        close(file);
+    }
+    text[bytes > 0 ? bytes : 0] = '\0';
+    line = strstr(text, "SigBlk:");
+    return line == NULL ||
+           (strtoull(line + strlen("SigBlk:"), NULL, 16) >> (keel_mpi_stop_world_signal() - 1) & 1) != 0;
+}
+
+static int is_among(const pid_t *threads, int count, pid_t thread)
+{
+    for (int i = 0; i < count; i++) {
+        if (threads[i] == thread) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* signals those that were not yet; how many they are */
+static int signal_others(pid_t *threads, int count)
+{
+    char room[4096] __attribute__((aligned(8)));
+    const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const pid_t self = (pid_t)syscall(SYS_gettid);
+    long bytes;
+
+    while (folder >= 0 && (bytes = syscall(SYS_getdents64, folder, room, sizeof(room))) > 0) {
+        for (long at = 0; at < bytes; at += ((const entry_t *)(room + at))->length) {
+            const pid_t thread = (pid_t)strtol(((const entry_t *)(room + at))->name, NULL, 10);
+
+            if (thread > 0 && thread != self && count < THREADS_MAX && !is_among(threads, count, thread) &&
+                !is_blocked(thread) && syscall(SYS_tgkill, getpid(), thread, keel_mpi_stop_world_signal()) == 0) {
+                threads[count++] = thread;
+            }
+        }
+    }
+    if (folder >= 0) {
+        close(folder);
+    }
+    return count;
+}
+
+/* those that were signalled and have not ended */
+static int alive(const pid_t *threads, int count)
+{
+    int number = 0;
+
+    for (int i = 0; i < count; i++) {
+        number += syscall(SYS_tgkill, getpid(), threads[i], 0) == 0;
+    }
+    return number;
+}
+
+/* the handler stays: a thread that has the signal blocked may get it at any later time */
+void keel_mpi_stop_world_begin(void)
+{
+    const struct sigaction action = {.sa_handler = stand, .sa_flags = SA_RESTART};
+    pid_t threads[THREADS_MAX];
+    int count = 0, last;
+
+    sigaction(keel_mpi_stop_world_signal(), &action, NULL);
+    atomic_store(&is_still, 1);
+    do {
+        last = count;
+        count = signal_others(threads, count);
+        for (int i = 0; i < ROUNDS_MAX && atomic_load(&standing) < alive(threads, count); i++) {
+            sched_yield();
+        }
+    } while (count > last);
+}
+
+void keel_mpi_stop_world_end(void)
+{
+    atomic_store(&is_still, 0);
+    for (int i = 0; i < ROUNDS_MAX && atomic_load(&standing) > 0; i++) {
+        sched_yield();
+    }
+}

@@ -1,0 +1,381 @@
+/*
+ * What a replacement does again has to be the same. So no call looks how much has come: who waits for a message waits for the count of the
+ * sender's entries to be one more than those it has taken, by a wait that Keel logs, and takes that one. Who has something unsent
+ * (mpi_pending.c) waits for its receivers to take something, too, which is logged as well, and sends more of it meanwhile.
+ *
+ * In a gsync nobody sends. So a rank with something unsent does not enter one before all those that it is for have come to it, as one
+ * of them may need it before that. Whether they have it reads at theirs, by gets, which are logged, and tests meanwhile what they have taken,
+ * which is logged as well, once while it stays the same. They all come, as each of them, too, sends until then.
+ */
+#include "p2p/mpi_ordered.h"
+
+#include "p2p/mpi_peer.h"
+#include "life/mpi_startup.h"
+#include "p2p/mpi_synchronous.h"
+#include "p2p/mpi_pending.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GLANCES = 100, TELL_AT = KEEL_MPI_RING / 4, ASKED_MOST = 4096 };
+
+keel_mpi_peer_t *keel_mpi_peers;
+static unsigned glances; /* since a receive is open, or the last look */
+
+void keel_mpi_ordered_make(void)
+{
+    keel_mpi_peers = calloc(keel_mpi.ranks, sizeof(*keel_mpi_peers));
+    if (keel_mpi_peers == NULL) {
+        keel_mpi_fatal("MPI_Init", "no memory");
+    }
+}
+
+void keel_mpi_ordered_reset(int gives)
+{
+    glances = 0;
+    if (keel_mpi.is_promised && gives) {
+        keel_mpi_synchronous_reset();
+    }
+    for (uint32_t rank = 0; keel_mpi.is_promised && rank < keel_mpi.ranks; rank++) {
+        keel_mpi_peer_t *line = &keel_mpi_peers[rank];
+
+        keel_mpi_pending_reset(rank, gives);
+        free(line->coming);
+        *line = (keel_mpi_peer_t){.known = keel_mpi_arena_channel(rank)->sent};
+    }
+}
+
+/* ---- waiting ---- */
+
+static int is_logged(void)
+{
+    return keel_mpi.phase == KEEL_MPI_RUNS || keel_mpi.waits;
+}
+
+static uint64_t load(uint64_t offset)
+{
+    return __atomic_load_n((const uint64_t *)keel_mpi_arena_at(offset), __ATOMIC_ACQUIRE);
+}
+
+static keel_word_t word_of(uint64_t offset, uint64_t value)
+{
+    return (keel_word_t){
+        .win = keel_mpi.arena, .offset = offset, .size = sizeof(value), .compare = KEEL_COMPARE_GE, .value = value};
+}
+
+/* before the restart point what is looked at stands in the record */
+static unsigned look_at(keel_word_t *words, unsigned count, const char *call)
+{
+    unsigned met = 0;
+
+    keel_mpi_check(keel_progress(keel_mpi.ctx), call);
+    for (unsigned i = 0; i < count; i++) {
+        words[i].seen = load(words[i].offset);
+        words[i].is_met = words[i].seen >= words[i].value;
+        met += words[i].is_met != 0;
+    }
+    sched_yield();
+    return met;
+}
+
+/* which of the words are met; until one of them is, @a waits */
+static void ask(keel_word_t *words, unsigned count, int waits, const char *call)
+{
+    keel_status_t status;
+
+    if (is_logged()) {
+        status = waits ? keel_wait(keel_mpi.ctx, KEEL_WAIT_ANY, words, count, NULL)
+                       : keel_test(keel_mpi.ctx, KEEL_WAIT_ANY, words, count, NULL);
+        keel_mpi_check((status == KEEL_INPROGRESS) ? KEEL_OK : status, call);
+    } else {
+        while (look_at(words, count, call) == 0 && waits) {
+        }
+    }
+}
+
+/* looks whether a word (NULL: there is none) is met or somebody that something is unsent for has taken more, or @a waits until that is so, and
+ * sends what there is room for then; true: the word is met */
+static int ask_and_send(const keel_word_t *word, int waits, const char *call)
+{
+    keel_word_t *words = calloc((size_t)keel_mpi.ranks + 1, sizeof(*words));
+    uint32_t *ranks = calloc((size_t)keel_mpi.ranks + 1, sizeof(*ranks));
+    unsigned count = 0;
+    int is_met;
+
+    if (words == NULL || ranks == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
+        if (keel_mpi_peers[rank].unsent != NULL) {
+            words[count] =
+                word_of(keel_mpi_arena_word(rank, offsetof(keel_mpi_channel_t, freed)), keel_mpi_peers[rank].known + 1);
+            ranks[count++] = rank;
+        }
+    }
+    if (word != NULL) {
+        words[count] = *word;
+    }
+    ask(words, count + (word != NULL), waits, call);
+    for (unsigned i = 0; i < count; i++) {
+        if (words[i].is_met) {
+            keel_mpi_peers[ranks[i]].known = words[i].seen;
+        }
+    }
+    is_met = word != NULL && words[count].is_met;
+    free(words);
+    free(ranks);
+    (void)keel_mpi_pending_push(call);
+    return is_met;
+}
+
+/* until a word of the own arena that @a rank puts is that large */
+static void await(uint32_t rank, uint64_t offset, uint64_t value, const char *call)
+{
+    const keel_word_t word = word_of(offset, value);
+
+    keel_mpi_synchronous_enter(rank, call);
+    while (keel_mpi_pending_count() > 0) {
+        if (ask_and_send(&word, 1, call)) {
+            keel_mpi_synchronous_leave();
+            return;
+        }
+    }
+    if (is_logged()) {
+        keel_mpi_check(keel_wait_until(keel_mpi.arena, offset, sizeof(value), KEEL_COMPARE_GE, value), call);
+    }
+    while (load(offset) < value) {
+        keel_mpi_check(keel_progress(keel_mpi.ctx), call);
+        sched_yield();
+    }
+    keel_mpi_synchronous_leave();
+}
+
+/* ---- what is unsent ---- */
+
+int keel_mpi_ordered_is_sent(uint32_t rank, uint64_t ticket)
+{
+    return !keel_mpi_pending_is_over_limit() || keel_mpi_pending_is_sent(rank, ticket);
+}
+
+void keel_mpi_ordered_await_sent(uint32_t rank, uint64_t ticket, const char *call)
+{
+    keel_mpi_synchronous_enter(KEEL_MPI_ANY_RANK, call);
+    while (!keel_mpi_ordered_is_sent(rank, ticket)) {
+        (void)ask_and_send(NULL, 1, call);
+    }
+    keel_mpi_synchronous_leave();
+}
+
+void keel_mpi_ordered_throttle(const char *call)
+{
+    if (!keel_mpi_pending_is_over_limit() || keel_mpi_is_replaying()) {
+        return;
+    }
+    keel_mpi_synchronous_enter(KEEL_MPI_ANY_RANK, call);
+    while (keel_mpi_pending_is_over_limit() && keel_mpi_pending_has_collective()) {
+        (void)ask_and_send(NULL, 1, call);
+    }
+    keel_mpi_synchronous_leave();
+}
+
+/* what others have said that they took, at once */
+static void learn(void)
+{
+    for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
+        keel_mpi_peer_t *line = &keel_mpi_peers[rank];
+        const uint64_t freed = load(keel_mpi_arena_word(rank, offsetof(keel_mpi_channel_t, freed)));
+
+        line->known = (freed > line->known) ? freed : line->known;
+    }
+}
+
+int keel_mpi_ordered_has_pending(void)
+{
+    return keel_mpi_pending_count() > 0;
+}
+
+void keel_mpi_ordered_push(const char *call)
+{
+    if (keel_mpi_pending_count() > 0) {
+        learn();
+        (void)keel_mpi_pending_push(call);
+    }
+}
+
+void keel_mpi_ordered_push_unlogged(const char *call)
+{
+    if (keel_mpi_pending_count() > 0 && !keel_mpi_is_replaying()) {
+        keel_mpi_ordered_set_nondeterministic(call);
+        keel_mpi_ordered_push(call);
+    }
+}
+
+static int have_come(uint64_t gsyncs, const char *call)
+{
+    uint64_t theirs = gsyncs;
+
+    for (uint32_t rank = 0; rank < keel_mpi.ranks && theirs >= gsyncs; rank++) {
+        if (keel_mpi_peers[rank].unsent != NULL) {
+            keel_mpi_check(keel_get(keel_mpi.arena, rank, offsetof(keel_mpi_hidden_t, gsyncs), &theirs, sizeof(theirs)),
+                           call);
+        }
+    }
+    return theirs >= gsyncs;
+}
+
+void keel_mpi_ordered_arrive(const char *call)
+{
+    keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    unsigned asked = 0, most = 1; /* times in vain since their count was read: it is read ever more seldom */
+
+    if (!keel_mpi.is_promised || keel_mpi_is_replaying()) {
+        return;
+    }
+    __atomic_store_n(&hidden->gsyncs, hidden->gsyncs + 1, __ATOMIC_RELEASE);
+    while (keel_mpi_pending_count() > 0) {
+        (void)ask_and_send(NULL, 0, call);
+        sched_yield();
+        if (++asked >= most) {
+            if (have_come(hidden->gsyncs, call)) {
+                return;
+            }
+            asked = 0;
+            most = (most < ASKED_MOST) ? 2 * most : most;
+        }
+    }
+}
+
+/* ---- taking ---- */
+
+static void ring_read(uint32_t source, void *data, size_t bytes)
+{
+    keel_mpi_peer_t *line = &keel_mpi_peers[source];
+    const char *ring = keel_mpi_arena_at(keel_mpi_arena_ring(source));
+    const size_t at = line->read % KEEL_MPI_RING, first = (bytes < KEEL_MPI_RING - at) ? bytes : KEEL_MPI_RING - at;
+
+    memcpy(data, ring + at, first);
+    memcpy((char *)data + first, ring, bytes - first);
+    line->read += bytes;
+}
+
+/* where it lies: its node, or 0: next on the ring */
+static uint64_t head_read(uint32_t source, keel_mpi_head_t *head_p, const char *call)
+{
+    keel_mpi_peer_t *line = &keel_mpi_peers[source];
+    uint64_t next = KEEL_MPI_ON_THE_RING;
+
+    if (line->follow != 0) {
+        keel_mpi_check(keel_get(keel_mpi.arena, source, line->follow, &next, sizeof(next)), call);
+    }
+    if (next == KEEL_MPI_ON_THE_RING) {
+        ring_read(source, head_p, sizeof(*head_p));
+        return head_p->node;
+    }
+    keel_mpi_check(keel_get(keel_mpi.arena, source, next + offsetof(keel_mpi_node_t, head), head_p, sizeof(*head_p)),
+                   call);
+    return next;
+}
+
+/* tells the sender what has been taken: when that was a node, or a good part of the ring since it was told */
+static void tell(uint32_t source, int is_node, const char *call)
+{
+    const keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
+    keel_mpi_peer_t *line = &keel_mpi_peers[source];
+
+    if (is_node || line->read - line->told >= TELL_AT) {
+        line->told = line->read;
+        keel_mpi_put(source, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, freed)), &channel->taken,
+                     sizeof(channel->taken), call);
+        keel_mpi_flush(source, call);
+    }
+}
+
+/* the next entry, which has come: a message, or a part of one, which is delivered when it is whole */
+static void take(uint32_t source, const char *call)
+{
+    keel_mpi_peer_t *line = &keel_mpi_peers[source];
+    char padding[8];
+    keel_mpi_head_t head;
+    const uint64_t node = head_read(source, &head, call);
+    keel_mpi_message_t *letter = (line->coming != NULL) ? line->coming : keel_mpi_message_make(&head);
+
+    if (node == 0) {
+        ring_read(source, letter->data + letter->here, head.part);
+        ring_read(source, padding, keel_mpi_padded(head.part) - head.part);
+        letter->here += head.part;
+    } else {
+        if (head.bytes > 0) {
+            keel_mpi_check(keel_get(keel_mpi.arena, source, node + sizeof(keel_mpi_node_t), letter->data, head.bytes),
+                           call);
+        }
+        letter->here = head.bytes;
+    }
+    line->coming = (letter->here < head.bytes) ? letter : NULL;
+    line->follow = head.is_chain ? node : 0;
+    line->known = (head.taken > line->known) ? head.taken : line->known;
+    keel_mpi_arena_channel(source)->taken++;
+    tell(source, node != 0, call);
+    if (line->coming == NULL) {
+        keel_mpi_match_deliver(letter);
+    }
+}
+
+void keel_mpi_ordered_take(uint32_t source, const char *call)
+{
+    await(source, keel_mpi_arena_word(source, offsetof(keel_mpi_channel_t, arrived)),
+          keel_mpi_arena_channel(source)->taken + 1, call);
+    take(source, call);
+    keel_mpi_channel_send_acks(call);
+}
+
+void keel_mpi_ordered_take_all(const char *call)
+{
+    for (uint32_t source = 0; source < keel_mpi.ranks; source++) {
+        const keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
+        const uint64_t arrived = __atomic_load_n(&channel->arrived, __ATOMIC_ACQUIRE);
+
+        while (channel->taken < arrived) {
+            take(source, call);
+        }
+    }
+}
+
+void keel_mpi_ordered_set_nondeterministic(const char *call)
+{
+    if (keel_mpi.is_promised && is_logged()) {
+        keel_mpi_check(keel_set_nondeterministic(keel_mpi.ctx), call);
+    }
+}
+
+void keel_mpi_ordered_poll_some(const char *call)
+{
+    if (keel_mpi_match_first_posted() == NULL && keel_mpi_pending_count() == 0) {
+        glances = 0;
+    } else if (++glances == GLANCES) {
+        glances = 0;
+        (void)keel_mpi_ordered_poll(call);
+    }
+}
+
+int keel_mpi_ordered_poll(const char *call)
+{
+    int is_news = 0;
+
+    if (keel_mpi_is_replaying()) {
+        return 0;
+    }
+    keel_mpi_ordered_set_nondeterministic(call);
+    keel_mpi_check(keel_progress(keel_mpi.ctx), call);
+    keel_mpi_ordered_push(call);
+    for (uint32_t source = 0; source < keel_mpi.ranks; source++) {
+        const keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
+
+        while (channel->taken < __atomic_load_n(&channel->arrived, __ATOMIC_ACQUIRE)) {
+            take(source, call);
+            is_news = 1;
+        }
+    }
+    keel_mpi_channel_send_acks(call);
+    return is_news;
+}

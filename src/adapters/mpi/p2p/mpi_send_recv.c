@@ -1,0 +1,468 @@
+/*
+ * Messages between two. A send is complete when its call returns, as the message is at the receiver or a copy is kept, but for synchronous ones
+ * and for those that do not wait: of these the data is the program's until there is room for it (mpi_stream.c), or, with the promise, where
+ * much is unsent (mpi_pending.c).
+ */
+#include "mpi_arena.h"
+#include "life/mpi_startup.h"
+#include "p2p/mpi_request.h"
+#include "p2p/mpi_synchronous.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is right ---- */
+
+int keel_mpi_message_check(const keel_mpi_comm_t *comm, int count, const keel_mpi_layout_t *layout, int peer,
+                           int is_any, int tag, const char *call)
+{
+    if (count < 0) {
+        return keel_mpi_raise(comm->handle, MPI_ERR_COUNT, call, "a negative count");
+    }
+    if (layout == NULL) {
+        return keel_mpi_raise(comm->handle, MPI_ERR_TYPE, call, "not a datatype");
+    }
+    if (peer != MPI_PROC_NULL && !(is_any && peer == MPI_ANY_SOURCE) &&
+        (peer < 0 || (uint32_t)peer >= comm->peer_count)) {
+        return keel_mpi_raise(comm->handle, MPI_ERR_RANK, call, "no rank of the communicator");
+    }
+    if (tag < 0 && !(is_any && tag == MPI_ANY_TAG)) {
+        return keel_mpi_raise(comm->handle, MPI_ERR_TAG, call, "a negative tag");
+    }
+    return MPI_SUCCESS;
+}
+
+keel_mpi_receive_t keel_mpi_receive_of(const keel_mpi_comm_t *comm, int source, int tag)
+{
+    return (keel_mpi_receive_t){.context = comm->context,
+                                .source = (source == MPI_ANY_SOURCE) ? KEEL_MPI_ANY_RANK : comm->peers[source],
+                                .tag = (tag == MPI_ANY_TAG) ? KEEL_MPI_ANY_TAG : tag};
+}
+
+/* ---- sending ---- */
+
+typedef struct {
+    const void *buffer;
+    int count, peer, tag;
+    MPI_Datatype type;
+    MPI_Comm comm;
+    keel_mpi_comm_t *held; /* of a persistent request: it, whose handle may be freed by now; NULL: by its handle */
+} message_t;
+
+static keel_mpi_comm_t *comm_of(const message_t *message)
+{
+    return (message->held != NULL) ? message->held : keel_mpi_comm_of(message->comm);
+}
+
+/* @a ticket_p: set to the message's; @a answer_p: to the tag of the answer that is asked for, 0: there is nobody; NULL: none is */
+static int send(const message_t *message, keel_mpi_send_mode_t how, int64_t *answer_p, uint64_t *ticket_p,
+                const char *call)
+{
+    const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
+    const void *packed;
+    void *room;
+    int code;
+    KEEL_MPI_COMM_FOUND(of, comm_of(message), call)
+
+    code = keel_mpi_message_check(of, message->count, layout, message->peer, 0, message->tag, call);
+    *ticket_p = 0;
+    if (answer_p != NULL) {
+        *answer_p = 0;
+    }
+    if (code != MPI_SUCCESS || message->peer == MPI_PROC_NULL) {
+        return code;
+    }
+    room = keel_mpi_pack(message->buffer, (size_t)message->count, layout, &packed, call);
+    how = (how == KEEL_MPI_SEND_BORROWS && room != NULL) ? KEEL_MPI_SEND_COPIES
+                                                         : how; /* the program's memory stays, and no other */
+    if (answer_p != NULL) {
+        *answer_p = keel_mpi_channel_send_acked(how, of->peers[message->peer], of->context, message->tag, packed,
+                                                layout->size * (size_t)message->count, ticket_p, call);
+    } else {
+        *ticket_p = keel_mpi_channel_send_mode(how, of->peers[message->peer], of->context, message->tag, packed,
+                                               layout->size * (size_t)message->count, call);
+    }
+    free(room);
+    return MPI_SUCCESS;
+}
+
+/* waits for it, where it is unsent: with the promise, where that is much */
+static int finish_send(int code, const message_t *message, uint64_t ticket, const char *call)
+{
+    if (ticket != 0) {
+        keel_mpi_channel_await_sent(comm_of(message)->peers[message->peer], ticket, call);
+    }
+    return code;
+}
+
+static int is_sent(keel_mpi_request_t *request)
+{
+    return keel_mpi_channel_is_sent(request->want.source, request->ticket);
+}
+
+static void sent_await(keel_mpi_request_t *request)
+{
+    keel_mpi_channel_await_sent(request->want.source, request->ticket, request->call);
+}
+
+static void sent_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+    keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+}
+
+static const keel_mpi_request_ops_t sent_ops = {
+    .is_ready = is_sent, .finish = sent_finish, .await = sent_await, .is_send = 1};
+
+static int isend(const message_t *message, keel_mpi_send_mode_t how, MPI_Request *request, const char *call)
+{
+    uint64_t ticket = 0;
+    keel_mpi_request_t *open;
+    uint32_t rank;
+    int code = send(message, how, NULL, &ticket, call);
+
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    ticket = (how == KEEL_MPI_SEND_COPIES && !keel_mpi.is_promised) ? 0 : ticket; /* a buffered one is complete */
+    rank = (ticket != 0) ? comm_of(message)->peers[message->peer] : 0;
+    ticket = (ticket != 0 && keel_mpi_channel_is_sent(rank, ticket)) ? 0 : ticket;
+    if (keel_mpi.is_promised) { /* a replacement has the request open that was open */
+        keel_mpi_startup_result(&ticket, sizeof(ticket));
+    }
+    if (ticket == 0) {
+        return keel_mpi_request_complete(request);
+    }
+    open = keel_mpi_request_make(&sent_ops, call);
+    open->want.source = rank;
+    open->ticket = ticket;
+    *request = open->handle;
+    return MPI_SUCCESS;
+}
+
+static int persist(keel_mpi_start_t start, message_t message, MPI_Request *request, const char *call)
+{
+    message.type = keel_mpi_type_hold(message.type, call);
+    message.held = keel_mpi_comm_hold(keel_mpi_comm_of(message.comm));
+    return keel_mpi_request_persist(start, &message, sizeof(message), message.type, message.held, request);
+}
+
+/* all ways to send but the synchronous one are the same */
+#define DEFINE_SEND(_name, _how)                                                                          \
+    static int start_##_name(const void *arguments, MPI_Request *request)                                 \
+    {                                                                                                     \
+        return isend(arguments, _how, request, "MPI_I" #_name);                                           \
+    }                                                                                                     \
+    int MPI_I##_name(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, \
+                     MPI_Request *request)                                                                \
+    {                                                                                                     \
+        const message_t message = {buf, count, dest, tag, datatype, comm, NULL};                          \
+                                                                                                          \
+        return start_##_name(&message, request);                                                          \
+    }
+#define DEFINE_BLOCKING_SEND(_name)                                                                      \
+    int MPI_##_name(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) \
+    {                                                                                                    \
+        const message_t message = {buf, count, dest, tag, datatype, comm, NULL};                         \
+        uint64_t ticket = 0;                                                                             \
+        const int code = send(&message, KEEL_MPI_SEND_BLOCKS, NULL, &ticket, "MPI_" #_name);             \
+                                                                                                         \
+        return finish_send(code, &message, ticket, "MPI_" #_name);                                       \
+    }
+#define DEFINE_SEND_INIT(_name, _start)                                                                              \
+    int MPI_##_name##_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,      \
+                           MPI_Request *request)                                                                     \
+    {                                                                                                                \
+        const message_t message = {buf, count, dest, tag, datatype, comm, NULL};                                     \
+        int code;                                                                                                    \
+        KEEL_MPI_COMM(of, comm, "MPI_" #_name "_init")                                                               \
+                                                                                                                     \
+        code = keel_mpi_message_check(of, count, keel_mpi_layout_of(datatype), dest, 0, tag, "MPI_" #_name "_init"); \
+        return (code == MPI_SUCCESS) ? persist(_start, message, request, "MPI_" #_name "_init") : code;              \
+    }
+DEFINE_SEND(send, KEEL_MPI_SEND_BORROWS)
+DEFINE_SEND(bsend, KEEL_MPI_SEND_COPIES)
+DEFINE_SEND(rsend, KEEL_MPI_SEND_BORROWS)
+DEFINE_BLOCKING_SEND(Send)
+DEFINE_BLOCKING_SEND(Rsend)
+DEFINE_SEND_INIT(Send, start_send)
+DEFINE_SEND_INIT(Bsend, start_bsend)
+DEFINE_SEND_INIT(Rsend, start_rsend)
+
+/* never waits */
+int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    const message_t message = {buf, count, dest, tag, datatype, comm, NULL};
+    uint64_t ticket = 0;
+
+    return send(&message, KEEL_MPI_SEND_COPIES, NULL, &ticket, "MPI_Bsend");
+}
+
+/* ---- requests of receives, and of sends that wait for an answer ---- */
+
+static int is_received(keel_mpi_request_t *request)
+{
+    return keel_mpi_receive_is_complete(&request->want);
+}
+
+int keel_mpi_receive_deliver(const keel_mpi_comm_t *comm, keel_mpi_receive_t *want, void *buffer, size_t count,
+                             const keel_mpi_layout_t *layout, MPI_Status *status, const char *call)
+{
+    const size_t room = layout->size * count;
+    keel_mpi_head_t head = {0};
+    uint64_t bytes;
+    char *packed;
+
+    if (!keel_mpi_is_replaying()) {
+        head = want->letter->head;
+    }
+    keel_mpi_startup_result(&head, sizeof(head));
+    bytes = (head.bytes < room) ? head.bytes : room;
+    packed = keel_mpi_is_replaying() ? malloc(bytes + 1) : want->letter->data;
+    if (packed == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    keel_mpi_startup_result(packed, bytes);
+    keel_mpi_unpack(packed, bytes, buffer, count, layout);
+    if (keel_mpi_is_replaying()) {
+        free(packed);
+    } else {
+        free(want->letter);
+        want->letter = NULL;
+    }
+    keel_mpi_status_set(status, (int)keel_mpi_comm_peer_index(comm, (uint32_t)head.source), (int)head.tag, bytes);
+    return (head.bytes > room) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
+static int truncated(const keel_mpi_comm_t *comm, const char *call)
+{
+    return keel_mpi_raise(keel_mpi_comm_handle(comm), MPI_ERR_TRUNCATE, call,
+                          "a message that is longer than the buffer");
+}
+
+static void receive_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+    if (keel_mpi_receive_deliver(request->comm, &request->want, request->buffer, request->count, request->layout,
+                                 status, request->call) != MPI_SUCCESS) {
+        status->MPI_ERROR = truncated(request->comm, request->call);
+    }
+}
+
+static void receive_cancel(keel_mpi_request_t *request, MPI_Status *status);
+
+static const keel_mpi_request_ops_t receive_ops = {
+    .is_ready = is_received, .finish = receive_finish, .cancel = receive_cancel};
+
+static int is_ready_always(keel_mpi_request_t *request)
+{
+    return 1;
+}
+
+static void cancelled_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+    keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+    PMPI_Status_set_cancelled(status, 1);
+}
+
+static const keel_mpi_request_ops_t cancelled_ops = {.is_ready = is_ready_always, .finish = cancelled_finish};
+
+/* one that is matched already is received all the same */
+static void receive_cancel(keel_mpi_request_t *request, MPI_Status *status)
+{
+    int is_cancelled = !keel_mpi_is_replaying() && keel_mpi_match_unpost(&request->want);
+
+    keel_mpi_startup_result(&is_cancelled, sizeof(is_cancelled));
+    if (is_cancelled) {
+        request->ops = &cancelled_ops;
+    }
+}
+
+static void received_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+}
+
+static const keel_mpi_request_ops_t received_ops = {.is_ready = is_ready_always, .finish = received_finish};
+
+int keel_mpi_request_received(const MPI_Status *status, MPI_Request *request)
+{
+    keel_mpi_request_t *open = keel_mpi_request_make(&received_ops, "MPI_Imrecv");
+
+    open->status = *status;
+    open->status.MPI_ERROR = MPI_SUCCESS;
+    *request = open->handle;
+    return MPI_SUCCESS;
+}
+
+/* with the promise all is copied, and sent without it */
+static int is_answered(keel_mpi_request_t *request)
+{
+    return (keel_mpi.is_promised || keel_mpi_channel_is_sent(request->want.source, request->ticket)) &&
+           keel_mpi_synchronous_is_done(&request->want, request->call);
+}
+
+static void answered_finish(keel_mpi_request_t *request, MPI_Status *status)
+{
+    if (!keel_mpi_is_replaying()) {
+        (void)keel_mpi_match_unpost(&request->want); /* the answer may be yet to come */
+        free(request->want.letter);
+    }
+    keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+}
+
+static const keel_mpi_request_ops_t answered_ops = {.is_ready = is_answered, .finish = answered_finish, .is_send = 1};
+
+static int start_receive(const void *arguments, MPI_Request *request)
+{
+    const message_t *message = arguments;
+    const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
+    keel_mpi_request_t *open;
+    int code;
+    KEEL_MPI_COMM_FOUND(of, comm_of(message), "MPI_Irecv")
+
+    code = keel_mpi_message_check(of, message->count, layout, message->peer, 1, message->tag, "MPI_Irecv");
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    if (message->peer == MPI_PROC_NULL) {
+        return PMPI_Irecv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, request);
+    }
+    open = keel_mpi_request_make(&receive_ops, "MPI_Irecv");
+    open->comm = keel_mpi_comm_hold(of);
+    open->buffer = (void *)message->buffer;
+    open->count = (size_t)message->count;
+    open->layout = keel_mpi_layout_keep(layout, "MPI_Irecv");
+    open->want = keel_mpi_receive_of(of, message->peer, message->tag);
+    if (!keel_mpi_is_replaying()) {
+        keel_mpi_channel_post(&open->want, "MPI_Irecv");
+    }
+    *request = open->handle;
+    return MPI_SUCCESS;
+}
+
+int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    const message_t message = {buf, count, source, tag, datatype, comm, NULL};
+
+    return start_receive(&message, request);
+}
+
+int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    const message_t message = {buf, count, source, tag, datatype, comm, NULL};
+    int code;
+    KEEL_MPI_COMM(of, comm, "MPI_Recv_init")
+
+    code = keel_mpi_message_check(of, count, keel_mpi_layout_of(datatype), source, 1, tag, "MPI_Recv_init");
+    return (code == MPI_SUCCESS) ? persist(start_receive, message, request, "MPI_Recv_init") : code;
+}
+
+static int start_synchronous(const void *arguments, MPI_Request *request)
+{
+    const message_t *message = arguments;
+    keel_mpi_request_t *open;
+    int64_t answer = 0;
+    uint64_t ticket = 0;
+    const int code = send(message, KEEL_MPI_SEND_BORROWS, &answer, &ticket, "MPI_Issend");
+
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    if (message->peer == MPI_PROC_NULL) {
+        return keel_mpi_request_complete(request);
+    }
+    open = keel_mpi_request_make(&answered_ops, "MPI_Issend");
+    open->ticket = ticket;
+    open->want = (keel_mpi_receive_t){
+        .context = KEEL_MPI_ACK_CONTEXT, .source = comm_of(message)->peers[message->peer], .tag = answer};
+    if (!keel_mpi_is_replaying()) {
+        keel_mpi_channel_post(&open->want, "MPI_Issend");
+    }
+    *request = open->handle;
+    return MPI_SUCCESS;
+}
+
+int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request *request)
+{
+    const message_t message = {buf, count, dest, tag, datatype, comm, NULL};
+
+    return start_synchronous(&message, request);
+}
+
+DEFINE_SEND_INIT(Ssend, start_synchronous)
+
+int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    const message_t message = {buf, count, dest, tag, datatype, comm, NULL};
+    int64_t answer = 0;
+    uint64_t ticket = 0;
+    const int code = send(&message, KEEL_MPI_SEND_BLOCKS, &answer, &ticket, "MPI_Ssend");
+
+    if (code == MPI_SUCCESS && dest != MPI_PROC_NULL && keel_mpi.is_promised) {
+        keel_mpi_synchronous_await(keel_mpi_comm_of(comm)->peers[dest], answer, "MPI_Ssend");
+    } else if (code == MPI_SUCCESS && dest != MPI_PROC_NULL) {
+        keel_mpi_channel_receive(keel_mpi_comm_of(comm)->peers[dest], KEEL_MPI_ACK_CONTEXT, answer, NULL, 0,
+                                 "MPI_Ssend");
+    }
+    return code;
+}
+
+/* ---- receiving ---- */
+
+static int receive(const message_t *message, MPI_Status *status, const char *call)
+{
+    const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
+    keel_mpi_receive_t want;
+    int code;
+    KEEL_MPI_COMM_FOUND(of, comm_of(message), call)
+
+    code = keel_mpi_message_check(of, message->count, layout, message->peer, 1, message->tag, call);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    if (message->peer == MPI_PROC_NULL) {
+        return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
+    }
+    want = keel_mpi_receive_of(of, message->peer, message->tag);
+    if (!keel_mpi_is_replaying()) {
+        keel_mpi_channel_post(&want, call);
+        keel_mpi_channel_await(&want, call);
+    }
+    code = keel_mpi_receive_deliver(of, &want, (void *)message->buffer, (size_t)message->count, layout, status, call);
+    keel_mpi_request_finish_freed();
+    return (code == MPI_SUCCESS) ? MPI_SUCCESS : truncated(of, call);
+}
+
+int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    const message_t message = {buf, count, source, tag, datatype, comm, NULL};
+
+    return receive(&message, status, "MPI_Recv");
+}
+
+static int exchange(const message_t *to, keel_mpi_send_mode_t how, const message_t *from, MPI_Status *status,
+                    const char *call)
+{
+    uint64_t ticket = 0;
+    int code = send(to, how, NULL, &ticket, call);
+
+    code = (code == MPI_SUCCESS) ? receive(from, status, call) : code;
+    return finish_send(code, to, ticket, call);
+}
+
+int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    const message_t to = {sendbuf, sendcount, dest, sendtag, sendtype, comm, NULL};
+    const message_t from = {recvbuf, recvcount, source, recvtag, recvtype, comm, NULL};
+
+    return exchange(&to, KEEL_MPI_SEND_BORROWS, &from, status, "MPI_Sendrecv");
+}
+
+int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
+                         MPI_Comm comm, MPI_Status *status)
+{
+    const message_t to = {buf, count, dest, sendtag, datatype, comm, NULL};
+    const message_t from = {buf, count, source, recvtag, datatype, comm, NULL};
+
+    return exchange(&to, KEEL_MPI_SEND_COPIES, &from, status, "MPI_Sendrecv_replace");
+}

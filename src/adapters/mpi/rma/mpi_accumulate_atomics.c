@@ -1,0 +1,250 @@
+/*
+ * Keel's atomics of words of 4 and 8 bytes are logged, and so are its accumulates of such integers, which are such atomics, where nothing is
+ * fetched; of others no log has anything: from the first one on every death is a rollback. With the promise a few that are fetched are atomics,
+ * too. All are atomic against each other, so elements that meet may go either way. A type goes this way with all operations that it has,
+ * or with none.
+ *
+ * Whether it is an element's way is its own place's affair, whatever else is done by the same call: who does something to it alone goes the same
+ * way. Pairs with a gap, between their two numbers or behind them, are packed without it, and Keel's are as in memory.
+ */
+#include "rma/mpi_accumulate_atomics.h"
+
+#include "mpi_arena.h"
+#include "datatype/mpi_kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEW = 16 };
+
+typedef struct {
+    const keel_mpi_target_t *target;
+    keel_op_t op;
+    keel_type_t type;
+    size_t size;
+    keel_atomic_op_t atomic; /* MPI_NO_OP is adding 0; KEEL_ATOMIC_LAST: by accumulates */
+    const char *packed;      /* NULL: of MPI_NO_OP */
+    char *fetched;           /* NULL: nothing is */
+} elements_t;
+
+/* KEEL_OP_LAST: none */
+static keel_op_t op_of(MPI_Op op)
+{
+    return (op == MPI_SUM)       ? KEEL_OP_SUM
+           : (op == MPI_PROD)    ? KEEL_OP_PROD
+           : (op == MPI_MIN)     ? KEEL_OP_MIN
+           : (op == MPI_MAX)     ? KEEL_OP_MAX
+           : (op == MPI_BAND)    ? KEEL_OP_BAND
+           : (op == MPI_BOR)     ? KEEL_OP_BOR
+           : (op == MPI_BXOR)    ? KEEL_OP_BXOR
+           : (op == MPI_LAND)    ? KEEL_OP_LAND
+           : (op == MPI_LOR)     ? KEEL_OP_LOR
+           : (op == MPI_LXOR)    ? KEEL_OP_LXOR
+           : (op == MPI_REPLACE) ? KEEL_OP_REPLACE
+           : (op == MPI_NO_OP)   ? KEEL_OP_NO_OP
+           : (op == MPI_MINLOC)  ? KEEL_OP_MINLOC
+           : (op == MPI_MAXLOC)  ? KEEL_OP_MAXLOC
+                                 : KEEL_OP_LAST;
+}
+
+static keel_atomic_op_t atomic_of(keel_op_t op, keel_mpi_kind_t kind)
+{
+    static const keel_atomic_op_t atomics[KEEL_OP_LAST] = {
+        [KEEL_OP_SUM] = KEEL_ATOMIC_ADD,     [KEEL_OP_PROD] = KEEL_ATOMIC_LAST,    [KEEL_OP_MIN] = KEEL_ATOMIC_MIN,
+        [KEEL_OP_MAX] = KEEL_ATOMIC_MAX,     [KEEL_OP_BAND] = KEEL_ATOMIC_AND,     [KEEL_OP_BOR] = KEEL_ATOMIC_OR,
+        [KEEL_OP_BXOR] = KEEL_ATOMIC_XOR,    [KEEL_OP_LAND] = KEEL_ATOMIC_LAST,    [KEEL_OP_LOR] = KEEL_ATOMIC_LAST,
+        [KEEL_OP_LXOR] = KEEL_ATOMIC_LAST,   [KEEL_OP_REPLACE] = KEEL_ATOMIC_SWAP, [KEEL_OP_NO_OP] = KEEL_ATOMIC_ADD,
+        [KEEL_OP_MINLOC] = KEEL_ATOMIC_LAST, [KEEL_OP_MAXLOC] = KEEL_ATOMIC_LAST};
+    const int is_signed = keel_mpi_kind_is_signed(kind);
+
+    return (is_signed && op == KEEL_OP_MIN)   ? KEEL_ATOMIC_MIN_SIGNED
+           : (is_signed && op == KEEL_OP_MAX) ? KEEL_ATOMIC_MAX_SIGNED
+                                              : atomics[op];
+}
+
+static int is_aligned(void *user, ptrdiff_t offset, size_t length)
+{
+    const elements_t *elements = user;
+
+    return (elements->target->offset + (uint64_t)offset) % elements->size == 0 && length % elements->size == 0;
+}
+
+static void atomics(elements_t *elements, uint64_t offset, size_t length)
+{
+    for (size_t at = 0; at < length; at += elements->size) {
+        uint64_t operand = 0;
+
+        if (elements->packed != NULL) {
+            memcpy(&operand, elements->packed + at, elements->size);
+        }
+        keel_mpi_atomic(elements->atomic, elements->target->rank, offset + at, elements->size, operand, 0,
+                        elements->fetched != NULL ? elements->fetched + at : NULL, elements->target->call);
+    }
+}
+
+static int piece(void *user, ptrdiff_t offset, size_t length)
+{
+    elements_t *elements = user;
+    const keel_mpi_target_t *target = elements->target;
+    const uint64_t from = target->offset + (uint64_t)offset;
+
+    if (elements->atomic != KEEL_ATOMIC_LAST) {
+        atomics(elements, from, length);
+    } else {
+        keel_mpi_accumulate_remote(elements->op, elements->type, target->rank, from, elements->packed,
+                                   length / elements->size, elements->fetched, target->call);
+    }
+    elements->packed += (elements->packed != NULL) ? length : 0;
+    elements->fetched += (elements->fetched != NULL) ? length : 0;
+    return 1;
+}
+
+/* ---- one by one ---- */
+
+#define NOWHERE UINT64_MAX
+
+typedef struct {
+    const keel_mpi_target_t *target;
+    const keel_mpi_layout_t *basic;
+    unsigned run; /* that comes next, and what is done of it already */
+    size_t done;
+    size_t count;
+    uint64_t *
+        places; /* of elements, the last one may be half there; NOWHERE: it is not aligned to its extent, or in parts that lie apart */
+} places_t;
+
+static int places_add(void *user, ptrdiff_t offset, size_t length)
+{
+    places_t *places = user;
+    uint64_t at = places->target->offset + (uint64_t)offset;
+
+    while (length > 0) {
+        const keel_mpi_run_t *run = &places->basic->runs[places->run];
+        const size_t left = run->length - places->done, some = (length < left) ? length : left;
+        const uint64_t here = at - (uint64_t)run->offset - places->done;
+        const uint64_t place = (here % (uint64_t)places->basic->extent == 0) ? here : NOWHERE;
+        uint64_t *known = &places->places[places->count];
+
+        *known = ((places->run == 0 && places->done == 0) || *known == place) ? place : NOWHERE;
+        at += some;
+        length -= some;
+        places->done += some;
+        if (places->done == run->length) {
+            places->done = 0;
+            places->run = (places->run + 1) % places->basic->run_count;
+            places->count += (places->run == 0);
+        }
+    }
+    return 1;
+}
+
+/* @a values and @a results are as in memory; the latter NULL: nothing is fetched */
+static void combine_places(const elements_t *elements, const places_t *places, const char *values, char *results)
+{
+    const size_t extent = (size_t)places->basic->extent;
+    size_t some;
+
+    for (size_t i = 0; i < places->count; i += some) {
+        some = 1;
+        if (places->places[i] == NOWHERE) {
+            continue;
+        }
+        while (i + some < places->count && places->places[i + some] == places->places[i] + some * extent) {
+            some++;
+        }
+        keel_mpi_accumulate_remote(elements->op, elements->type, places->target->rank, places->places[i],
+                                   values + i * extent, some, results != NULL ? results + i * extent : NULL,
+                                   places->target->call);
+    }
+}
+
+/* packed ones of those that were fetched, as in memory */
+static void take_results(const elements_t *elements, const places_t *places, const char *results)
+{
+    const void *packed;
+    void *room = keel_mpi_pack(results, places->count, places->basic, &packed, elements->target->call);
+
+    for (size_t i = 0; i < places->count; i++) {
+        if (places->places[i] != NOWHERE) {
+            memcpy(elements->fetched + i * elements->size, (const char *)packed + i * elements->size, elements->size);
+        }
+    }
+    free(room);
+}
+
+/* which are done; NULL: none is */
+static char *marks_of(const places_t *places, size_t *done_p)
+{
+    char *marks = calloc(places->count, 1);
+
+    if (marks == NULL) {
+        keel_mpi_fatal(places->target->call, "no memory");
+    }
+    *done_p = 0;
+    for (size_t i = 0; i < places->count; i++) {
+        marks[i] = places->places[i] != NOWHERE;
+        *done_p += (size_t)marks[i];
+    }
+    return marks;
+}
+
+static int one_by_one(const elements_t *elements, size_t count, char **done_p)
+{
+    const keel_mpi_target_t *target = elements->target;
+    const keel_mpi_layout_t *basic = keel_mpi_layout_of(target->layout->basic);
+    const size_t extent = (size_t)basic->extent;
+    places_t places = {.target = target, .basic = basic, .places = malloc((count + 1) * sizeof(uint64_t))};
+    char *values = calloc(count, extent), *results = calloc(count, extent);
+    size_t done;
+
+    if (places.places == NULL || values == NULL || results == NULL) {
+        keel_mpi_fatal(target->call, "no memory");
+    }
+    (void)keel_mpi_target_each(target, places_add, &places);
+    *done_p = marks_of(&places, &done);
+    if (done > 0 && elements->packed != NULL) {
+        keel_mpi_unpack(elements->packed, count * elements->size, values, count, basic);
+    }
+    if (done > 0) {
+        combine_places(elements, &places, values, (elements->fetched != NULL) ? results : NULL);
+    }
+    if (done > 0 && elements->fetched != NULL) {
+        take_results(elements, &places, results);
+    }
+    free(places.places);
+    free(values);
+    free(results);
+    if (done == 0 || done == count) {
+        free(*done_p);
+        *done_p = NULL;
+    }
+    return done == count;
+}
+
+int keel_mpi_accumulate_atomics(const keel_mpi_target_t *target, const void *packed, char *fetched, MPI_Op op,
+                                char **done_p)
+{
+    const keel_mpi_kind_t kind = (keel_mpi_kind_t)target->layout->basic_kind;
+    elements_t elements = {.target = target,
+                           .op = op_of(op),
+                           .type = keel_mpi_kind_type(kind),
+                           .size = target->layout->basic_size,
+                           .packed = packed,
+                           .fetched = fetched,
+                           .atomic = KEEL_ATOMIC_LAST};
+    const size_t count = target->layout->size * target->count / elements.size;
+
+    *done_p = NULL;
+    if (elements.op == KEEL_OP_LAST || elements.type == KEEL_TYPE_LAST) {
+        return 0;
+    }
+    if (!target->layout->basic_is_dense || !keel_mpi_target_each(target, is_aligned, &elements)) {
+        return one_by_one(&elements, count, done_p);
+    }
+    if (keel_mpi_kind_is_integer(kind) && elements.size >= sizeof(uint32_t) &&
+        count <= (keel_mpi.is_promised && fetched != NULL ? FEW : 1)) {
+        elements.atomic = atomic_of(elements.op, kind);
+    }
+    (void)keel_mpi_target_each(target, piece, &elements);
+    return 1;
+}

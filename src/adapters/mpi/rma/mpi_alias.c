@@ -1,0 +1,499 @@
+#define _GNU_SOURCE /* memfd_create, mremap */
+/*
+ * A page becomes one of the arena by a second mapping of the arena's page at the program's address. Where the arena is private memory (no
+ * other process of the node maps it), both become mappings of a file of their own. The stack may be among the pages, so that is done on
+ * another one; and what other threads write there meanwhile would be lost, so they stand still. Pages come back when no window has them. At a rollback all come
+ * back before the arena's return and are mapped anew after it, elsewhere, as a replacement's memory may lie otherwise in its pages.
+ */
+#include "rma/mpi_alias.h"
+
+#include "mpi_arena.h"
+#include "life/mpi_startup.h"
+#include "life/mpi_stop_world.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+typedef struct alias {
+    struct alias *next;
+    char *pages;
+    size_t length;
+    uint64_t offset; /* of a block of the arena */
+    unsigned uses;   /* parts that lie in it */
+} alias_t;
+
+/* what of a window's memory lies in one alias, or is told to */
+typedef struct part {
+    size_t at, bytes; /* of the whole */
+    alias_t *alias;   /* NULL: not mapped */
+    uint64_t told;    /* its offset when it was made; in a replacement that of its predecessor */
+} part_t;
+
+/* memory of one window; one that was made before the restart point is remembered when it is removed, as a rollback has it again */
+typedef struct whole {
+    struct whole *next;
+    char *address;
+    size_t bytes;
+    uint64_t id; /* the same in every life */
+    part_t *parts;
+    size_t count;
+    int is_late; /* made after the restart point */
+    int is_back; /* at a rollback: the image has it */
+} whole_t;
+
+static alias_t *aliases;
+static whole_t *wholes, **wholes_end = &wholes; /* as they were made */
+static uint64_t made;                           /* wholes, in this life */
+
+/* what is done on the other stack: nothing else, and no call that might not be on it */
+static struct {
+    ucontext_t back, there;
+    char stack[64 << 10] __attribute__((aligned(16)));
+    char *pages, *block; /* of the program, and of the arena */
+    size_t length;
+    int is_shared; /* the arena is mapped by others, or may be */
+    int is_back;   /* the program's pages become its own again */
+    int is_done;
+} moving;
+
+static uintptr_t page_bytes(void)
+{
+    return (uintptr_t)sysconf(_SC_PAGESIZE);
+}
+
+/* the functions are hooked by UCX, which takes locks there, and whose mremap() fails for pages that it does not know */
+static int map(char *at, int flags, int fd)
+{
+    return syscall(SYS_mmap, at, moving.length, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd, 0L) == (long)at;
+}
+
+/* by a file for both */
+static int map_file(void)
+{
+    const int fd = memfd_create("keel-mpi", MFD_CLOEXEC);
+    int is_done = 0;
+
+    if (fd >= 0 && ftruncate(fd, (off_t)moving.length) == 0 &&
+        pwrite(fd, moving.pages, moving.length, 0) == (ssize_t)moving.length && map(moving.block, MAP_SHARED, fd)) {
+        is_done = map(moving.pages, MAP_SHARED, fd);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return is_done;
+}
+
+static int map_again(void)
+{
+    memcpy(moving.block, moving.pages, moving.length);
+    return syscall(SYS_mremap, moving.block, 0L, moving.length, (long)(MREMAP_MAYMOVE | MREMAP_FIXED), moving.pages) ==
+           (long)moving.pages;
+}
+
+static int map_back(void)
+{
+    if (!map(moving.pages, MAP_PRIVATE | MAP_ANONYMOUS, -1)) {
+        return 0;
+    }
+    memcpy(moving.pages, moving.block, moving.length);
+    return moving.is_shared || map(moving.block, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+}
+
+static void move(void)
+{
+    moving.is_done = moving.is_back ? map_back() : moving.is_shared ? map_again() : map_file();
+}
+
+/* only what is shared can be mapped a second time */
+static int arena_is_shared(void)
+{
+    const size_t page = page_bytes();
+    const long again = syscall(SYS_mremap, keel_mpi.hidden, 0L, page, (long)MREMAP_MAYMOVE, 0L);
+
+    if (again >= 0) {
+        syscall(SYS_munmap, again, page);
+    }
+    return again >= 0;
+}
+
+static void move_elsewhere(char *pages, char *block, size_t length, int is_back, const char *call)
+{
+    moving.pages = pages;
+    moving.block = block;
+    moving.length = length;
+    moving.is_back = is_back;
+    moving.is_shared = arena_is_shared();
+    if (getcontext(&moving.there) == 0) {
+        moving.there.uc_stack.ss_sp = moving.stack;
+        moving.there.uc_stack.ss_size = sizeof(moving.stack);
+        moving.there.uc_link = &moving.back;
+        makecontext(&moving.there, move, 0);
+        keel_mpi_stop_world_begin();
+        swapcontext(&moving.back, &moving.there);
+        keel_mpi_stop_world_end();
+    }
+    if (!moving.is_done) {
+        keel_mpi_fatal(call, "this memory cannot be mapped twice: use MPI_Win_allocate or MPI_Alloc_mem");
+    }
+}
+
+/* the first one that has these pages, or some of them */
+static alias_t *alias_find(const char *pages, size_t length)
+{
+    alias_t *first = NULL;
+
+    for (alias_t *alias = aliases; alias != NULL; alias = alias->next) {
+        if (pages < alias->pages + alias->length && alias->pages < pages + length &&
+            (first == NULL || alias->pages < first->pages)) {
+            first = alias;
+        }
+    }
+    return first;
+}
+
+/* @a block: of the arena, that the pages had before; 0: a new one. NULL: there is no room. */
+static alias_t *alias_try(char *pages, size_t length, uint64_t block, const char *call)
+{
+    const uint64_t offset = (block != 0) ? block : keel_mpi_arena_alloc_alias(length, page_bytes());
+    alias_t *alias = (offset != 0) ? malloc(sizeof(*alias)) : NULL;
+
+    if (offset == 0) {
+        return NULL;
+    }
+    if (alias == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    *alias = (alias_t){.next = aliases, .pages = pages, .length = length, .offset = offset};
+    aliases = alias;
+    move_elsewhere(pages, keel_mpi_arena_at(alias->offset), length, 0, call);
+    return alias;
+}
+
+/* of fewer of the pages, where the arena has no room for all of them in one piece */
+static alias_t *alias_make(char *pages, size_t length, const char *call)
+{
+    alias_t *alias;
+
+    while ((alias = alias_try(pages, length, 0, call)) == NULL) {
+        if (length == page_bytes()) {
+            keel_mpi_fatal(call, "no room in the arena: KEELMPI_ARENA says how large it is");
+        }
+        length = (length / page_bytes() + 1) / 2 * page_bytes();
+    }
+    return alias;
+}
+
+static void alias_drop(alias_t *alias)
+{
+    alias_t **at = &aliases;
+
+    while (*at != alias) {
+        at = &(*at)->next;
+    }
+    *at = alias->next;
+    move_elsewhere(alias->pages, keel_mpi_arena_at(alias->offset), alias->length, 1, "MPI_Win_free");
+    keel_mpi_arena_free(alias->offset);
+    free(alias);
+}
+
+static char *first_page(const char *address)
+{
+    return (char *)((uintptr_t)address / page_bytes() * page_bytes());
+}
+
+static char *end_page(const char *address, size_t bytes)
+{
+    return first_page(address + bytes + page_bytes() - 1);
+}
+
+/* ---- parts ---- */
+
+static uint64_t offset_of(const whole_t *whole, const part_t *part)
+{
+    return part->alias->offset + (uint64_t)(whole->address + part->at - part->alias->pages);
+}
+
+static part_t *part_add(whole_t *whole, size_t at, size_t bytes, const char *call)
+{
+    part_t *parts = realloc(whole->parts, (whole->count + 1) * sizeof(*parts));
+
+    if (parts == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    whole->parts = parts;
+    parts[whole->count] = (part_t){.at = at, .bytes = bytes};
+    return &parts[whole->count++];
+}
+
+/* what lies in an alias that is there, or is to be one of its own, up to the next that is */
+static part_t *part_make(whole_t *whole, size_t at, const char *call)
+{
+    char *address = whole->address + at, *pages = first_page(address), *end = end_page(address, whole->bytes - at);
+    alias_t *alias = alias_find(pages, (size_t)(end - pages));
+    part_t *part;
+    size_t some;
+
+    if (alias == NULL || alias->pages > pages) {
+        end = (alias != NULL) ? alias->pages : end;
+        alias = alias_make(pages, (size_t)(end - pages), call);
+    }
+    some = (size_t)(alias->pages + alias->length - address);
+    part = part_add(whole, at, some < whole->bytes - at ? some : whole->bytes - at, call);
+    part->alias = alias;
+    part->told = offset_of(whole, part);
+    alias->uses++;
+    keel_mpi_arena_expose(part->told, part->bytes, whole->id, at);
+    return part;
+}
+
+/* with the promise others go on to use the place that the predecessor told them, so a replacement has its pages there from the beginning */
+static void part_map_again(const whole_t *whole, part_t *part, const char *call)
+{
+    char *address = whole->address + part->at, *pages = first_page(address), *end = end_page(address, part->bytes);
+    const uint64_t block = part->told - (uint64_t)(address - pages);
+    alias_t *alias = alias_find(pages, (size_t)(end - pages));
+
+    if (block % page_bytes() != 0 || (alias != NULL && (alias->offset + (uint64_t)(pages - alias->pages) != block ||
+                                                        pages < alias->pages || end > alias->pages + alias->length))) {
+        keel_mpi_relaunch(call, "in its replacement memory of a window lies otherwise in its pages");
+    }
+    if (alias == NULL) {
+        alias = alias_try(pages, (size_t)(end - pages), block, call);
+    }
+    part->alias = alias;
+    alias->uses++;
+}
+
+/* ---- wholes ---- */
+
+static int is_mapped(const whole_t *whole)
+{
+    return whole->count > 0 && whole->parts[0].alias != NULL;
+}
+
+static void whole_map(whole_t *whole, const char *call)
+{
+    whole->count = 0;
+    for (size_t at = 0; at < whole->bytes;) {
+        at += part_make(whole, at, call)->bytes;
+    }
+}
+
+static void whole_unmap(whole_t *whole)
+{
+    if (is_mapped(whole)) { /* else what the image has is another life's */
+        keel_mpi_arena_hide(whole->id);
+    }
+    for (size_t i = 0; i < whole->count; i++) {
+        alias_t *alias = whole->parts[i].alias;
+
+        whole->parts[i].alias = NULL;
+        if (alias != NULL && --alias->uses == 0) {
+            alias_drop(alias);
+        }
+    }
+}
+
+static void whole_remove(whole_t *whole)
+{
+    whole_t **at = &wholes;
+
+    while (*at != whole) {
+        at = &(*at)->next;
+    }
+    *at = whole->next;
+    wholes_end = (whole->next == NULL) ? at : wholes_end;
+    free(whole->parts);
+    free(whole);
+}
+
+static whole_t *whole_find(uint64_t id)
+{
+    whole_t *whole = wholes;
+
+    while (whole != NULL && whole->id != id) {
+        whole = whole->next;
+    }
+    return whole;
+}
+
+static whole_t *whole_make(char *address, size_t bytes, const char *call)
+{
+    whole_t *whole = malloc(sizeof(*whole));
+
+    if (whole == NULL) {
+        keel_mpi_fatal(call, "no memory");
+    }
+    *whole = (whole_t){.address = address, .bytes = bytes, .id = ++made, .is_late = keel_mpi.phase == KEEL_MPI_RUNS};
+    *wholes_end = whole;
+    wholes_end = &whole->next;
+    return whole;
+}
+
+uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
+{
+    whole_t *whole;
+    uint64_t record[2]; /* of each part: bytes and offset */
+
+    if (keel_mpi.is_promised && keel_mpi.phase == KEEL_MPI_RECORDS && keel_incarnation(keel_mpi.ctx) > 0) {
+        keel_mpi_relaunch(call, "before a checkpoint it is not known whether memory of a window lies where it lay");
+    }
+    whole = whole_make(address, bytes, call);
+    for (size_t at = 0; at < bytes; at += record[0]) {
+        if (!keel_mpi_is_replaying()) {
+            const part_t *part = part_make(whole, at, call);
+
+            record[0] = part->bytes;
+            record[1] = part->told;
+        }
+        keel_mpi_startup_result(record, sizeof(record));
+        if (keel_mpi_is_replaying()) { /* cut as it was */
+            part_t *part = part_add(whole, at, record[0], call);
+
+            part->told = record[1];
+            if (keel_mpi.is_promised) {
+                part_map_again(whole, part, call);
+            }
+        }
+    }
+    return whole->id;
+}
+
+size_t keel_mpi_alias_segments(uint64_t id, keel_mpi_segment_t *segments)
+{
+    const whole_t *whole = whole_find(id);
+    uint64_t end = 0; /* in the arena */
+    size_t count = 0;
+
+    if (whole == NULL || (!is_mapped(whole) && !keel_mpi_is_replaying())) {
+        return 0;
+    }
+    for (size_t i = 0; i < whole->count; i++) {
+        const part_t *part = &whole->parts[i];
+        const uint64_t offset = (part->alias != NULL) ? offset_of(whole, part) : part->told;
+        const int is_next = i > 0 && offset == end;
+
+        count += !is_next;
+        if (segments != NULL) {
+            keel_mpi_segment_t *segment = &segments[count - 1];
+
+            *segment = is_next ? (keel_mpi_segment_t){segment->at, segment->bytes + part->bytes, segment->offset, id, 0}
+                               : (keel_mpi_segment_t){part->at, part->bytes, offset, id, 0};
+            segment->seal = keel_mpi_segment_seal(segment);
+        }
+        end = offset + part->bytes;
+    }
+    return count;
+}
+
+void keel_mpi_alias_remove(uint64_t id)
+{
+    whole_t *whole = whole_find(id);
+
+    if (whole != NULL) {
+        whole_unmap(whole);
+        if (keel_mpi.phase != KEEL_MPI_RUNS || whole->is_late) {
+            whole_remove(whole);
+        }
+    }
+}
+
+int keel_mpi_alias_is_late(void)
+{
+    for (const whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+        if (whole->is_late) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- rollbacks ---- */
+
+static void drop_late(void)
+{
+    whole_t *whole = wholes, *next;
+
+    for (; whole != NULL; whole = next) {
+        next = whole->next;
+        if (whole->is_late) {
+            whole_unmap(whole);
+            whole_remove(whole);
+            made--;
+        }
+    }
+}
+
+void keel_mpi_alias_unmap(void)
+{
+    for (whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+        whole_unmap(whole);
+    }
+    drop_late();
+}
+
+void keel_mpi_alias_drop_late(void)
+{
+    drop_late();
+    for (whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+        if (is_mapped(whole) && keel_mpi_arena_exposed(whole->id, NULL) == NULL) {
+            whole_unmap(whole);
+        }
+    }
+}
+
+void keel_mpi_alias_check(const char *call)
+{
+    for (const whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+        if (!is_mapped(whole) && keel_mpi_arena_exposed(whole->id, NULL) != NULL) {
+            keel_mpi_relaunch(call, "memory of a window that was freed since the checkpoint is the program's again");
+        }
+    }
+}
+
+/* the pages of all that are to be mapped, those that touch, as one, where the arena has room for that: what follows each other there is one segment */
+static void map_run(const whole_t *first)
+{
+    char *begin = first_page(first->address), *end = end_page(first->address, first->bytes);
+    int is_larger;
+
+    do {
+        is_larger = 0;
+        for (const whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+            char *from = first_page(whole->address), *to = end_page(whole->address, whole->bytes);
+
+            if (whole->is_back && from <= end && to >= begin && (from < begin || to > end)) {
+                begin = (from < begin) ? from : begin;
+                end = (to > end) ? to : end;
+                is_larger = 1;
+            }
+        }
+    } while (is_larger);
+    if (alias_find(begin, (size_t)(end - begin)) == NULL) {
+        (void)alias_try(begin, (size_t)(end - begin), 0, "KEEL_MPI_RESTART_POINT");
+    }
+}
+
+void keel_mpi_alias_map(void)
+{
+    for (whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+        const keel_mpi_exposed_t *exposed = NULL;
+
+        whole->is_back = 0;
+        while ((exposed = keel_mpi_arena_exposed(whole->id, exposed)) != NULL) {
+            memcpy(whole->address + exposed->at, keel_mpi_arena_at(exposed->offset), exposed->length);
+            whole->is_back = 1;
+        }
+    }
+    keel_mpi_arena_free_aliases();
+    for (whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+        if (whole->is_back) {
+            map_run(whole);
+            whole_map(whole, "KEEL_MPI_RESTART_POINT");
+        }
+    }
+}

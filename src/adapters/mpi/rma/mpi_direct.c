@@ -1,0 +1,139 @@
+/*
+ * Safety. Nothing here is logged: without the promise every death is a rollback, and all that is stored lies in arenas, or in memory of the
+ * program that is mapped there, and goes back with them. What a dead process left stays mapped until the job has rolled back, and where
+ * another one's memory is afterwards is looked up again before the first access. Who dies with a word that excludes others leaves it so; the
+ * others come to know of the death in their waits, and find the word as the checkpoint has it.
+ */
+#define _GNU_SOURCE /* CPU_COUNT() */
+#include "rma/mpi_direct.h"
+
+#include "mpi_arena.h"
+#include "p2p/mpi_channel.h"
+#include "life/mpi_startup.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+enum { SPINS = 1000, SPINS_CROWDED = 10 };
+
+unsigned keel_mpi_direct_spins(uint32_t ranks)
+{
+    static unsigned cores;
+    cpu_set_t set;
+
+    if (cores == 0) {
+        cores = (sched_getaffinity(0, sizeof(set), &set) == 0) ? (unsigned)CPU_COUNT(&set) : 1;
+    }
+    return (ranks <= cores) ? SPINS : SPINS_CROWDED;
+}
+
+void keel_mpi_direct_spin(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+int keel_mpi_direct_refresh(const keel_mpi_comm_t *comm, const char *call)
+{
+    int is_all = 1;
+
+    if (keel_mpi.is_promised || keel_mpi_is_replaying()) {
+        return 0;
+    }
+    if (keel_mpi.direct == NULL) {
+        keel_mpi.direct = calloc(keel_mpi.ranks, sizeof(*keel_mpi.direct));
+        if (keel_mpi.direct == NULL) {
+            keel_mpi_fatal(call, "no memory");
+        }
+    }
+    for (uint32_t i = 0; i < comm->size; i++) {
+        const uint32_t rank = comm->members[i];
+
+        keel_mpi.direct[rank] = keel_mpi_arena_mapped(rank, call);
+        is_all &= keel_mpi.direct[rank] != NULL;
+    }
+    return is_all;
+}
+
+int keel_mpi_direct_find(const void *address, size_t bytes, uint32_t *rank_p, uint64_t *offset_p, const char *call)
+{
+    for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
+        const uintptr_t base = (uintptr_t)keel_mpi_arena_mapped(rank, call), at = (uintptr_t)address;
+
+        if (base != 0 && rank != keel_mpi.rank && at >= base && bytes <= keel_mpi.bytes &&
+            at - base <= keel_mpi.bytes - bytes) {
+            *rank_p = rank;
+            *offset_p = at - base;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void keel_mpi_direct_copy_parts(char *to, const char *from, size_t bytes)
+{
+    if (to < from + bytes && from < to + bytes) { /* what parts put there may be yet to be read */
+        memmove(to, from, bytes);
+        return;
+    }
+    for (; bytes > KEEL_MPI_COPY_CHUNK; bytes -= KEEL_MPI_COPY_CHUNK) {
+        memcpy(to, from, KEEL_MPI_COPY_CHUNK);
+        to += KEEL_MPI_COPY_CHUNK;
+        from += KEEL_MPI_COPY_CHUNK;
+    }
+    memcpy(to, from, bytes);
+}
+
+void keel_mpi_direct_unmake(void)
+{
+    free(keel_mpi.direct);
+    keel_mpi.direct = NULL;
+}
+
+static keel_mpi_barrier_t *meeting_of(const keel_mpi_win_t *win, uint32_t member)
+{
+    return (keel_mpi_barrier_t *)(keel_mpi_direct(win->comm->members[member]) + win->places[member].meeting);
+}
+
+/* until each of some is there, who have met those before them: counts grow, so who is ahead writes nothing that is still looked for */
+void keel_mpi_direct_barrier(const keel_mpi_win_t *win, const char *call)
+{
+    const uint32_t size = win->comm->size, rank = win->comm->rank;
+    const unsigned most = keel_mpi_direct_spins(size);
+    keel_mpi_barrier_t *mine;
+    uint64_t distance = 1;
+
+    if (keel_mpi_is_replaying()) {
+        return;
+    }
+    mine = meeting_of(win, rank);
+    mine->turn++;
+    for (unsigned i = 0; distance < size; i++, distance *= 2) {
+        __atomic_store_n(&meeting_of(win, (uint32_t)((rank + distance) % size))->arrived[i], mine->turn,
+                         __ATOMIC_SEQ_CST);
+        for (unsigned spun = 0; __atomic_load_n(&mine->arrived[i], __ATOMIC_ACQUIRE) < mine->turn; spun++) {
+            if (spun < most) {
+                keel_mpi_direct_spin();
+            } else {
+                keel_mpi_channel_progress_or_yield(call);
+            }
+        }
+    }
+}
+
+void keel_mpi_direct_lock(uint64_t *word, const char *call)
+{
+    uint64_t was = 0;
+
+    for (unsigned spun = 0;
+         !__atomic_compare_exchange_n(word, &was, (uint64_t)keel_mpi.rank + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+         spun++) {
+        was = 0;
+        if (spun < SPINS_CROWDED) {
+            keel_mpi_direct_spin();
+        } else {
+            keel_mpi_channel_yield(call);
+        }
+    }
+}

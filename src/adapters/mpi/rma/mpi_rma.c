@@ -1,0 +1,458 @@
+#include "rma/mpi_rma.h"
+
+#include "rma/mpi_alias.h"
+#include "mpi_arena.h"
+#include "rma/mpi_op.h"
+#include "rma/mpi_direct.h"
+#include "rma/mpi_dynamic.h"
+#include "p2p/mpi_ordered.h"
+#include "life/mpi_startup.h"
+
+#include <stdlib.h>
+
+/* ---- the other end ---- */
+
+static int wrong(keel_mpi_target_t *target, int code, const char *what)
+{
+    target->code = keel_mpi_raise_win(target->win->handle, code, target->call, what);
+    return 0;
+}
+
+/* [displacement + low, + bytes) lies in the member's part, where the displacement is @a *at_p bytes */
+static inline int place_has(const keel_mpi_place_t *place, MPI_Aint disp, ptrdiff_t low, size_t bytes, ptrdiff_t *at_p)
+{
+    ptrdiff_t begin;
+
+    return (!__builtin_mul_overflow(disp, place->unit, at_p) && !__builtin_add_overflow(*at_p, low, &begin) &&
+            disp >= 0 && begin >= 0 && (uint64_t)begin <= place->bytes && bytes <= place->bytes - (uint64_t)begin) ||
+           bytes == 0;
+}
+
+/* one that has all of these bytes; false: none has. Who owns a table may change it meanwhile, for what else is attached. */
+static int segment_find(const keel_mpi_segment_t *segments, size_t count, uint64_t at, size_t bytes,
+                        keel_mpi_segment_t *found)
+{
+    for (size_t i = 0; i < count; i++) {
+        found->at = __atomic_load_n(&segments[i].at, __ATOMIC_RELAXED);
+        found->bytes = __atomic_load_n(&segments[i].bytes, __ATOMIC_RELAXED);
+        if (at >= found->at && bytes <= found->bytes && at - found->at <= found->bytes - bytes) {
+            found->offset = __atomic_load_n(&segments[i].offset, __ATOMIC_RELAXED);
+            found->id = __atomic_load_n(&segments[i].id, __ATOMIC_RELAXED);
+            if (__atomic_load_n(&segments[i].seal, __ATOMIC_RELAXED) == keel_mpi_segment_seal(found)) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+typedef struct {
+    const keel_mpi_target_t *target;
+    keel_mpi_chunk_cb_t each;
+    void *user;
+} cut_t;
+
+static int cut(void *user, ptrdiff_t offset, size_t length)
+{
+    const cut_t *cut = user;
+    const keel_mpi_target_t *target = cut->target;
+    uint64_t at = (uint64_t)(target->at + offset);
+
+    while (length > 0) {
+        keel_mpi_segment_t segment;
+        uint64_t some;
+
+        if (!segment_find(target->segments, target->segment_count, at, 1, &segment)) {
+            return 0;
+        }
+        some = segment.at + segment.bytes - at;
+        some = (some < length) ? some : length;
+        if (!cut->each(cut->user, (ptrdiff_t)(segment.offset + (at - segment.at)), some)) {
+            return 0;
+        }
+        at += some;
+        length -= some;
+    }
+    return 1;
+}
+
+int keel_mpi_target_each(const keel_mpi_target_t *target, keel_mpi_chunk_cb_t each, void *user)
+{
+    cut_t pieces = {target, each, user};
+
+    return (target->segments == NULL) ? keel_mpi_layout_each(target->layout, target->count, each, user)
+                                      : keel_mpi_layout_each(target->layout, target->count, cut, &pieces);
+}
+
+static int nothing(void *user, ptrdiff_t offset, size_t length)
+{
+    (void)user;
+    (void)offset;
+    (void)length;
+    return 1;
+}
+
+/* in one segment, or else in several; false: some of it is in none */
+static int find_segments(keel_mpi_target_t *target, ptrdiff_t at, ptrdiff_t low, size_t bytes)
+{
+    const keel_mpi_win_t *win = target->win;
+    const keel_mpi_segment_t *segments;
+    keel_mpi_segment_t segment;
+    size_t count;
+
+    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        segments = keel_mpi_dynamic_table(win, target->index, &count, target->call);
+    } else {
+        segments = win->segments[target->index];
+        count = win->places[target->index].segments;
+    }
+    if (segment_find(segments, count, (uint64_t)(at + low), bytes, &segment)) {
+        target->offset = segment.offset + ((uint64_t)at - segment.at);
+        return 1;
+    }
+    target->segments = segments;
+    target->segment_count = count;
+    target->at = at;
+    return keel_mpi_target_each(target, nothing, NULL);
+}
+
+/* sets where the elements lie: in the window, all bytes of them */
+static int find_place(keel_mpi_target_t *target, MPI_Aint disp)
+{
+    const keel_mpi_win_t *win = target->win;
+    const keel_mpi_place_t *place = &win->places[target->index];
+    ptrdiff_t low, at;
+    size_t bytes;
+
+    keel_mpi_layout_span(target->layout, target->count, &low, &bytes);
+    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        return find_segments(target, disp, low, bytes)
+                   ? 1
+                   : wrong(target, MPI_ERR_RMA_RANGE, "memory that is not attached there");
+    }
+    if (!place_has(place, disp, low, bytes, &at)) {
+        return wrong(target, MPI_ERR_RMA_RANGE, "beyond the window");
+    }
+    if (win->is_searched && win->segments[target->index] != NULL) {
+        return find_segments(target, at, low, bytes);
+    }
+    target->offset = place->offset + (uint64_t)at;
+    return 1;
+}
+
+int keel_mpi_target_find(keel_mpi_target_t *target, int rank, MPI_Aint disp, int count, MPI_Datatype type, MPI_Win win,
+                         const char *call)
+{
+    *target = (keel_mpi_target_t){.call = call, .code = MPI_SUCCESS, .type = type};
+    keel_mpi_begin(call);
+    target->win = keel_mpi_win_of(win);
+    if (target->win == NULL) {
+        target->code = keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_WIN, call, "not a window");
+        return 0;
+    }
+    if (rank == MPI_PROC_NULL) {
+        return 0;
+    }
+    if (rank < 0 || (uint32_t)rank >= target->win->comm->size) {
+        return wrong(target, MPI_ERR_RANK, "no rank of the window");
+    }
+    if (count < 0) {
+        return wrong(target, MPI_ERR_COUNT, "a negative count");
+    }
+    target->layout = keel_mpi_layout_of(type);
+    if (target->layout == NULL) {
+        return wrong(target, MPI_ERR_TYPE, "not a datatype");
+    }
+    target->index = (uint32_t)rank;
+    if (!keel_mpi_win_allows(target->win, target->index)) {
+        return wrong(target, MPI_ERR_RMA_SYNC, "in no epoch that allows it");
+    }
+    target->rank = (uint32_t)target->win->places[rank].home;
+    target->count = (size_t)count;
+    target->memory = keel_mpi_direct(target->rank);
+    if (!find_place(target, disp)) {
+        return 0;
+    }
+    keel_mpi_lock_ensure(target->win, target->index, call);
+    return 1;
+}
+
+int keel_mpi_origin_check(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
+{
+    const keel_mpi_layout_t *layout;
+
+    if (origin->count < 0) {
+        return wrong(target, MPI_ERR_COUNT, "a negative count");
+    }
+    layout = keel_mpi_layout_of(origin->type);
+    if (layout == NULL) {
+        return wrong(target, MPI_ERR_TYPE, "not a datatype");
+    }
+    if (layout->size * (size_t)origin->count != target->layout->size * target->count) {
+        return wrong(target, MPI_ERR_ARG, "origin and target are of different sizes");
+    }
+    return 1;
+}
+
+/* ---- bytes ---- */
+
+enum {
+    DENSITY = 4, /* one byte of so many, at least, is one of an element */
+    /* or so many bytes a piece are got with it, which cost no more than a record and a part of a message for itself; and of what is
+     * polled so many, as each poll waits for its answer */
+    SPARE = 64,
+    SPARE_POLLED = 512,
+    BLOCKS = 128 /* of one access */
+};
+
+typedef struct {
+    const keel_mpi_target_t *target;
+    char *packed;
+    keel_block_t blocks[BLOCKS];
+    size_t count;
+} pieces_t;
+
+static int put_piece(void *user, ptrdiff_t offset, size_t length)
+{
+    pieces_t *pieces = user;
+    const keel_mpi_target_t *target = pieces->target;
+
+    if (target->memory != NULL) {
+        keel_mpi_direct_copy(target->memory + target->offset + offset, pieces->packed, length);
+    } else {
+        keel_mpi_put(target->rank, target->offset + (uint64_t)offset, pieces->packed, length, target->call);
+    }
+    pieces->packed += length;
+    return 1;
+}
+
+static void get_blocks(pieces_t *pieces)
+{
+    keel_mpi_get_list(pieces->target->rank, pieces->blocks, pieces->count, pieces->target->call);
+    pieces->count = 0;
+}
+
+static int get_piece(void *user, ptrdiff_t offset, size_t length)
+{
+    pieces_t *pieces = user;
+    const keel_mpi_target_t *target = pieces->target;
+
+    if (target->memory != NULL) {
+        keel_mpi_direct_copy(pieces->packed, target->memory + target->offset + offset, length);
+        keel_mpi_startup_result(pieces->packed, length);
+    } else if (target->is_polled) {
+        keel_mpi_poll(target->rank, target->offset + (uint64_t)offset, pieces->packed, length, target->call);
+    } else {
+        pieces->blocks[pieces->count++] =
+            (keel_block_t){.offset = target->offset + (uint64_t)offset, .length = length, .buffer = pieces->packed};
+        if (pieces->count == BLOCKS) {
+            get_blocks(pieces);
+        }
+    }
+    pieces->packed += length;
+    return 1;
+}
+
+void keel_mpi_target_put(const keel_mpi_target_t *target, const void *packed)
+{
+    pieces_t pieces;
+
+    pieces.target = target;
+    pieces.packed = (char *)packed;
+    (void)keel_mpi_target_each(target, put_piece, &pieces);
+}
+
+/* what they lie in is little more than the elements themselves: all of it is got at once, and they are picked out here */
+static int get_whole(const keel_mpi_target_t *target, void *packed)
+{
+    const keel_mpi_layout_t *layout = target->layout;
+    const size_t spare = (size_t)layout->run_count * target->count * (target->is_polled ? SPARE_POLLED : SPARE);
+    ptrdiff_t low;
+    size_t span;
+    char *whole;
+
+    keel_mpi_layout_span(layout, target->count, &low, &span);
+    if (target->memory != NULL || target->segments != NULL || layout->is_dense ||
+        span > layout->size * target->count * DENSITY + spare) {
+        return 0;
+    }
+    whole = calloc(1, span + 1);
+    if (whole == NULL) {
+        return 0;
+    }
+    if (target->is_polled) {
+        keel_mpi_poll_unrecorded(target->rank, target->offset + (uint64_t)low, whole, span, target->call);
+    } else {
+        keel_mpi_get_unrecorded(target->rank, target->offset + (uint64_t)low, whole, span, target->call);
+    }
+    keel_mpi_pack_into(whole - low, target->count, layout, packed);
+    free(whole);
+    keel_mpi_startup_result(packed, layout->size * target->count);
+    return 1;
+}
+
+void keel_mpi_target_get(const keel_mpi_target_t *target, void *packed)
+{
+    pieces_t pieces;
+
+    if (get_whole(target, packed)) {
+        return;
+    }
+    pieces.target = target;
+    pieces.packed = packed;
+    pieces.count = 0;
+    (void)keel_mpi_target_each(target, get_piece, &pieces);
+    get_blocks(&pieces);
+}
+
+/* ---- calls ---- */
+
+static int put(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
+{
+    const void *packed;
+    void *room;
+
+    if (!keel_mpi_origin_check(origin, target)) {
+        return target->code;
+    }
+    room =
+        keel_mpi_pack(origin->buffer, (size_t)origin->count, keel_mpi_layout_of(origin->type), &packed, target->call);
+    keel_mpi_target_put(target, packed);
+    free(room);
+    return MPI_SUCCESS;
+}
+
+/* into place, by the next flush, where both ends are one piece */
+static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
+{
+    const size_t bytes = target->layout->size * target->count;
+    const keel_mpi_layout_t *layout;
+    char *packed;
+
+    if (!keel_mpi_origin_check(origin, target)) {
+        return target->code;
+    }
+    layout = keel_mpi_layout_of(origin->type);
+    if (bytes == 0) {
+        return MPI_SUCCESS;
+    }
+    target->is_polled = keel_mpi.is_promised && keel_mpi_lock_is_shared(target->win, target->index);
+    if (layout->is_dense && target->memory != NULL) {
+        keel_mpi_target_get(target, (char *)origin->buffer + layout->runs[0].offset);
+        return MPI_SUCCESS;
+    }
+    if (layout->is_dense && target->layout->is_dense && !target->is_polled && target->segments == NULL) {
+        keel_mpi_get_nb(target->rank, target->offset + (uint64_t)target->layout->runs[0].offset,
+                        (char *)origin->buffer + layout->runs[0].offset, bytes, target->call);
+        return MPI_SUCCESS;
+    }
+    packed = malloc(bytes);
+    if (packed == NULL) {
+        keel_mpi_fatal(target->call, "no memory to pack what is not contiguous");
+    }
+    keel_mpi_target_get(target, packed);
+    keel_mpi_unpack(packed, bytes, (void *)origin->buffer, (size_t)origin->count, layout);
+    free(packed);
+    return MPI_SUCCESS;
+}
+
+/*
+ * The usual access: of as many elements without gaps on both sides, to memory that is mapped, under a lock that is held or amid an epoch of
+ * fences. Where it is, and how many bytes; NULL: go the general way, which also says what is wrong.
+ */
+static inline char *at_once(MPI_Datatype origin_type, int origin_count, int rank, MPI_Aint disp, int count,
+                            MPI_Datatype type, MPI_Win handle, size_t *bytes_p, const keel_mpi_layout_t **layout_p)
+{
+    const keel_mpi_win_t *win = (keel_mpi.ctx != NULL) ? keel_mpi_win_of(handle) : NULL;
+    const keel_mpi_layout_t *layout;
+    const keel_mpi_access_t *access;
+    const keel_mpi_place_t *place;
+    char *direct;
+    ptrdiff_t at;
+
+    if (win == NULL || (uint32_t)rank >= win->comm->size || origin_type != type || origin_count != count ||
+        count <= 0 || win->is_searched) {
+        return NULL;
+    }
+    layout = keel_mpi_layout_of(type);
+    access = keel_mpi_win_access(win);
+    place = &win->places[rank];
+    direct = keel_mpi_direct((uint32_t)place->home);
+    if (layout == NULL || !layout->is_dense || direct == NULL || access->held[rank] == KEEL_MPI_HELD_LAZY ||
+        (access->held[rank] == KEEL_MPI_HELD_NONE && access->fence != KEEL_MPI_FENCED_USED)) {
+        return NULL;
+    }
+    *bytes_p = (size_t)count * layout->size;
+    *layout_p = layout;
+    return place_has(place, disp, layout->true_low, *bytes_p, &at)
+               ? direct + (ptrdiff_t)place->offset + at + layout->true_low
+               : NULL;
+}
+
+int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+            MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    const keel_mpi_origin_t origin = {origin_addr, origin_count, origin_datatype};
+    keel_mpi_target_t target;
+    const keel_mpi_layout_t *layout;
+    size_t bytes;
+    char *there = at_once(origin_datatype, origin_count, target_rank, target_disp, target_count, target_datatype, win,
+                          &bytes, &layout);
+
+    if (there != NULL) {
+        keel_mpi_direct_copy(there, (const char *)origin_addr + layout->true_low, bytes);
+        return MPI_SUCCESS;
+    }
+    return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Put")
+               ? put(&origin, &target)
+               : target.code;
+}
+
+int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+            int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    const keel_mpi_origin_t origin = {origin_addr, origin_count, origin_datatype};
+    keel_mpi_target_t target;
+    const keel_mpi_layout_t *layout;
+    size_t bytes;
+    const char *there = at_once(origin_datatype, origin_count, target_rank, target_disp, target_count, target_datatype,
+                                win, &bytes, &layout);
+
+    if (there != NULL) {
+        keel_mpi_direct_copy((char *)origin_addr + layout->true_low, there, bytes);
+        keel_mpi_startup_result((char *)origin_addr + layout->true_low, bytes);
+        return MPI_SUCCESS;
+    }
+    return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Get")
+               ? get(&origin, &target)
+               : target.code;
+}
+
+int keel_mpi_accumulate_fast(const keel_mpi_origin_t *origin, void *result, int rank, MPI_Aint disp, int count,
+                             MPI_Datatype type, MPI_Op op, MPI_Win handle, const char *call)
+{
+    const keel_mpi_layout_t *layout;
+    keel_mpi_guard_t *guard;
+    size_t bytes;
+    char *there = at_once(origin->type, origin->count, rank, disp, count, type, handle, &bytes, &layout);
+
+    if (there == NULL || layout->is_mixed || (result != NULL && layout->basic != type) || keel_mpi_is_replaying() ||
+        !keel_mpi_op_apply((keel_mpi_kind_t)layout->basic_kind, op, NULL, NULL, 0)) {
+        return 0;
+    }
+    guard = keel_mpi_direct_guard(keel_mpi_win_of(handle), (uint32_t)rank);
+    if (guard == NULL) {
+        return 0;
+    }
+    keel_mpi_direct_lock(&guard->accumulate, call);
+    if (result != NULL) {
+        memcpy(result, there, bytes);
+    }
+    (void)keel_mpi_op_apply((keel_mpi_kind_t)layout->basic_kind, op, there,
+                            (const char *)origin->buffer + layout->true_low, bytes / layout->basic_size);
+    keel_mpi_direct_unlock(&guard->accumulate);
+    if (result != NULL) {
+        keel_mpi_startup_result(result, bytes);
+    }
+    return 1;
+}
