@@ -64,7 +64,7 @@ void *keel_mpi_arena_mapped(uint32_t rank, const char *call)
 {
     void *base = NULL;
 
-    if (keel_mpi.is_promised) { /* what is stored at others is in no log */
+    if (keel_mpi.is_deterministic_mode) { /* what is stored at others is in no log */
         return (rank == keel_mpi.rank) ? keel_mpi.hidden : NULL;
     }
     keel_mpi_check(keel_win_ptr(keel_mpi.arena, rank, &base), call);
@@ -286,9 +286,9 @@ keel_extent_t *keel_mpi_arena_extents(unsigned *count_p)
     for (uint64_t i = 0; i < hidden->block_count; i++) {
         const keel_mpi_block_t *block = &hidden->blocks[i];
 
-        if (block->offset == hidden->prefix) {
-            if (hidden->prefix_used > 0 && !keel_mpi_startup_is_full()) {
-                extents[count++] = (keel_extent_t){block->offset, hidden->prefix_used};
+        if (block->offset == hidden->startup) {
+            if (hidden->startup_used > 0 && !keel_mpi_startup_is_full()) {
+                extents[count++] = (keel_extent_t){block->offset, hidden->startup_used};
             }
         } else if (!block->is_alias) {
             extents[count++] = (keel_extent_t){block->offset, block->length};

@@ -69,7 +69,7 @@ static void places_set(uintptr_t base, const ElfW(Rela) * entries, size_t bytes,
 }
 
 /* the dynamic section of a library says where its relocations are; addresses in it are those in memory */
-static void library_lead(uintptr_t base, const ElfW(Dyn) * dynamic)
+static void library_redirect(uintptr_t base, const ElfW(Dyn) * dynamic)
 {
     const ElfW(Rela) * entries[2] = {NULL, NULL};
     size_t bytes[2] = {0, 0};
@@ -108,7 +108,7 @@ static void library_lead(uintptr_t base, const ElfW(Dyn) * dynamic)
 }
 
 /* The system's MPI with its components, and Keel: their calls by profiling names are meant for the system's MPI. */
-static int is_left_alone(const char *name)
+static int is_exempt(const char *name)
 {
     static const char *const prefixes[] = {"libmpi.so", "libmpich.so", "libkeel", "mca_",      "libmca_",
                                            "libopen-",  "liboshmem",   "libpmix", "linux-vdso"};
@@ -121,16 +121,16 @@ static int is_left_alone(const char *name)
     return 0;
 }
 
-static int library_look(struct dl_phdr_info *info, size_t size, void *unused)
+static int library_visit(struct dl_phdr_info *info, size_t size, void *unused)
 {
     const char *name = strrchr(info->dlpi_name, '/');
 
-    if (is_left_alone((name != NULL) ? name + 1 : info->dlpi_name)) {
+    if (is_exempt((name != NULL) ? name + 1 : info->dlpi_name)) {
         return 0;
     }
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
-            library_lead(info->dlpi_addr, (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
+            library_redirect(info->dlpi_addr, (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
         }
     }
     return 0;
@@ -138,10 +138,10 @@ static int library_look(struct dl_phdr_info *info, size_t size, void *unused)
 
 void keel_mpi_profiling_redirect(void)
 {
-    (void)dl_iterate_phdr(library_look, NULL);
+    (void)dl_iterate_phdr(library_visit, NULL);
 }
 
-static void __attribute__((constructor)) lead(void)
+static void __attribute__((constructor)) redirect_at_load(void)
 {
     keel_mpi_profiling_redirect();
 }

@@ -27,7 +27,7 @@ typedef struct keel_mpi_channel {
     uint64_t arrived; /* put by the other: what it has sent here */
     uint64_t freed;   /* put by the other: what it has taken of what was sent from here */
     uint64_t sent, taken;
-    uint64_t told; /* of what was taken; with the promise the number of messages to that rank, unsent ones too */
+    uint64_t announced; /* of what was taken; with the promise the number of messages to that rank, unsent ones too */
 } keel_mpi_channel_t;
 
 typedef struct keel_mpi_block {
@@ -42,20 +42,20 @@ typedef struct keel_mpi_exposed {
 
 typedef struct keel_mpi_hidden {
     uint64_t next_context;
-    uint64_t prefix, prefix_bytes, prefix_used; /* offset of the record, its room, how much of it is in use */
+    uint64_t startup, startup_bytes, startup_used; /* offset of the record, its room, how much of it is in use */
     uint64_t saved, saved_bytes; /* messages that nobody had received at the checkpoint; offset, 0: none */
     uint64_t barriers;           /* on MPI_COMM_WORLD since the restart point, where some are checkpoints */
     uint64_t checkpoints;        /* that were begun, with the one that this is an image of */
-    uint64_t settles,
-        left; /* mpi_restart.c: times that all was received; put by others: the time at which something is unsent */
+    uint64_t drains,
+        pending_at; /* mpi_restart.c: times that all was received; put by others: the time at which something is unsent */
     uint64_t gsyncs; /* that this rank has come to, with the promise; others with something unsent read it */
-    uint64_t version, opened, opened_count,
-        opened_room; /* mpi_synchronous.c: the list of receives that are open: offset, number, most */
-    uint8_t gone[KEEL_MPI_PERSISTENT_HANDLES]; /* mpi_persistent_handles.c: by their number */
+    uint64_t version, open_receives, open_receive_count,
+        open_receive_room; /* mpi_synchronous.c: the list of receives that are open: offset, number, most */
+    uint8_t freed_handles[KEEL_MPI_PERSISTENT_HANDLES]; /* mpi_persistent_handles.c: by their number */
     uint64_t block_count, exposed_count;
     keel_mpi_block_t blocks[KEEL_MPI_BLOCKS];     /* in use, ascending */
     keel_mpi_exposed_t exposed[KEEL_MPI_EXPOSED]; /* in no order */
-    uint64_t opened_first
+    uint64_t open_receives_first
         [4 * KEEL_MPI_OPEN_RECEIVES]; /* the list of receives, while they are no more: there when the arena is full */
 } keel_mpi_hidden_t;
 
@@ -66,13 +66,13 @@ typedef struct keel_mpi {
     size_t bytes;              /* of the arena */
     uint32_t rank, ranks;
     keel_mpi_phase_t phase;
-    uint64_t replayed; /* bytes of the record that were given so far */
-    int is_promised;   /* KEEL_DETERMINISTIC: the program is deterministic, and deaths may be recovered alone */
-    int waits;         /* with it: what is received before the restart point is waited for by Keel's waits, too */
-    int is_withdrawn;  /* not for what is done to a window that says so (mpi_window.c) */
-    int is_ending;     /* MPI_Finalize has begun what cannot be taken back */
-    int is_final;      /* and is done */
-    char **direct;     /* mpi_direct.c: of each rank, where its arena is mapped here; NULL: not, or not known */
+    uint64_t replayed;         /* bytes of the record that were given so far */
+    int is_deterministic_mode; /* KEEL_DETERMINISTIC: the program is deterministic, and deaths may be recovered alone */
+    int waits;        /* with it: what is received before the restart point is waited for by Keel's waits, too */
+    int is_withdrawn; /* not for what is done to a window that says so (mpi_window.c) */
+    int is_ending;    /* MPI_Finalize has begun what cannot be taken back */
+    int is_final;     /* and is done */
+    char **direct;    /* mpi_direct.c: of each rank, where its arena is mapped here; NULL: not, or not known */
 } keel_mpi_t;
 
 extern keel_mpi_t keel_mpi;

@@ -11,14 +11,14 @@
 
 int MPI_Barrier(MPI_Comm comm)
 {
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     KEEL_MPI_COMM(of, comm, "MPI_Barrier")
 
-    round = keel_mpi_coll_begin(of, "MPI_Barrier");
+    coll = keel_mpi_coll_begin(of, "MPI_Barrier");
     if (keel_mpi_comm_is_inter(of)) {
-        keel_mpi_inter_barrier(&round);
+        keel_mpi_inter_barrier(&coll);
     } else {
-        keel_mpi_coll_barrier_or_gsync(&round);
+        keel_mpi_coll_barrier_or_gsync(&coll);
     }
     if (comm == MPI_COMM_WORLD) {
         keel_mpi_restart_barrier();
@@ -27,20 +27,20 @@ int MPI_Barrier(MPI_Comm comm)
 }
 
 /* by the first rank of the other group */
-static void broadcast_across(const keel_mpi_parts_t *part, int root, const keel_mpi_coll_t *round)
+static void broadcast_across(const keel_mpi_parts_t *part, int root, const keel_mpi_coll_t *coll)
 {
     keel_mpi_comm_t room;
-    const keel_mpi_coll_t across = keel_mpi_inter_across(round, keel_mpi_inter_others(round->comm, &room));
+    const keel_mpi_coll_t across = keel_mpi_inter_across(coll, keel_mpi_inter_others(coll->comm, &room));
     void *packed;
 
     if (root == MPI_ROOT) {
         keel_mpi_part_send(part, 0, &across, 0);
     } else if (root != MPI_PROC_NULL) {
-        packed = keel_mpi_part_pack(part, 0, round->call);
-        if (round->comm->rank == 0) {
+        packed = keel_mpi_part_pack(part, 0, coll->call);
+        if (coll->comm->rank == 0) {
             keel_mpi_coll_receive(&across, (uint32_t)root, packed, keel_mpi_part_bytes(part, 0));
         }
-        keel_mpi_coll_bcast(round, 0, packed, keel_mpi_part_bytes(part, 0));
+        keel_mpi_coll_bcast(coll, 0, packed, keel_mpi_part_bytes(part, 0));
         keel_mpi_part_unpack(part, 0, packed, keel_mpi_part_bytes(part, 0));
         free(packed);
     }
@@ -49,7 +49,7 @@ static void broadcast_across(const keel_mpi_parts_t *part, int root, const keel_
 int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     const keel_mpi_parts_t part = {.buffer = buffer, .count = count, .type = datatype};
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     void *packed;
     int code;
     KEEL_MPI_COMM(of, comm, "MPI_Bcast")
@@ -59,13 +59,13 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
     if (code != MPI_SUCCESS) {
         return code;
     }
-    round = keel_mpi_coll_begin(of, "MPI_Bcast");
+    coll = keel_mpi_coll_begin(of, "MPI_Bcast");
     if (keel_mpi_comm_is_inter(of)) {
-        broadcast_across(&part, root, &round);
+        broadcast_across(&part, root, &coll);
         return MPI_SUCCESS;
     }
     packed = keel_mpi_part_pack(&part, 0, "MPI_Bcast");
-    keel_mpi_coll_bcast(&round, (uint32_t)root, packed, keel_mpi_part_bytes(&part, 0));
+    keel_mpi_coll_bcast(&coll, (uint32_t)root, packed, keel_mpi_part_bytes(&part, 0));
     if (of->rank != (uint32_t)root) {
         keel_mpi_part_unpack(&part, 0, packed, keel_mpi_part_bytes(&part, 0));
     }
@@ -80,7 +80,7 @@ static int gather(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int
     const int is_in_place = mine->buffer == MPI_IN_PLACE;
     const keel_mpi_comm_t *others;
     keel_mpi_comm_t room;
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     int code;
     KEEL_MPI_COMM(of, comm, call)
 
@@ -88,18 +88,18 @@ static int gather(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int
     if (code != MPI_SUCCESS) {
         return code;
     }
-    round = keel_mpi_coll_begin(of, call);
+    coll = keel_mpi_coll_begin(of, call);
     others = keel_mpi_inter_others(of, &room);
-    round = keel_mpi_inter_across(&round, others);
+    coll = keel_mpi_inter_across(&coll, others);
     if (!keel_mpi_is_root(of, root)) {
         if (root != MPI_PROC_NULL) {
-            keel_mpi_part_send(mine, 0, &round, (uint32_t)root);
+            keel_mpi_part_send(mine, 0, &coll, (uint32_t)root);
         }
         return MPI_SUCCESS;
     }
     for (uint32_t i = 0; i < others->size; i++) {
         if (i != of->rank || keel_mpi_comm_is_inter(of)) {
-            keel_mpi_part_receive(all, i, &round, i);
+            keel_mpi_part_receive(all, i, &coll, i);
         } else if (!is_in_place) {
             keel_mpi_part_copy(mine, 0, all, i, call);
         }
@@ -130,7 +130,7 @@ static int scatter(const keel_mpi_parts_t *all, const keel_mpi_parts_t *mine, in
     const int is_in_place = mine->buffer == MPI_IN_PLACE;
     const keel_mpi_comm_t *others;
     keel_mpi_comm_t room;
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     int code;
     KEEL_MPI_COMM(of, comm, call)
 
@@ -138,18 +138,18 @@ static int scatter(const keel_mpi_parts_t *all, const keel_mpi_parts_t *mine, in
     if (code != MPI_SUCCESS) {
         return code;
     }
-    round = keel_mpi_coll_begin(of, call);
+    coll = keel_mpi_coll_begin(of, call);
     others = keel_mpi_inter_others(of, &room);
-    round = keel_mpi_inter_across(&round, others);
+    coll = keel_mpi_inter_across(&coll, others);
     if (!keel_mpi_is_root(of, root)) {
         if (root != MPI_PROC_NULL) {
-            keel_mpi_part_receive(mine, 0, &round, (uint32_t)root);
+            keel_mpi_part_receive(mine, 0, &coll, (uint32_t)root);
         }
         return MPI_SUCCESS;
     }
     for (uint32_t i = 0; i < others->size; i++) {
         if (i != of->rank || keel_mpi_comm_is_inter(of)) {
-            keel_mpi_part_send(all, i, &round, i);
+            keel_mpi_part_send(all, i, &coll, i);
         } else if (!is_in_place) {
             keel_mpi_part_copy(all, i, mine, 0, call);
         }
@@ -183,7 +183,7 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
 {
     const keel_mpi_comm_t *others;
     keel_mpi_comm_t room;
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     uint32_t size, first;
     int code;
     KEEL_MPI_COMM(of, comm, call)
@@ -196,12 +196,12 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
     if (code != MPI_SUCCESS) {
         return code;
     }
-    round = keel_mpi_coll_begin(of, call);
-    round = keel_mpi_inter_across(&round, others);
+    coll = keel_mpi_coll_begin(of, call);
+    coll = keel_mpi_inter_across(&coll, others);
     for (uint32_t i = first; i < size; i++) {
         const uint32_t peer = (of->rank + i) % size;
 
-        keel_mpi_part_send(to, is_same ? 0 : peer, &round, peer);
+        keel_mpi_part_send(to, is_same ? 0 : peer, &coll, peer);
     }
     if (first > 0) {
         keel_mpi_part_copy(to, is_same ? 0 : of->rank, from, of->rank, call);
@@ -209,7 +209,7 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
     for (uint32_t i = first; i < size; i++) {
         const uint32_t peer = (of->rank % size + size - i) % size;
 
-        keel_mpi_part_receive(from, peer, &round, peer);
+        keel_mpi_part_receive(from, peer, &coll, peer);
     }
     return MPI_SUCCESS;
 }

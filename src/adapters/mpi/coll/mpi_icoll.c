@@ -23,8 +23,8 @@ uint32_t *keel_mpi_icoll_ranks(const keel_mpi_comm_t *comm, uint32_t first, uint
 
 int keel_mpi_icoll_has_all(keel_mpi_request_t *request)
 {
-    for (uint32_t i = 0; i < request->want_count; i++) {
-        if (!keel_mpi_receive_is_complete(&request->wants[i])) {
+    for (uint32_t i = 0; i < request->receive_count; i++) {
+        if (!keel_mpi_receive_is_complete(&request->receives[i])) {
             return 0;
         }
     }
@@ -34,54 +34,54 @@ int keel_mpi_icoll_has_all(keel_mpi_request_t *request)
 void keel_mpi_icoll_take(keel_mpi_request_t *request, uint32_t i, void *data, size_t bytes)
 {
     if (!keel_mpi_is_replaying()) {
-        keel_mpi_message_t *letter = request->wants[i].letter;
+        keel_mpi_message_t *message = request->receives[i].message;
 
-        memcpy(data, letter->data, letter->head.bytes < bytes ? letter->head.bytes : bytes);
-        free(letter);
+        memcpy(data, message->data, message->head.bytes < bytes ? message->head.bytes : bytes);
+        free(message);
     }
     keel_mpi_startup_result(data, bytes);
 }
 
 /* a call's messages to neighbours are told apart by the mark, which stands above the call's number */
-static int64_t tag_of(const keel_mpi_coll_t *round, const keel_mpi_partners_t *ends, uint32_t i)
+static int64_t tag_of(const keel_mpi_coll_t *coll, const keel_mpi_partners_t *ends, uint32_t i)
 {
-    return (ends->marks != NULL) ? (round->tag | ends->marks[i] << 44) : round->tag;
+    return (ends->marks != NULL) ? (coll->tag | ends->marks[i] << 44) : coll->tag;
 }
 
-keel_mpi_request_t *keel_mpi_icoll_expect(const keel_mpi_request_ops_t *ops, const keel_mpi_coll_t *round,
+keel_mpi_request_t *keel_mpi_icoll_expect(const keel_mpi_request_ops_t *ops, const keel_mpi_coll_t *coll,
                                           const keel_mpi_partners_t *from)
 {
-    const keel_mpi_comm_t *comm = round->comm;
-    keel_mpi_request_t *request = keel_mpi_request_make(ops, round->call);
+    const keel_mpi_comm_t *comm = coll->comm;
+    keel_mpi_request_t *request = keel_mpi_request_make(ops, coll->call);
 
     request->comm = keel_mpi_comm_hold((keel_mpi_comm_t *)comm);
-    request->wants = calloc(from->count + 1, sizeof(*request->wants));
-    if (request->wants == NULL) {
-        keel_mpi_fatal(round->call, "no memory");
+    request->receives = calloc(from->count + 1, sizeof(*request->receives));
+    if (request->receives == NULL) {
+        keel_mpi_fatal(coll->call, "no memory");
     }
     for (uint32_t i = 0; i < from->count; i++) {
-        keel_mpi_receive_t *want = &request->wants[request->want_count];
+        keel_mpi_receive_t *receive = &request->receives[request->receive_count];
 
         if (from->ranks[i] != KEEL_MPI_NO_RANK) {
-            *want = (keel_mpi_receive_t){
-                .context = round->context, .source = comm->peers[from->ranks[i]], .tag = tag_of(round, from, i)};
-            request->want_count++;
+            *receive = (keel_mpi_receive_t){
+                .context = coll->context, .source = comm->peers[from->ranks[i]], .tag = tag_of(coll, from, i)};
+            request->receive_count++;
             if (!keel_mpi_is_replaying()) {
-                keel_mpi_channel_post(want, request->call);
+                keel_mpi_channel_post(receive, request->call);
             }
         }
     }
     return request;
 }
 
-void keel_mpi_icoll_expect_of(keel_mpi_request_t *request, const keel_mpi_coll_t *round, uint32_t rank)
+void keel_mpi_icoll_expect_of(keel_mpi_request_t *request, const keel_mpi_coll_t *coll, uint32_t rank)
 {
-    keel_mpi_receive_t *want =
-        &request->wants[request->want_count++]; /* there is room for one more than was asked for */
+    keel_mpi_receive_t *receive =
+        &request->receives[request->receive_count++]; /* there is room for one more than was asked for */
 
-    *want = (keel_mpi_receive_t){.context = round->context, .source = rank, .tag = round->tag};
+    *receive = (keel_mpi_receive_t){.context = coll->context, .source = rank, .tag = coll->tag};
     if (!keel_mpi_is_replaying()) {
-        keel_mpi_channel_post(want, request->call);
+        keel_mpi_channel_post(receive, request->call);
     }
 }
 
@@ -122,7 +122,7 @@ static void places_make(keel_mpi_request_t *request, const keel_mpi_partners_t *
 
 static void exchange_finish(keel_mpi_request_t *request, MPI_Status *status)
 {
-    for (uint32_t i = 0; i < request->want_count; i++) {
+    for (uint32_t i = 0; i < request->receive_count; i++) {
         const struct keel_mpi_request_place *place = &request->places[i];
         const size_t bytes = place->layout->size * place->count;
         void *packed = calloc(1, bytes + 1);
@@ -139,17 +139,17 @@ static void exchange_finish(keel_mpi_request_t *request, MPI_Status *status)
 
 static const keel_mpi_request_ops_t exchange_ops = {.is_ready = keel_mpi_icoll_has_all, .finish = exchange_finish};
 
-void keel_mpi_icoll_exchange(const keel_mpi_coll_t *round, const keel_mpi_partners_t *to,
+void keel_mpi_icoll_exchange(const keel_mpi_coll_t *coll, const keel_mpi_partners_t *to,
                              const keel_mpi_partners_t *from, MPI_Request *request)
 {
-    keel_mpi_request_t *open = keel_mpi_icoll_expect(&exchange_ops, round, from);
+    keel_mpi_request_t *open = keel_mpi_icoll_expect(&exchange_ops, coll, from);
     keel_mpi_comm_t room;
-    const keel_mpi_comm_t *others = keel_mpi_inter_others(round->comm, &room);
+    const keel_mpi_comm_t *others = keel_mpi_inter_others(coll->comm, &room);
 
-    places_make(open, from, round->call);
+    places_make(open, from, coll->call);
     for (uint32_t i = 0; i < to->count; i++) {
         if (to->ranks[i] != KEEL_MPI_NO_RANK) {
-            const keel_mpi_coll_t marked = {others, round->context, tag_of(round, to, i), round->call, 1};
+            const keel_mpi_coll_t marked = {others, coll->context, tag_of(coll, to, i), coll->call, 1};
 
             keel_mpi_part_send(to->parts, to->is_same ? 0 : i, &marked, to->ranks[i]);
         }

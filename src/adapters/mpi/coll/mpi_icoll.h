@@ -20,14 +20,14 @@ typedef struct keel_mpi_partners {
 } keel_mpi_partners_t;
 
 /* sends, and gives the request of what comes */
-void keel_mpi_icoll_exchange(const keel_mpi_coll_t *round, const keel_mpi_partners_t *to,
+void keel_mpi_icoll_exchange(const keel_mpi_coll_t *coll, const keel_mpi_partners_t *to,
                              const keel_mpi_partners_t *from, MPI_Request *request);
 
 /* an open request that wants something of each of these ranks, in their order */
-keel_mpi_request_t *keel_mpi_icoll_expect(const keel_mpi_request_ops_t *ops, const keel_mpi_coll_t *round,
+keel_mpi_request_t *keel_mpi_icoll_expect(const keel_mpi_request_ops_t *ops, const keel_mpi_coll_t *coll,
                                           const keel_mpi_partners_t *from);
 /* and of one more, a rank of the job */
-void keel_mpi_icoll_expect_of(keel_mpi_request_t *request, const keel_mpi_coll_t *round, uint32_t rank);
+void keel_mpi_icoll_expect_of(keel_mpi_request_t *request, const keel_mpi_coll_t *coll, uint32_t rank);
 int keel_mpi_icoll_has_all(keel_mpi_request_t *request);
 /* what the i-th of them had: @a bytes at most */
 void keel_mpi_icoll_take(keel_mpi_request_t *request, uint32_t i, void *data, size_t bytes);

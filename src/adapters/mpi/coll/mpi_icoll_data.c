@@ -8,13 +8,13 @@
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     const keel_mpi_parts_t nothing = {.type = MPI_BYTE};
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     uint32_t *all;
     KEEL_MPI_COMM(of, comm, "MPI_Ibarrier")
 
-    round = keel_mpi_coll_begin(of, "MPI_Ibarrier");
+    coll = keel_mpi_coll_begin(of, "MPI_Ibarrier");
     all = keel_mpi_icoll_ranks(of, 0, of->peer_count, 1, "MPI_Ibarrier");
-    keel_mpi_icoll_exchange(&round, &(keel_mpi_partners_t){.parts = &nothing, .count = of->peer_count, .ranks = all},
+    keel_mpi_icoll_exchange(&coll, &(keel_mpi_partners_t){.parts = &nothing, .count = of->peer_count, .ranks = all},
                             &(keel_mpi_partners_t){.parts = &nothing, .count = of->peer_count, .ranks = all}, request);
     free(all);
     return MPI_SUCCESS;
@@ -26,7 +26,7 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     const uint32_t from = (uint32_t)root;
     keel_mpi_partners_t none = {.parts = &part}, others = {.parts = &part, .is_same = 1},
                         one = {.parts = &part, .ranks = &from};
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     uint32_t *all;
     int code;
     KEEL_MPI_COMM(of, comm, "MPI_Ibcast")
@@ -36,15 +36,15 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     if (code != MPI_SUCCESS) {
         return code;
     }
-    round = keel_mpi_coll_begin(of, "MPI_Ibcast");
+    coll = keel_mpi_coll_begin(of, "MPI_Ibcast");
     all = keel_mpi_icoll_ranks(of, 0, of->peer_count, 1, "MPI_Ibcast");
     others.ranks = all;
     others.count = of->peer_count;
     one.count = (root != MPI_PROC_NULL);
     if (keel_mpi_is_root(of, root)) {
-        keel_mpi_icoll_exchange(&round, &others, &none, request);
+        keel_mpi_icoll_exchange(&coll, &others, &none, request);
     } else {
-        keel_mpi_icoll_exchange(&round, &none, &one, request);
+        keel_mpi_icoll_exchange(&coll, &none, &one, request);
     }
     free(all);
     return MPI_SUCCESS;
@@ -59,7 +59,7 @@ static int rooted(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int
     const int is_in_place = mine->buffer == MPI_IN_PLACE;
     const uint32_t one = is_in_place ? KEEL_MPI_NO_RANK : (uint32_t)root;
     keel_mpi_partners_t many = {.parts = all}, single = {.parts = mine, .ranks = &one};
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     uint32_t *ranks;
     int code;
     KEEL_MPI_COMM(of, comm, call)
@@ -68,12 +68,12 @@ static int rooted(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int
     if (code != MPI_SUCCESS) {
         return code;
     }
-    round = keel_mpi_coll_begin(of, call);
+    coll = keel_mpi_coll_begin(of, call);
     ranks = keel_mpi_icoll_ranks(of, 0, of->peer_count, is_in_place, call);
     many.ranks = ranks;
     many.count = keel_mpi_is_root(of, root) ? of->peer_count : 0;
     single.count = (root >= 0); /* a rank, the own one too */
-    keel_mpi_icoll_exchange(&round, is_up ? &single : &many, is_up ? &many : &single, request);
+    keel_mpi_icoll_exchange(&coll, is_up ? &single : &many, is_up ? &many : &single, request);
     free(ranks);
     return MPI_SUCCESS;
 }
@@ -123,7 +123,7 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
     const keel_mpi_parts_t *packed = (to->buffer == MPI_IN_PLACE) ? from : to;
     const int is_own = is_same && to->buffer == MPI_IN_PLACE; /* what is sent to all is the own part of them */
     keel_mpi_parts_t own = *from;
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     uint32_t *all;
     int code;
     KEEL_MPI_COMM(of, comm, call)
@@ -141,10 +141,10 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
                                  .type = from->type};
         packed = &own;
     }
-    round = keel_mpi_coll_begin(of, call);
+    coll = keel_mpi_coll_begin(of, call);
     all = keel_mpi_icoll_ranks(of, 0, of->peer_count, is_own, call);
     keel_mpi_icoll_exchange(
-        &round, &(keel_mpi_partners_t){.parts = packed, .is_same = is_same, .count = of->peer_count, .ranks = all},
+        &coll, &(keel_mpi_partners_t){.parts = packed, .is_same = is_same, .count = of->peer_count, .ranks = all},
         &(keel_mpi_partners_t){.parts = from, .count = of->peer_count, .ranks = all}, request);
     free(all);
     return MPI_SUCCESS;
@@ -204,7 +204,7 @@ static void idup_finish(keel_mpi_request_t *request, MPI_Status *status)
 {
     keel_mpi_comm_t *copy = request->buffer;
 
-    if (request->want_count > 0) {
+    if (request->receive_count > 0) {
         keel_mpi_icoll_take(request, 0, &copy->context, sizeof(copy->context));
     }
     keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
@@ -217,7 +217,7 @@ static int idup(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *re
     const keel_mpi_partners_t nobody = {.count = 0};
     keel_mpi_comm_t room;
     keel_mpi_request_t *open;
-    keel_mpi_coll_t round, across;
+    keel_mpi_coll_t coll, across;
     keel_mpi_comm_t *copy;
     uint32_t giver;
     int code;
@@ -228,22 +228,22 @@ static int idup(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *re
         return code;
     }
     copy = keel_mpi_comm_of(*newcomm);
-    round = keel_mpi_coll_begin(of, call);
-    round.is_ahead = 1;
-    across = keel_mpi_inter_across(&round, keel_mpi_inter_others(of, &room));
+    coll = keel_mpi_coll_begin(of, call);
+    coll.is_nonblocking = 1;
+    across = keel_mpi_inter_across(&coll, keel_mpi_inter_others(of, &room));
     giver = keel_mpi_inter_context_owner(of);
-    open = keel_mpi_icoll_expect(&idup_ops, &round, &nobody);
+    open = keel_mpi_icoll_expect(&idup_ops, &coll, &nobody);
     open->buffer = copy;
     if (giver == keel_mpi.rank) {
         copy->context = keel_mpi_comm_context_new();
         for (uint32_t i = 1; i < of->size; i++) {
-            keel_mpi_coll_send(&round, i, &copy->context, sizeof(copy->context));
+            keel_mpi_coll_send(&coll, i, &copy->context, sizeof(copy->context));
         }
         for (uint32_t i = 0; keel_mpi_comm_is_inter(of) && i < of->peer_count; i++) {
             keel_mpi_coll_send(&across, i, &copy->context, sizeof(copy->context));
         }
     } else {
-        keel_mpi_icoll_expect_of(open, &round, giver);
+        keel_mpi_icoll_expect_of(open, &coll, giver);
     }
     *request = open->handle;
     return MPI_SUCCESS;

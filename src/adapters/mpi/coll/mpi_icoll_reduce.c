@@ -13,80 +13,80 @@ typedef struct {
     int has_own;
 } share_t;
 
-static void fold_finish(keel_mpi_request_t *request, MPI_Status *status)
+static void reduction_finish(keel_mpi_request_t *request, MPI_Status *status)
 {
-    const uint32_t count = request->want_count + (request->own_at != UINT32_MAX);
+    const uint32_t count = request->receive_count + (request->own_at != UINT32_MAX);
     const size_t bytes = request->layout->size * request->count;
     char *all = calloc(count + 1, bytes + 1);
-    keel_mpi_reduction_t fold, part;
+    keel_mpi_reduction_t reduction, part;
     void *elements;
 
-    if (all == NULL || keel_mpi_reduction_make(&fold, request->comm, (int)request->count, request->type, request->op,
-                                               request->call) != MPI_SUCCESS) {
+    if (all == NULL || keel_mpi_reduction_make(&reduction, request->comm, (int)request->count, request->type,
+                                               request->op, request->call) != MPI_SUCCESS) {
         keel_mpi_fatal(request->call, "no memory");
     }
-    for (uint32_t i = 0, want = 0; i < count; i++) {
+    for (uint32_t i = 0, receive = 0; i < count; i++) {
         if (i == request->own_at) {
             memcpy(all + i * bytes, request->own, bytes);
         } else {
-            keel_mpi_icoll_take(request, want++, all + i * bytes, bytes);
+            keel_mpi_icoll_take(request, receive++, all + i * bytes, bytes);
         }
     }
     if (count > 0) {
-        elements = keel_mpi_reduction_begin(&fold, request->form); /* all of it is set */
+        elements = keel_mpi_reduction_begin(&reduction, request->form); /* all of it is set */
         keel_mpi_unpack(all, bytes, elements, request->count, request->layout);
         for (uint32_t i = 1; i < count; i++) {
-            keel_mpi_reduction_append(&fold, &elements, all + i * bytes);
+            keel_mpi_reduction_append(&reduction, &elements, all + i * bytes);
         }
-        part = fold;
+        part = reduction;
         part.count = (int)request->part_count;
         part.bytes = request->layout->size * request->part_count;
         keel_mpi_reduction_set(&part, request->buffer,
                                (const char *)elements + (ptrdiff_t)request->part_at * request->layout->extent);
-        keel_mpi_reduction_end(&fold, elements);
+        keel_mpi_reduction_end(&reduction, elements);
     }
     free(all);
     keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
 }
 
-static const keel_mpi_request_ops_t fold_ops = {.is_ready = keel_mpi_icoll_has_all, .finish = fold_finish};
+static const keel_mpi_request_ops_t reduction_ops = {.is_ready = keel_mpi_icoll_has_all, .finish = reduction_finish};
 
 /* what comes for the own result */
-static keel_mpi_request_t *fold_expect(const keel_mpi_coll_t *round, const keel_mpi_reduction_t *fold, share_t share,
-                                       void *buffer)
+static keel_mpi_request_t *reduction_expect(const keel_mpi_coll_t *coll, const keel_mpi_reduction_t *reduction,
+                                            share_t share, void *buffer)
 {
-    const keel_mpi_comm_t *of = round->comm;
-    uint32_t *ranks = keel_mpi_icoll_ranks(of, 0, share.behind, 1, round->call);
+    const keel_mpi_comm_t *of = coll->comm;
+    uint32_t *ranks = keel_mpi_icoll_ranks(of, 0, share.behind, 1, coll->call);
     keel_mpi_request_t *open =
-        keel_mpi_icoll_expect(&fold_ops, round, &(keel_mpi_partners_t){.count = share.behind, .ranks = ranks});
+        keel_mpi_icoll_expect(&reduction_ops, coll, &(keel_mpi_partners_t){.count = share.behind, .ranks = ranks});
 
     free(ranks);
     open->form = open->buffer = buffer;
-    open->count = open->part_count = (size_t)fold->count;
-    open->layout = keel_mpi_layout_keep(fold->layout, round->call);
-    open->type = fold->type;
-    open->op = fold->op;
-    open->is_folded = 1;
+    open->count = open->part_count = (size_t)reduction->count;
+    open->layout = keel_mpi_layout_keep(reduction->layout, coll->call);
+    open->type = reduction->type;
+    open->op = reduction->op;
+    open->is_reduction = 1;
     open->own_at = share.has_own ? of->rank : UINT32_MAX;
     return open;
 }
 
 /* the same elements to all ranks that have them in their result: those of [first, behind) */
-static int reduce(const void *sendbuf, void *recvbuf, const keel_mpi_reduction_t *fold, const keel_mpi_comm_t *of,
+static int reduce(const void *sendbuf, void *recvbuf, const keel_mpi_reduction_t *reduction, const keel_mpi_comm_t *of,
                   share_t share, uint32_t first, uint32_t behind, MPI_Request *request)
 {
     const keel_mpi_parts_t part = {
-        .buffer = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, .count = fold->count, .type = fold->type};
-    const keel_mpi_coll_t round = keel_mpi_coll_begin(of, fold->call);
+        .buffer = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, .count = reduction->count, .type = reduction->type};
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(of, reduction->call);
     keel_mpi_comm_t room;
-    keel_mpi_coll_t across = keel_mpi_inter_across(&round, keel_mpi_inter_others(of, &room));
-    keel_mpi_request_t *open = fold_expect(&round, fold, share, recvbuf);
+    keel_mpi_coll_t across = keel_mpi_inter_across(&coll, keel_mpi_inter_others(of, &room));
+    keel_mpi_request_t *open = reduction_expect(&coll, reduction, share, recvbuf);
 
-    across.is_ahead = 1;
-    open->own = keel_mpi_part_pack(&part, 0, fold->call);
+    across.is_nonblocking = 1;
+    open->own = keel_mpi_part_pack(&part, 0, reduction->call);
     for (uint32_t i = first; i < behind; i++) {
         if (i != of->rank || keel_mpi_comm_is_inter(of)) {
-            keel_mpi_coll_send(&across, i, open->own, fold->bytes);
+            keel_mpi_coll_send(&across, i, open->own, reduction->bytes);
         }
     }
     *request = open->handle;
@@ -96,61 +96,61 @@ static int reduce(const void *sendbuf, void *recvbuf, const keel_mpi_reduction_t
 int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                    MPI_Request *request)
 {
-    keel_mpi_reduction_t fold;
+    keel_mpi_reduction_t reduction;
     int code;
     KEEL_MPI_COMM(of, comm, "MPI_Iallreduce")
 
-    code = keel_mpi_reduction_make(&fold, of, count, datatype, op, "MPI_Iallreduce");
+    code = keel_mpi_reduction_make(&reduction, of, count, datatype, op, "MPI_Iallreduce");
     return (code == MPI_SUCCESS)
-               ? reduce(sendbuf, recvbuf, &fold, of, (share_t){of->peer_count, !keel_mpi_comm_is_inter(of)}, 0,
+               ? reduce(sendbuf, recvbuf, &reduction, of, (share_t){of->peer_count, !keel_mpi_comm_is_inter(of)}, 0,
                         of->peer_count, request)
                : code;
 }
 
 /* between groups who is no root's peer has no elements, nor a result */
-static int reduce_across(const void *sendbuf, void *recvbuf, const keel_mpi_reduction_t *fold,
+static int reduce_across(const void *sendbuf, void *recvbuf, const keel_mpi_reduction_t *reduction,
                          const keel_mpi_comm_t *of, int root, MPI_Request *request)
 {
     const keel_mpi_reduction_t nothing = {
-        .type = MPI_BYTE, .op = MPI_BAND, .layout = keel_mpi_layout_of(MPI_BYTE), .call = fold->call};
+        .type = MPI_BYTE, .op = MPI_BAND, .layout = keel_mpi_layout_of(MPI_BYTE), .call = reduction->call};
 
     return (root == MPI_PROC_NULL) ? reduce(NULL, NULL, &nothing, of, (share_t){0, 0}, 0, 0, request)
            : (root == MPI_ROOT)
-               ? reduce(recvbuf, recvbuf, fold, of, (share_t){of->peer_count, 0}, 0, 0, request)
-               : reduce(sendbuf, NULL, fold, of, (share_t){0, 0}, (uint32_t)root, (uint32_t)root + 1, request);
+               ? reduce(recvbuf, recvbuf, reduction, of, (share_t){of->peer_count, 0}, 0, 0, request)
+               : reduce(sendbuf, NULL, reduction, of, (share_t){0, 0}, (uint32_t)root, (uint32_t)root + 1, request);
 }
 
 int MPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
                 MPI_Comm comm, MPI_Request *request)
 {
     const uint32_t to = (uint32_t)root;
-    keel_mpi_reduction_t fold = {.call = "MPI_Ireduce"};
+    keel_mpi_reduction_t reduction = {.call = "MPI_Ireduce"};
     int code;
     KEEL_MPI_COMM(of, comm, "MPI_Ireduce")
 
     code = keel_mpi_root_check(of, root, "MPI_Ireduce");
     if (code == MPI_SUCCESS && root != MPI_PROC_NULL) {
-        code = keel_mpi_reduction_make(&fold, of, count, datatype, op, "MPI_Ireduce");
+        code = keel_mpi_reduction_make(&reduction, of, count, datatype, op, "MPI_Ireduce");
     }
     if (code != MPI_SUCCESS) {
         return code;
     }
     return keel_mpi_comm_is_inter(of)
-               ? reduce_across(sendbuf, recvbuf, &fold, of, root, request)
-               : reduce(sendbuf, recvbuf, &fold, of, of->rank == to ? (share_t){of->size, 1} : (share_t){0, 0}, to,
+               ? reduce_across(sendbuf, recvbuf, &reduction, of, root, request)
+               : reduce(sendbuf, recvbuf, &reduction, of, of->rank == to ? (share_t){of->size, 1} : (share_t){0, 0}, to,
                         to + 1, request);
 }
 
 static int scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int has_own,
                 MPI_Comm comm, MPI_Request *request, const char *call)
 {
-    keel_mpi_reduction_t fold;
+    keel_mpi_reduction_t reduction;
     int code;
     KEEL_MPI_INTRA(of, comm, call)
 
-    code = keel_mpi_reduction_make(&fold, of, count, datatype, op, call);
+    code = keel_mpi_reduction_make(&reduction, of, count, datatype, op, call);
     return (code == MPI_SUCCESS)
-               ? reduce(sendbuf, recvbuf, &fold, of, (share_t){of->rank, has_own}, of->rank + 1, of->size, request)
+               ? reduce(sendbuf, recvbuf, &reduction, of, (share_t){of->rank, has_own}, of->rank + 1, of->size, request)
                : code;
 }
 
@@ -173,16 +173,16 @@ static int reduce_scatter_across(const void *sendbuf, void *recvbuf, const keel_
                                  const keel_mpi_comm_t *of, MPI_Request *request, const char *call)
 {
     keel_mpi_request_t *open;
-    keel_mpi_reduction_t fold;
+    keel_mpi_reduction_t reduction;
     int code = keel_mpi_parts_check(parts, of->size, of, call), total = 0, first = 0;
 
     for (uint32_t i = 0; code == MPI_SUCCESS && i < of->size; i++) {
         first = (i == of->rank) ? total : first;
         total += (parts->counts != NULL) ? parts->counts[i] : parts->count;
     }
-    code = (code == MPI_SUCCESS) ? keel_mpi_reduction_make(&fold, of, total, parts->type, op, call) : code;
+    code = (code == MPI_SUCCESS) ? keel_mpi_reduction_make(&reduction, of, total, parts->type, op, call) : code;
     code = (code == MPI_SUCCESS)
-               ? reduce(sendbuf, recvbuf, &fold, of, (share_t){of->peer_count, 0}, 0, of->peer_count, request)
+               ? reduce(sendbuf, recvbuf, &reduction, of, (share_t){of->peer_count, 0}, 0, of->peer_count, request)
                : code;
     if (code == MPI_SUCCESS) {
         open = keel_mpi_request_of(*request);
@@ -197,8 +197,8 @@ static int reduce_scatter(const void *sendbuf, void *recvbuf, keel_mpi_parts_t *
                           MPI_Request *request, const char *call)
 {
     keel_mpi_request_t *open;
-    keel_mpi_coll_t round;
-    keel_mpi_reduction_t fold;
+    keel_mpi_coll_t coll;
+    keel_mpi_reduction_t reduction;
     int code, total = 0, *displs;
     KEEL_MPI_COMM(of, comm, call)
 
@@ -207,7 +207,7 @@ static int reduce_scatter(const void *sendbuf, void *recvbuf, keel_mpi_parts_t *
     }
     code = keel_mpi_parts_check(parts, of->size, of, call);
     code = (code == MPI_SUCCESS)
-               ? keel_mpi_reduction_make(&fold, of, parts->counts != NULL ? parts->counts[of->rank] : parts->count,
+               ? keel_mpi_reduction_make(&reduction, of, parts->counts != NULL ? parts->counts[of->rank] : parts->count,
                                          parts->type, op, call)
                : code;
     if (code != MPI_SUCCESS) {
@@ -223,12 +223,12 @@ static int reduce_scatter(const void *sendbuf, void *recvbuf, keel_mpi_parts_t *
     }
     parts->displs = displs;
     parts->buffer = (sendbuf == MPI_IN_PLACE) ? recvbuf : sendbuf;
-    round = keel_mpi_coll_begin(of, call);
-    round.is_ahead = 1;
-    open = fold_expect(&round, &fold, (share_t){of->size, 1}, recvbuf);
+    coll = keel_mpi_coll_begin(of, call);
+    coll.is_nonblocking = 1;
+    open = reduction_expect(&coll, &reduction, (share_t){of->size, 1}, recvbuf);
     open->own = keel_mpi_part_pack(parts, of->rank, call);
     for (uint32_t i = 1; i < of->size; i++) {
-        keel_mpi_part_send(parts, (of->rank + i) % of->size, &round, (of->rank + i) % of->size);
+        keel_mpi_part_send(parts, (of->rank + i) % of->size, &coll, (of->rank + i) % of->size);
     }
     free(displs);
     *request = open->handle;

@@ -22,7 +22,7 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
                     MPI_Request *request, const char *call)
 {
     keel_mpi_neighbours_t neighbours;
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     int code;
     KEEL_MPI_INTRA(of, comm, call)
 
@@ -33,9 +33,9 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
     code = keel_mpi_parts_check(to, is_same ? 1 : neighbours.out_count, of, call);
     code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(from, neighbours.in_count, of, call) : code;
     if (code == MPI_SUCCESS) {
-        round = keel_mpi_coll_begin(of, call);
+        coll = keel_mpi_coll_begin(of, call);
         keel_mpi_icoll_exchange(
-            &round,
+            &coll,
             &(keel_mpi_partners_t){to, is_same, neighbours.out_count, ranks_of(neighbours.out, neighbours.out_count),
                                    neighbours.out_marks},
             &(keel_mpi_partners_t){from, 0, neighbours.in_count, ranks_of(neighbours.in, neighbours.in_count),

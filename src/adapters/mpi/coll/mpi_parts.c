@@ -96,25 +96,25 @@ void keel_mpi_part_unpack(const keel_mpi_parts_t *parts, uint32_t i, const void 
                     keel_mpi_layout_of(type_of(parts, i)));
 }
 
-void keel_mpi_part_send(const keel_mpi_parts_t *parts, uint32_t i, const keel_mpi_coll_t *round, uint32_t to)
+void keel_mpi_part_send(const keel_mpi_parts_t *parts, uint32_t i, const keel_mpi_coll_t *coll, uint32_t to)
 {
     const void *packed;
     void *room = keel_mpi_pack(keel_mpi_part_at(parts, i), count_of(parts, i), keel_mpi_layout_of(type_of(parts, i)),
-                               &packed, round->call);
+                               &packed, coll->call);
 
-    keel_mpi_coll_send(round, to, packed, keel_mpi_part_bytes(parts, i));
+    keel_mpi_coll_send(coll, to, packed, keel_mpi_part_bytes(parts, i));
     free(room);
 }
 
-void keel_mpi_part_receive(const keel_mpi_parts_t *parts, uint32_t i, const keel_mpi_coll_t *round, uint32_t from)
+void keel_mpi_part_receive(const keel_mpi_parts_t *parts, uint32_t i, const keel_mpi_coll_t *coll, uint32_t from)
 {
     const size_t bytes = keel_mpi_part_bytes(parts, i);
     void *room = malloc(bytes + 1);
 
     if (room == NULL) {
-        keel_mpi_fatal(round->call, "no memory");
+        keel_mpi_fatal(coll->call, "no memory");
     }
-    keel_mpi_part_unpack(parts, i, room, keel_mpi_coll_receive(round, from, room, bytes));
+    keel_mpi_part_unpack(parts, i, room, keel_mpi_coll_receive(coll, from, room, bytes));
     free(room);
 }
 

@@ -27,8 +27,8 @@ int keel_mpi_place_check(const void *buffer, const keel_mpi_comm_t *comm, const 
 size_t keel_mpi_part_bytes(const keel_mpi_parts_t *parts, uint32_t i);
 void *keel_mpi_part_at(const keel_mpi_parts_t *parts, uint32_t i);
 /* to a rank, and from one: waits */
-void keel_mpi_part_send(const keel_mpi_parts_t *parts, uint32_t i, const keel_mpi_coll_t *round, uint32_t to);
-void keel_mpi_part_receive(const keel_mpi_parts_t *parts, uint32_t i, const keel_mpi_coll_t *round, uint32_t from);
+void keel_mpi_part_send(const keel_mpi_parts_t *parts, uint32_t i, const keel_mpi_coll_t *coll, uint32_t to);
+void keel_mpi_part_receive(const keel_mpi_parts_t *parts, uint32_t i, const keel_mpi_coll_t *coll, uint32_t from);
 /* packed bytes, allocated; and back to their place */
 void *keel_mpi_part_pack(const keel_mpi_parts_t *parts, uint32_t i, const char *call);
 void keel_mpi_part_unpack(const keel_mpi_parts_t *parts, uint32_t i, const void *packed, size_t bytes);

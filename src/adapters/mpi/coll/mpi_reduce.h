@@ -16,13 +16,13 @@ typedef struct keel_mpi_reduction {
 } keel_mpi_reduction_t;
 
 /* MPI_SUCCESS, or an error that was raised */
-int keel_mpi_reduction_make(keel_mpi_reduction_t *fold, const keel_mpi_comm_t *comm, int count, MPI_Datatype type,
+int keel_mpi_reduction_make(keel_mpi_reduction_t *reduction, const keel_mpi_comm_t *comm, int count, MPI_Datatype type,
                             MPI_Op op, const char *call);
 /* a copy of elements, to be ended */
-void *keel_mpi_reduction_begin(const keel_mpi_reduction_t *fold, const void *from);
-void keel_mpi_reduction_end(const keel_mpi_reduction_t *fold, void *elements);
-void keel_mpi_reduction_set(const keel_mpi_reduction_t *fold, void *to, const void *from);
+void *keel_mpi_reduction_begin(const keel_mpi_reduction_t *reduction, const void *from);
+void keel_mpi_reduction_end(const keel_mpi_reduction_t *reduction, void *elements);
+void keel_mpi_reduction_set(const keel_mpi_reduction_t *reduction, void *to, const void *from);
 /* what it holds, and after that what is packed, under the operation */
-void keel_mpi_reduction_append(const keel_mpi_reduction_t *fold, void **elements_p, const void *packed);
+void keel_mpi_reduction_append(const keel_mpi_reduction_t *reduction, void **elements_p, const void *packed);
 
 #endif

@@ -73,8 +73,8 @@ keel_mpi_comm_t *keel_mpi_comm_add(MPI_Comm handle, uint32_t size, uint32_t *mem
     for (unsigned i = 0; i < 4; i++) {
         comm->groups[i / 2][i % 2] = MPI_GROUP_NULL;
     }
-    comm->turn = keel_mpi_arena_alloc(sizeof(uint64_t), KEEL_MPI_ALIGN, call);
-    *(uint64_t *)keel_mpi_arena_at(comm->turn) = 0;
+    comm->coll_count = keel_mpi_arena_alloc(sizeof(uint64_t), KEEL_MPI_ALIGN, call);
+    *(uint64_t *)keel_mpi_arena_at(comm->coll_count) = 0;
     if (handle != MPI_COMM_NULL && !keel_mpi_table_add(&comms, (uintptr_t)handle, comm)) {
         keel_mpi_fatal(call, "no memory");
     }
@@ -97,7 +97,7 @@ void keel_mpi_comm_remove(keel_mpi_comm_t *comm)
     if (comm->handle != MPI_COMM_NULL) {
         keel_mpi_table_remove(&comms, (uintptr_t)comm->handle);
     }
-    keel_mpi_arena_free(comm->turn);
+    keel_mpi_arena_free(comm->coll_count);
     comm->is_gone = 1;
     if (comm->uses == 0) {
         comm_forget(comm);
@@ -203,7 +203,7 @@ void keel_mpi_comm_revive(void)
         keel_mpi_comm_t *comm = comms.entries[i].object;
 
         if (comm != NULL) {
-            const int is_freed = *(const uint64_t *)keel_mpi_arena_at(comm->turn) == KEEL_MPI_FREED;
+            const int is_freed = *(const uint64_t *)keel_mpi_arena_at(comm->coll_count) == KEEL_MPI_FREED;
 
             keel_mpi_handle_vars_revive(&comm->variables, is_freed, &comm->handle, &none, sizeof(none));
         }
@@ -222,26 +222,26 @@ uint64_t keel_mpi_comm_context_new(void)
 }
 
 /* by the first member, for all */
-static uint64_t context_agree(const keel_mpi_coll_t *round)
+static uint64_t context_agree(const keel_mpi_coll_t *coll)
 {
-    uint64_t context = (round->comm->rank == 0) ? keel_mpi_comm_context_new() : 0;
+    uint64_t context = (coll->comm->rank == 0) ? keel_mpi_comm_context_new() : 0;
 
-    keel_mpi_coll_bcast(round, 0, &context, sizeof(context));
+    keel_mpi_coll_bcast(coll, 0, &context, sizeof(context));
     return context;
 }
 
 uint64_t keel_mpi_comm_context(const keel_mpi_comm_t *comm, const char *call)
 {
-    const keel_mpi_coll_t round = keel_mpi_coll_begin(comm, call);
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(comm, call);
 
-    return context_agree(&round);
+    return context_agree(&coll);
 }
 
 uint64_t keel_mpi_comm_context_tagged(const keel_mpi_comm_t *comm, int tag, const char *call)
 {
-    const keel_mpi_coll_t round = {comm, comm->context, -1 - (int64_t)tag, call, 0};
+    const keel_mpi_coll_t coll = {comm, comm->context, -1 - (int64_t)tag, call, 0};
 
-    return context_agree(&round);
+    return context_agree(&coll);
 }
 
 /* ---- calls ---- */
@@ -377,7 +377,7 @@ static int comm_free(MPI_Comm *comm)
         return keel_mpi_raise(*comm, MPI_ERR_COMM, "MPI_Comm_free", "one of those that are always there");
     }
     if (keel_mpi.phase == KEEL_MPI_RUNS && !of->is_late) {
-        *(uint64_t *)keel_mpi_arena_at(of->turn) = KEEL_MPI_FREED;
+        *(uint64_t *)keel_mpi_arena_at(of->coll_count) = KEEL_MPI_FREED;
         of->variables.freed_by = comm;
         *comm = MPI_COMM_NULL;
         return MPI_SUCCESS;

@@ -18,7 +18,7 @@ typedef struct keel_mpi_comm {
     uint32_t peer_count; /* of those that messages go to: the members; of an intercommunicator the other group */
     uint32_t *peers;     /* ranks of the job; of an intracommunicator the members' own array */
     uint64_t context;    /* of its messages; the next one is that of its collectives */
-    uint64_t turn;       /* offset of the number of collectives it has done, a block of the arena */
+    uint64_t coll_count; /* offset of the number of collectives it has done, a block of the arena */
     struct keel_mpi_topology *topology; /* NULL: none */
     MPI_Group groups[2][2];             /* mpi_group.c: by is_late and is_remote; MPI_GROUP_NULL: none yet */
     unsigned uses;                      /* by requests that are open */

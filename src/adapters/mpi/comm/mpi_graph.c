@@ -192,23 +192,23 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
 typedef struct {
     int *edges;
     uint64_t count;
-} told_t;
+} edge_list_t;
 
 /* the caller's edges that a rank has part in, or all of them where that is no rank */
-static told_t edges_of(int rank, int n, const int sources[], const int degrees[], const int destinations[],
-                       const int *weights, const char *call)
+static edge_list_t edges_of(int rank, int n, const int sources[], const int degrees[], const int destinations[],
+                            const int *weights, const char *call)
 {
-    told_t told = {0};
+    edge_list_t list = {0};
     size_t total = 0, at = 0;
 
     for (int i = 0; i < n; i++) {
         total += (size_t)degrees[i];
     }
-    told.edges = keel_mpi_ints_copy(NULL, 3 * total, call);
+    list.edges = keel_mpi_ints_copy(NULL, 3 * total, call);
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < degrees[i]; j++, at++) {
             if (sources[i] == rank || destinations[at] == rank) {
-                int *edge = told.edges + 3 * told.count++;
+                int *edge = list.edges + 3 * list.count++;
 
                 edge[0] = sources[i];
                 edge[1] = destinations[at];
@@ -216,20 +216,20 @@ static told_t edges_of(int rank, int n, const int sources[], const int degrees[]
             }
         }
     }
-    return told;
+    return list;
 }
 
-static void edges_take(keel_mpi_topology_t *graph, int rank, const told_t *told, const char *call)
+static void edges_take(keel_mpi_topology_t *graph, int rank, const edge_list_t *list, const char *call)
 {
-    graph->in = realloc(graph->in, ((size_t)graph->in_count + told->count + 1) * sizeof(int));
-    graph->in_weights = realloc(graph->in_weights, ((size_t)graph->in_count + told->count + 1) * sizeof(int));
-    graph->out = realloc(graph->out, ((size_t)graph->out_count + told->count + 1) * sizeof(int));
-    graph->out_weights = realloc(graph->out_weights, ((size_t)graph->out_count + told->count + 1) * sizeof(int));
+    graph->in = realloc(graph->in, ((size_t)graph->in_count + list->count + 1) * sizeof(int));
+    graph->in_weights = realloc(graph->in_weights, ((size_t)graph->in_count + list->count + 1) * sizeof(int));
+    graph->out = realloc(graph->out, ((size_t)graph->out_count + list->count + 1) * sizeof(int));
+    graph->out_weights = realloc(graph->out_weights, ((size_t)graph->out_count + list->count + 1) * sizeof(int));
     if (graph->in == NULL || graph->in_weights == NULL || graph->out == NULL || graph->out_weights == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    for (uint64_t i = 0; i < told->count; i++) {
-        const int *edge = told->edges + 3 * i;
+    for (uint64_t i = 0; i < list->count; i++) {
+        const int *edge = list->edges + 3 * i;
 
         if (edge[1] == rank) {
             graph->in[graph->in_count] = edge[0];
@@ -247,23 +247,23 @@ static void edges_exchange(const keel_mpi_comm_t *of, keel_mpi_topology_t *graph
                            const int degrees[], const int destinations[], const int *weights)
 {
     static const char call[] = "MPI_Dist_graph_create";
-    const keel_mpi_coll_t round = keel_mpi_coll_begin(of, call);
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(of, call);
 
     for (uint32_t i = 0; i < of->size; i++) {
-        told_t told = edges_of((int)i, n, sources, degrees, destinations, weights, call);
+        edge_list_t list = edges_of((int)i, n, sources, degrees, destinations, weights, call);
 
-        keel_mpi_coll_send(&round, i, &told.count, sizeof(told.count));
-        keel_mpi_coll_send(&round, i, told.edges, 3 * told.count * sizeof(int));
-        free(told.edges);
+        keel_mpi_coll_send(&coll, i, &list.count, sizeof(list.count));
+        keel_mpi_coll_send(&coll, i, list.edges, 3 * list.count * sizeof(int));
+        free(list.edges);
     }
     for (uint32_t i = 0; i < of->size; i++) {
-        told_t told = {0};
+        edge_list_t list = {0};
 
-        keel_mpi_coll_receive(&round, i, &told.count, sizeof(told.count));
-        told.edges = keel_mpi_ints_copy(NULL, 3 * told.count, call);
-        keel_mpi_coll_receive(&round, i, told.edges, 3 * told.count * sizeof(int));
-        edges_take(graph, (int)of->rank, &told, call);
-        free(told.edges);
+        keel_mpi_coll_receive(&coll, i, &list.count, sizeof(list.count));
+        list.edges = keel_mpi_ints_copy(NULL, 3 * list.count, call);
+        keel_mpi_coll_receive(&coll, i, list.edges, 3 * list.count * sizeof(int));
+        edges_take(graph, (int)of->rank, &list, call);
+        free(list.edges);
     }
 }
 

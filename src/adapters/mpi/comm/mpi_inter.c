@@ -9,7 +9,7 @@
 typedef struct {
     uint64_t size, context;
     uint64_t is_high;
-} told_t;
+} leader_info_t;
 
 /* ---- between the first ranks of both groups ---- */
 
@@ -32,46 +32,46 @@ const keel_mpi_comm_t *keel_mpi_inter_others(const keel_mpi_comm_t *comm, keel_m
     return room;
 }
 
-keel_mpi_coll_t keel_mpi_inter_across(const keel_mpi_coll_t *round, const keel_mpi_comm_t *others)
+keel_mpi_coll_t keel_mpi_inter_across(const keel_mpi_coll_t *coll, const keel_mpi_comm_t *others)
 {
-    keel_mpi_coll_t across = *round;
+    keel_mpi_coll_t across = *coll;
 
     across.comm = others;
     return across;
 }
 
 /* what each group says to the other, by its first rank; known to all of both then. @a round is of the intercommunicator */
-static void exchange(const keel_mpi_coll_t *round, const void *mine, size_t bytes, void *theirs, size_t their_bytes)
+static void exchange(const keel_mpi_coll_t *coll, const void *mine, size_t bytes, void *theirs, size_t their_bytes)
 {
-    const keel_mpi_comm_t *inter = round->comm;
+    const keel_mpi_comm_t *inter = coll->comm;
 
     if (inter->rank == 0) {
-        keel_mpi_channel_send(inter->peers[0], round->context, round->tag, mine, bytes, round->call);
-        keel_mpi_channel_receive(inter->peers[0], round->context, round->tag, theirs, their_bytes, round->call);
+        keel_mpi_channel_send(inter->peers[0], coll->context, coll->tag, mine, bytes, coll->call);
+        keel_mpi_channel_receive(inter->peers[0], coll->context, coll->tag, theirs, their_bytes, coll->call);
     }
-    keel_mpi_coll_bcast(round, 0, theirs, their_bytes);
+    keel_mpi_coll_bcast(coll, 0, theirs, their_bytes);
 }
 
-void keel_mpi_inter_barrier(const keel_mpi_coll_t *round)
+void keel_mpi_inter_barrier(const keel_mpi_coll_t *coll)
 {
     char nothing = 0;
 
-    keel_mpi_coll_barrier(round);
-    exchange(round, &nothing, sizeof(nothing), &nothing, sizeof(nothing));
+    keel_mpi_coll_barrier(coll);
+    exchange(coll, &nothing, sizeof(nothing), &nothing, sizeof(nothing));
 }
 
 uint64_t keel_mpi_inter_context(const keel_mpi_comm_t *inter, const char *call)
 {
-    const keel_mpi_coll_t round = keel_mpi_coll_begin(inter, call);
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(inter, call);
     uint64_t mine = 0, theirs = 0;
 
     if (inter->rank == 0 && is_first(inter)) {
         mine = keel_mpi_comm_context_new();
     }
     if (is_first(inter)) {
-        keel_mpi_coll_bcast(&round, 0, &mine, sizeof(mine));
+        keel_mpi_coll_bcast(&coll, 0, &mine, sizeof(mine));
     }
-    exchange(&round, &mine, sizeof(mine), &theirs, sizeof(theirs));
+    exchange(&coll, &mine, sizeof(mine), &theirs, sizeof(theirs));
     return is_first(inter) ? mine : theirs;
 }
 
@@ -79,11 +79,11 @@ uint64_t keel_mpi_inter_context(const keel_mpi_comm_t *inter, const char *call)
 
 /* the other group's first rank is @a leader, a rank of the job; the messages are told apart by the tag */
 static uint32_t *leaders_exchange(const keel_mpi_comm_t *local, const keel_mpi_comm_t *peer, uint32_t leader, int tag,
-                                  told_t *told)
+                                  leader_info_t *info)
 {
     static const char call[] = "MPI_Intercomm_create";
     const int64_t mark = -1 - (int64_t)tag; /* those of the communicator's collectives are not negative */
-    told_t mine = {local->size, 0, 0};
+    leader_info_t mine = {local->size, 0, 0};
     uint32_t *remote;
 
     if (keel_mpi.rank < leader) {
@@ -91,13 +91,13 @@ static uint32_t *leaders_exchange(const keel_mpi_comm_t *local, const keel_mpi_c
     }
     keel_mpi_channel_send(leader, peer->context + 1, mark, &mine, sizeof(mine), call);
     keel_mpi_channel_send(leader, peer->context + 1, mark, local->members, local->size * sizeof(*local->members), call);
-    keel_mpi_channel_receive(leader, peer->context + 1, mark, told, sizeof(*told), call);
-    remote = calloc(told->size + 1, sizeof(*remote));
+    keel_mpi_channel_receive(leader, peer->context + 1, mark, info, sizeof(*info), call);
+    remote = calloc(info->size + 1, sizeof(*remote));
     if (remote == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    keel_mpi_channel_receive(leader, peer->context + 1, mark, remote, told->size * sizeof(*remote), call);
-    told->context = (keel_mpi.rank < leader) ? mine.context : told->context;
+    keel_mpi_channel_receive(leader, peer->context + 1, mark, remote, info->size * sizeof(*remote), call);
+    info->context = (keel_mpi.rank < leader) ? mine.context : info->context;
     return remote;
 }
 
@@ -107,33 +107,33 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
     static const char call[] = "MPI_Intercomm_create";
     const keel_mpi_comm_t *peer;
     uint32_t *remote = NULL;
-    keel_mpi_coll_t round;
-    told_t told = {0};
+    keel_mpi_coll_t coll;
+    leader_info_t info = {0};
     int code;
     KEEL_MPI_INTRA(of, local_comm, "MPI_Intercomm_create")
 
     if (local_leader < 0 || (uint32_t)local_leader >= of->size) {
         return keel_mpi_raise(local_comm, MPI_ERR_RANK, call, "a local leader that is no rank of the communicator");
     }
-    round = keel_mpi_coll_begin(of, call);
+    coll = keel_mpi_coll_begin(of, call);
     if (of->rank == (uint32_t)local_leader) {
         peer = keel_mpi_comm_of(peer_comm);
         if (peer == NULL || remote_leader < 0 || (uint32_t)remote_leader >= peer->peer_count) {
             return keel_mpi_raise(local_comm, peer == NULL ? MPI_ERR_COMM : MPI_ERR_RANK, call,
                                   "a remote leader that is no rank of the peer communicator");
         }
-        remote = leaders_exchange(of, peer, peer->peers[remote_leader], tag, &told);
+        remote = leaders_exchange(of, peer, peer->peers[remote_leader], tag, &info);
     }
-    keel_mpi_coll_bcast(&round, (uint32_t)local_leader, &told, sizeof(told));
-    remote = (remote == NULL) ? calloc(told.size + 1, sizeof(*remote)) : remote;
+    keel_mpi_coll_bcast(&coll, (uint32_t)local_leader, &info, sizeof(info));
+    remote = (remote == NULL) ? calloc(info.size + 1, sizeof(*remote)) : remote;
     if (remote == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    keel_mpi_coll_bcast(&round, (uint32_t)local_leader, remote, told.size * sizeof(*remote));
-    code = keel_mpi_comm_make_of(of, of->size, keel_mpi_members_copy(of->size, of->members, call), told.context,
+    keel_mpi_coll_bcast(&coll, (uint32_t)local_leader, remote, info.size * sizeof(*remote));
+    code = keel_mpi_comm_make_of(of, of->size, keel_mpi_members_copy(of->size, of->members, call), info.context,
                                  newintercomm, call);
     if (code == MPI_SUCCESS) {
-        keel_mpi_comm_set_remote(keel_mpi_comm_of(*newintercomm), (uint32_t)told.size, remote);
+        keel_mpi_comm_set_remote(keel_mpi_comm_of(*newintercomm), (uint32_t)info.size, remote);
     }
     return code;
 }
@@ -142,27 +142,27 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
     static const char call[] = "MPI_Intercomm_merge";
     uint64_t mine = high != 0, theirs = 0, context;
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     uint32_t *members, first;
-    int is_ahead;
+    int comes_first;
     KEEL_MPI_COMM(of, intercomm, "MPI_Intercomm_merge")
 
     if (!keel_mpi_comm_is_inter(of)) {
         return keel_mpi_raise(intercomm, MPI_ERR_COMM, call, "not an intercommunicator");
     }
     context = keel_mpi_inter_context(of, call);
-    round = keel_mpi_coll_begin(of, call);
-    exchange(&round, &mine, sizeof(mine), &theirs, sizeof(theirs));
-    is_ahead = (mine != theirs) ? !high : is_first(of);
+    coll = keel_mpi_coll_begin(of, call);
+    exchange(&coll, &mine, sizeof(mine), &theirs, sizeof(theirs));
+    comes_first = (mine != theirs) ? !high : is_first(of);
     members = malloc((of->size + of->peer_count) * sizeof(*members));
     if (members == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    first = is_ahead ? 0 : of->peer_count;
+    first = comes_first ? 0 : of->peer_count;
     for (uint32_t i = 0; i < of->size; i++) {
         members[first + i] = of->members[i];
     }
-    first = is_ahead ? of->size : 0;
+    first = comes_first ? of->size : 0;
     for (uint32_t i = 0; i < of->peer_count; i++) {
         members[first + i] = of->peers[i];
     }
@@ -192,15 +192,15 @@ int keel_mpi_inter_split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm
 {
     const keel_mpi_split_t mine = {color, key, of->rank, keel_mpi.rank};
     const uint64_t context = keel_mpi_inter_context(of, call);
-    const keel_mpi_coll_t round = keel_mpi_coll_begin(of, call);
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(of, call);
     keel_mpi_split_t *all = malloc(of->size * sizeof(*all)), *theirs = malloc(of->peer_count * sizeof(*theirs));
     uint32_t *members, *remote, size, remote_size;
 
     if (all == NULL || theirs == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    keel_mpi_coll_allgather(&round, &mine, sizeof(mine), all);
-    exchange(&round, all, of->size * sizeof(*all), theirs, of->peer_count * sizeof(*theirs));
+    keel_mpi_coll_allgather(&coll, &mine, sizeof(mine), all);
+    exchange(&coll, all, of->size * sizeof(*all), theirs, of->peer_count * sizeof(*theirs));
     members = keel_mpi_split_choose(all, of->size, color, &size, call);
     remote = keel_mpi_split_choose(theirs, of->peer_count, color, &remote_size, call);
     free(all);
@@ -212,16 +212,16 @@ int keel_mpi_inter_create(const keel_mpi_comm_t *of, uint32_t size, const uint32
                           const char *call)
 {
     const uint64_t context = keel_mpi_inter_context(of, call);
-    const keel_mpi_coll_t round = keel_mpi_coll_begin(of, call);
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(of, call);
     uint32_t remote_size = 0, *remote, *members = keel_mpi_members_copy(size, ranks, call);
     int is_member = 0;
 
-    exchange(&round, &size, sizeof(size), &remote_size, sizeof(remote_size));
+    exchange(&coll, &size, sizeof(size), &remote_size, sizeof(remote_size));
     remote = calloc(remote_size + 1, sizeof(*remote));
     if (remote == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    exchange(&round, ranks, size * sizeof(*ranks), remote, remote_size * sizeof(*remote));
+    exchange(&coll, ranks, size * sizeof(*ranks), remote, remote_size * sizeof(*remote));
     for (uint32_t i = 0; i < size; i++) {
         is_member |= ranks[i] == keel_mpi.rank;
     }

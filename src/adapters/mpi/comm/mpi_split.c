@@ -40,14 +40,14 @@ int keel_mpi_comm_split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm 
 {
     const keel_mpi_split_t mine = {color, key, of->rank, keel_mpi.rank};
     const uint64_t context = keel_mpi_comm_context(of, call);
-    const keel_mpi_coll_t round = keel_mpi_coll_begin(of, call);
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(of, call);
     keel_mpi_split_t *all = malloc(of->size * sizeof(*all));
     uint32_t *members, size;
 
     if (all == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    keel_mpi_coll_allgather(&round, &mine, sizeof(mine), all);
+    keel_mpi_coll_allgather(&coll, &mine, sizeof(mine), all);
     members = keel_mpi_split_choose(all, of->size, color, &size, call);
     free(all);
     if (color == MPI_UNDEFINED) {

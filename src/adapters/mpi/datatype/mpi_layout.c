@@ -349,7 +349,7 @@ typedef struct {
     const char *buffer;
 } pack_t;
 
-static int pack_piece(void *user, ptrdiff_t offset, size_t length)
+static int pack_chunk(void *user, ptrdiff_t offset, size_t length)
 {
     pack_t *pack = user;
 
@@ -362,7 +362,7 @@ void keel_mpi_pack_into(const void *buffer, size_t count, const keel_mpi_layout_
 {
     pack_t pack = {packed, buffer};
 
-    (void)keel_mpi_layout_each(layout, count, pack_piece, &pack);
+    (void)keel_mpi_layout_each(layout, count, pack_chunk, &pack);
 }
 
 void *keel_mpi_pack(const void *buffer, size_t count, const keel_mpi_layout_t *layout, const void **packed_p,
@@ -386,19 +386,19 @@ void *keel_mpi_pack(const void *buffer, size_t count, const keel_mpi_layout_t *l
 
 typedef struct {
     const char *packed;
-    size_t left;
+    size_t remaining;
     char *buffer;
 } unpack_t;
 
-static int unpack_piece(void *user, ptrdiff_t offset, size_t length)
+static int unpack_chunk(void *user, ptrdiff_t offset, size_t length)
 {
     unpack_t *unpack = user;
-    const size_t some = (length < unpack->left) ? length : unpack->left;
+    const size_t some = (length < unpack->remaining) ? length : unpack->remaining;
 
     memcpy(unpack->buffer + offset, unpack->packed, some);
     unpack->packed += some;
-    unpack->left -= some;
-    return unpack->left > 0;
+    unpack->remaining -= some;
+    return unpack->remaining > 0;
 }
 
 void keel_mpi_unpack(const void *packed, size_t bytes, void *buffer, size_t count, const keel_mpi_layout_t *layout)
@@ -406,6 +406,6 @@ void keel_mpi_unpack(const void *packed, size_t bytes, void *buffer, size_t coun
     unpack_t unpack = {packed, bytes, buffer};
 
     if (bytes > 0) {
-        (void)keel_mpi_layout_each(layout, count, unpack_piece, &unpack);
+        (void)keel_mpi_layout_each(layout, count, unpack_chunk, &unpack);
     }
 }

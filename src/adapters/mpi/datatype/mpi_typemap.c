@@ -116,8 +116,8 @@ static int blocks(const keel_mpi_contents_t *contents, const keel_mpi_runs_t *in
 }
 
 /* as many blocks one stride apart */
-static int stride(const keel_mpi_contents_t *contents, const keel_mpi_runs_t *inner, ptrdiff_t extent,
-                  keel_mpi_runs_t *runs)
+static int strided_blocks(const keel_mpi_contents_t *contents, const keel_mpi_runs_t *inner, ptrdiff_t extent,
+                          keel_mpi_runs_t *runs)
 {
     const ptrdiff_t apart =
         (contents->combiner == MPI_COMBINER_HVECTOR) ? contents->addresses[0] : contents->integers[2] * extent;
@@ -131,24 +131,24 @@ static int stride(const keel_mpi_contents_t *contents, const keel_mpi_runs_t *in
 }
 
 /* of an array of arrays, from the dimension on whose elements are @a extent apart: the last one is that of the innermost arrays */
-static int part(const keel_mpi_contents_t *contents, const keel_mpi_runs_t *inner, ptrdiff_t extent, int dimension,
-                ptrdiff_t at, keel_mpi_runs_t *runs)
+static int subarray(const keel_mpi_contents_t *contents, const keel_mpi_runs_t *inner, ptrdiff_t extent, int dimension,
+                    ptrdiff_t at, keel_mpi_runs_t *runs)
 {
     const int dimensions = contents->integers[0], *sizes = contents->integers + 1;
     const int *some = sizes + dimensions, *starts = some + dimensions;
     const int is_fortran = starts[dimensions] == MPI_ORDER_FORTRAN;
-    const int here = is_fortran ? dimensions - 1 - dimension : dimension;
+    const int axis = is_fortran ? dimensions - 1 - dimension : dimension;
     ptrdiff_t apart = extent;
 
     for (int i = dimension + 1; i < dimensions; i++) {
         apart *= sizes[is_fortran ? dimensions - 1 - i : i];
     }
-    at += starts[here] * apart;
+    at += starts[axis] * apart;
     if (dimension + 1 == dimensions) {
-        return repeat(runs, inner, at, (size_t)some[here], extent);
+        return repeat(runs, inner, at, (size_t)some[axis], extent);
     }
-    for (int i = 0; i < some[here]; i++) {
-        if (!part(contents, inner, extent, dimension + 1, at + i * apart, runs)) {
+    for (int i = 0; i < some[axis]; i++) {
+        if (!subarray(contents, inner, extent, dimension + 1, at + i * apart, runs)) {
             return 0;
         }
     }
@@ -191,10 +191,10 @@ static int constructed(const keel_mpi_contents_t *contents, keel_mpi_named_cb_t 
         break;
     case MPI_COMBINER_VECTOR:
     case MPI_COMBINER_HVECTOR:
-        is_done = stride(contents, &inner, extent, runs);
+        is_done = strided_blocks(contents, &inner, extent, runs);
         break;
     case MPI_COMBINER_SUBARRAY:
-        is_done = part(contents, &inner, extent, 0, 0, runs);
+        is_done = subarray(contents, &inner, extent, 0, 0, runs);
         break;
     default:
         is_done = blocks(contents, &inner, extent, runs);

@@ -37,7 +37,7 @@ static int once(int code)
     return code;
 }
 
-static void say(int is_once, const char *call)
+static void declare_if(int is_once, const char *call)
 {
     if (is_once && keel_mpi.phase == KEEL_MPI_RUNS) {
         keel_mpi_ordered_set_nondeterministic(call);
@@ -68,20 +68,20 @@ static void file_make(const keel_mpi_comm_t *of, uint64_t context, const char *f
 }
 
 /* by the first rank, which alone may find that it is there already, and then by the others; all have it, or none has */
-static int open_together(const keel_mpi_coll_t *round, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+static int open_together(const keel_mpi_coll_t *coll, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
     const int removed = MPI_MODE_DELETE_ON_CLOSE | ((amode & MPI_MODE_RDWR) ? 0 : MPI_MODE_SEQUENTIAL); /* done here */
-    const int others = amode & ~(MPI_MODE_EXCL | removed), is_first = round->comm->rank == 0;
+    const int others = amode & ~(MPI_MODE_EXCL | removed), is_first = coll->comm->rank == 0;
     const int first = keel_mpi_is_replaying() ? others : amode & ~removed; /* it is there already */
     int code = is_first ? PMPI_File_open(MPI_COMM_SELF, filename, first, info, fh) : MPI_SUCCESS;
     int is_any;
 
-    keel_mpi_coll_bcast(round, 0, &code, sizeof(code));
+    keel_mpi_coll_bcast(coll, 0, &code, sizeof(code));
     if (code != MPI_SUCCESS) {
         return code;
     }
     code = is_first ? MPI_SUCCESS : PMPI_File_open(MPI_COMM_SELF, filename, others, info, fh);
-    is_any = keel_mpi_coll_any(round, code != MPI_SUCCESS);
+    is_any = keel_mpi_coll_any(coll, code != MPI_SUCCESS);
     if (is_any && code == MPI_SUCCESS) {
         PMPI_File_close(fh);
     }
@@ -91,17 +91,17 @@ static int open_together(const keel_mpi_coll_t *round, const char *filename, int
 int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
     uint64_t context;
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     int code;
     KEEL_MPI_INTRA(of, comm, "MPI_File_open")
 
     if (of->size == 1 && keel_mpi.phase == KEEL_MPI_RUNS) {
         return PMPI_File_open(MPI_COMM_SELF, filename, amode, info, fh);
     }
-    say((amode & (MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE)) != 0, "MPI_File_open");
+    declare_if((amode & (MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE)) != 0, "MPI_File_open");
     context = keel_mpi_comm_context(of, "MPI_File_open");
-    round = keel_mpi_coll_begin(of, "MPI_File_open");
-    code = open_together(&round, filename, amode, info, fh);
+    coll = keel_mpi_coll_begin(of, "MPI_File_open");
+    code = open_together(&coll, filename, amode, info, fh);
     if (code == MPI_SUCCESS) {
         file_make(of, context, filename, amode, fh);
     } else {
@@ -119,16 +119,16 @@ static void file_destroy(keel_mpi_file_t *file)
     free(file);
 }
 
-static int close_together(keel_mpi_file_t *file, const keel_mpi_coll_t *round, MPI_File *fh)
+static int close_together(keel_mpi_file_t *file, const keel_mpi_coll_t *coll, MPI_File *fh)
 {
     const int code = PMPI_File_close(fh);
 
     if (file->name != NULL) { /* when all have closed it, and gone when a call returns */
-        keel_mpi_coll_barrier(round);
+        keel_mpi_coll_barrier(coll);
         if (file->comm->rank == 0 || keel_mpi_is_replaying()) { /* who has opened it again has made it again */
             PMPI_File_delete(file->name, MPI_INFO_NULL);
         }
-        keel_mpi_coll_barrier(round);
+        keel_mpi_coll_barrier(coll);
     }
     file_destroy(file);
     return code;
@@ -137,7 +137,7 @@ static int close_together(keel_mpi_file_t *file, const keel_mpi_coll_t *round, M
 int MPI_File_close(MPI_File *fh)
 {
     keel_mpi_file_t *file;
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     int amode = 0;
 
     keel_mpi_begin("MPI_File_close");
@@ -146,16 +146,16 @@ int MPI_File_close(MPI_File *fh)
         return PMPI_File_close(fh);
     }
     if (file->variables.freed_by == NULL) {
-        round = keel_mpi_coll_begin(file->comm, "MPI_File_close");
-        keel_mpi_coll_barrier(&round);
+        coll = keel_mpi_coll_begin(file->comm, "MPI_File_close");
+        keel_mpi_coll_barrier(&coll);
         if (keel_mpi.phase != KEEL_MPI_RUNS || file->is_late) {
-            return close_together(file, &round, fh);
+            return close_together(file, &coll, fh);
         }
         PMPI_File_get_amode(*fh, &amode);
         if (!(amode & MPI_MODE_RDONLY)) {
             PMPI_File_sync(*fh);
         }
-        *(uint64_t *)keel_mpi_arena_at(file->comm->turn) = KEEL_MPI_FREED;
+        *(uint64_t *)keel_mpi_arena_at(file->comm->coll_count) = KEEL_MPI_FREED;
         file->variables.freed_by = fh;
     }
     *fh = MPI_FILE_NULL;
@@ -193,21 +193,21 @@ int MPI_File_get_amode(MPI_File fh, int *amode)
     int MPI_File_##_name(MPI_File fh, MPI_Offset size)                                        \
     {                                                                                         \
         const keel_mpi_file_t *file;                                                          \
-        keel_mpi_coll_t round;                                                                \
+        keel_mpi_coll_t coll;                                                                 \
         int code = MPI_SUCCESS;                                                               \
                                                                                               \
         keel_mpi_begin("MPI_File_" #_name);                                                   \
-        say(1, "MPI_File_" #_name);                                                           \
+        declare_if(1, "MPI_File_" #_name);                                                    \
         file = keel_mpi_file_of(fh);                                                          \
         if (file == NULL) {                                                                   \
             return PMPI_File_##_name(fh, size);                                               \
         }                                                                                     \
-        round = keel_mpi_coll_begin(file->comm, "MPI_File_" #_name);                          \
-        keel_mpi_coll_barrier(&round);                                                        \
+        coll = keel_mpi_coll_begin(file->comm, "MPI_File_" #_name);                           \
+        keel_mpi_coll_barrier(&coll);                                                         \
         if (file->comm->rank == 0) {                                                          \
             code = once(keel_mpi_is_replaying() ? MPI_SUCCESS : PMPI_File_##_name(fh, size)); \
         }                                                                                     \
-        keel_mpi_coll_bcast(&round, 0, &code, sizeof(code));                                  \
+        keel_mpi_coll_bcast(&coll, 0, &code, sizeof(code));                                   \
         return code;                                                                          \
     }
 DEFINE_SIZE(set_size)
@@ -216,7 +216,7 @@ DEFINE_SIZE(preallocate)
 int MPI_File_delete(const char *filename, MPI_Info info)
 {
     keel_mpi_begin("MPI_File_delete");
-    say(1, "MPI_File_delete");
+    declare_if(1, "MPI_File_delete");
     return once(keel_mpi_is_replaying() ? MPI_SUCCESS : PMPI_File_delete(filename, info));
 }
 
@@ -259,7 +259,7 @@ void keel_mpi_file_revive(void)
         keel_mpi_file_t *file = files.entries[i].object;
 
         if (file != NULL) {
-            const int is_closed = *(const uint64_t *)keel_mpi_arena_at(file->comm->turn) == KEEL_MPI_FREED;
+            const int is_closed = *(const uint64_t *)keel_mpi_arena_at(file->comm->coll_count) == KEEL_MPI_FREED;
 
             file->is_split = 0;
             keel_mpi_handle_vars_revive(&file->variables, is_closed, &file->handle, &none, sizeof(none));

@@ -45,7 +45,7 @@ static int file_raise(MPI_File fh, int class)
 
 void keel_mpi_file_shared_make(keel_mpi_file_t *file, const char *call)
 {
-    const keel_mpi_coll_t round = keel_mpi_coll_begin(file->comm, call);
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(file->comm, call);
     MPI_Offset bytes = 0;
 
     file->unit = 1;
@@ -56,7 +56,7 @@ void keel_mpi_file_shared_make(keel_mpi_file_t *file, const char *call)
         }
         pointer_set(file, (uint64_t)bytes, call);
     }
-    keel_mpi_coll_bcast(&round, 0, &file->pointer, sizeof(file->pointer));
+    keel_mpi_coll_bcast(&coll, 0, &file->pointer, sizeof(file->pointer));
 }
 
 void keel_mpi_file_shared_unmake(const keel_mpi_file_t *file)
@@ -73,7 +73,7 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
 {
     static const char call[] = "MPI_File_set_view";
     keel_mpi_file_t *file;
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     int code;
 
     keel_mpi_begin(call);
@@ -81,11 +81,11 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     if (file == NULL) {
         return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
     }
-    round = keel_mpi_coll_begin(file->comm, call);
-    keel_mpi_coll_barrier(&round); /* what was read and written by the old view is done */
+    coll = keel_mpi_coll_begin(file->comm, call);
+    keel_mpi_coll_barrier(&coll); /* what was read and written by the old view is done */
     if (disp == MPI_DISPLACEMENT_CURRENT && (file->amode & MPI_MODE_SEQUENTIAL)) {
         PMPI_File_get_byte_offset(fh, (MPI_Offset)pointer_get(file, call), &disp);
-        keel_mpi_coll_barrier(&round);
+        keel_mpi_coll_barrier(&coll);
     }
     code = PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
     if (code == MPI_SUCCESS) {
@@ -94,7 +94,7 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     if (file->comm->rank == 0 && code == MPI_SUCCESS) {
         pointer_set(file, 0, call);
     }
-    keel_mpi_coll_barrier(&round);
+    keel_mpi_coll_barrier(&coll);
     return code;
 }
 
@@ -127,7 +127,7 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 {
     static const char call[] = "MPI_File_seek_shared";
     const keel_mpi_file_t *file;
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     int code = MPI_SUCCESS;
 
     keel_mpi_begin(call);
@@ -135,8 +135,8 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
     if (file == NULL) {
         return PMPI_File_seek_shared(fh, offset, whence);
     }
-    round = keel_mpi_coll_begin(file->comm, call);
-    keel_mpi_coll_barrier(&round);
+    coll = keel_mpi_coll_begin(file->comm, call);
+    keel_mpi_coll_barrier(&coll);
     if (file->comm->rank == 0) {
         if (whence == MPI_SEEK_CUR) {
             offset += (MPI_Offset)pointer_get(file, call);
@@ -150,7 +150,7 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
             pointer_set(file, (uint64_t)offset, call);
         }
     }
-    keel_mpi_coll_bcast(&round, 0, &code, sizeof(code));
+    keel_mpi_coll_bcast(&coll, 0, &code, sizeof(code));
     return (code == MPI_SUCCESS) ? code : file_raise(fh, code);
 }
 
@@ -173,24 +173,24 @@ static MPI_Offset place_any(const keel_mpi_file_t *file, int count, MPI_Datatype
 /* Collective: log n messages each. */
 static MPI_Offset place_ordered(const keel_mpi_file_t *file, int count, MPI_Datatype type, const char *call)
 {
-    const keel_mpi_coll_t round = keel_mpi_coll_begin(file->comm, call);
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(file->comm, call);
     const uint32_t size = file->comm->size, rank = file->comm->rank;
     const uint64_t mine = length_of(file, count, type);
     uint64_t sum = mine, before = 0, first = 0;
 
     for (uint64_t distance = 1; distance < size; distance *= 2) {
         if (rank + distance < size) {
-            keel_mpi_coll_send(&round, (uint32_t)(rank + distance), &sum, sizeof(sum));
+            keel_mpi_coll_send(&coll, (uint32_t)(rank + distance), &sum, sizeof(sum));
         }
         if (rank >= distance) {
-            keel_mpi_coll_receive(&round, (uint32_t)(rank - distance), &before, sizeof(before));
+            keel_mpi_coll_receive(&coll, (uint32_t)(rank - distance), &before, sizeof(before));
             sum += before;
         }
     }
     if (rank == size - 1) {
         first = pointer_add(file, sum, call);
     }
-    keel_mpi_coll_bcast(&round, size - 1, &first, sizeof(first));
+    keel_mpi_coll_bcast(&coll, size - 1, &first, sizeof(first));
     return (MPI_Offset)(first + sum - mine);
 }
 

@@ -26,14 +26,14 @@ keel_mpi_t keel_mpi;
 
 /* ---- ends ---- */
 
-static void say(const char *call, const char *what)
+static void print_error(const char *call, const char *what)
 {
     fprintf(stderr, "mpi %u error: %s: %s\n", keel_mpi.rank, call, what);
 }
 
 void keel_mpi_fatal(const char *call, const char *what)
 {
-    say(call, what);
+    print_error(call, what);
     if (keel_mpi.ctx != NULL) {
         keel_abort(keel_mpi.ctx, EXIT_FAILURE);
     }
@@ -76,10 +76,10 @@ static int init(int *argc, char ***argv, int required, int *provided, const char
         keel_mpi_fatal(call, keel_mpi.is_final ? "MPI_Finalize was called" : "it was called already");
     }
     keel_mpi_profiling_redirect();
-    if (getenv("KEEL_OPLOG_SIZE") == NULL && !keel_mpi.is_promised) { /* nothing is logged */
+    if (getenv("KEEL_OPLOG_SIZE") == NULL && !keel_mpi.is_deterministic_mode) { /* nothing is logged */
         env[count++] = "KEEL_OPLOG_SIZE=1m";
     }
-    if (getenv("KEEL_GETLOG_SIZE") == NULL && !keel_mpi.is_promised) {
+    if (getenv("KEEL_GETLOG_SIZE") == NULL && !keel_mpi.is_deterministic_mode) {
         env[count++] = "KEEL_GETLOG_SIZE=1m";
     }
     status = keel_init(&params, &keel_mpi.ctx);
@@ -129,22 +129,22 @@ int MPI_Finalized(int *flag)
 
 int MPI_Finalize(void)
 {
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
 
     keel_mpi_begin("MPI_Finalize");
-    round = keel_mpi_coll_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Finalize");
+    coll = keel_mpi_coll_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Finalize");
     keel_mpi_stream_await_all("MPI_Finalize");
     keel_mpi_flush_all("MPI_Finalize");
-    keel_mpi_coll_barrier(&round);
+    keel_mpi_coll_barrier(&coll);
     keel_mpi.is_ending = 1; /* what the program has to be done at its end, by which it may call MPI still */
     keel_mpi_attr_finalize();
     keel_mpi_file_end_closed();
     keel_mpi_win_end_freed();
     keel_mpi_comm_end_freed();
-    if (!keel_mpi.is_promised) { /* what these have sent, which the others take in this round */
+    if (!keel_mpi.is_deterministic_mode) { /* what these have sent, which the others take in this round */
         keel_mpi_stream_await_all("MPI_Finalize");
-        round = keel_mpi_coll_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Finalize");
-        keel_mpi_coll_barrier(&round);
+        coll = keel_mpi_coll_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Finalize");
+        keel_mpi_coll_barrier(&coll);
     }
     keel_mpi_ordered_arrive("MPI_Finalize");
     keel_mpi_check(keel_finalize(keel_mpi.ctx), "MPI_Finalize");

@@ -13,27 +13,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct lasting {
+typedef struct handles {
     keel_mpi_handle_vars_t variables;
     uint64_t freed_at; /* number of the newest checkpoint by then */
     uint64_t number;   /* the same in every life */
     int is_late;       /* made after the restart point */
     size_t size;       /* of a handle */
     char handle[sizeof(void *)], none[sizeof(void *)];
-} lasting_t;
+} persistent_handle_t;
 
-static keel_mpi_table_t lasting;
+static keel_mpi_table_t handles;
 static uint64_t made; /* that are not late */
 
 void keel_mpi_persistent_handle_add(uintptr_t handle, void *variable, const void *none, size_t size, const char *call)
 {
-    lasting_t *one;
+    persistent_handle_t *one;
 
-    if (keel_mpi_table_find(&lasting, handle) != NULL) {
+    if (keel_mpi_table_find(&handles, handle) != NULL) {
         return;
     }
     one = calloc(1, sizeof(*one));
-    if (one == NULL || !keel_mpi_table_add(&lasting, handle, one)) {
+    if (one == NULL || !keel_mpi_table_add(&handles, handle, one)) {
         keel_mpi_fatal(call, "no memory");
     }
     one->variables.made_by = variable;
@@ -44,50 +44,50 @@ void keel_mpi_persistent_handle_add(uintptr_t handle, void *variable, const void
     memcpy(one->none, none, size);
 }
 
-static int is_gone(const lasting_t *one)
+static int is_gone(const persistent_handle_t *one)
 {
     return one->number < KEEL_MPI_PERSISTENT_HANDLES
-               ? keel_mpi.hidden->gone[one->number]
+               ? keel_mpi.hidden->freed_handles[one->number]
                : one->variables.freed_by != NULL && one->freed_at < keel_mpi.hidden->checkpoints;
 }
 
 int keel_mpi_persistent_handle_keep(uintptr_t handle, void *variable, const void *none, size_t size)
 {
-    lasting_t *one = keel_mpi_table_find(&lasting, handle);
+    persistent_handle_t *one = keel_mpi_table_find(&handles, handle);
 
     if (one == NULL) {
         return 0;
     }
     if (keel_mpi.phase != KEEL_MPI_RUNS || one->is_late) {
-        keel_mpi_table_remove(&lasting, handle);
+        keel_mpi_table_remove(&handles, handle);
         free(one);
         return 0;
     }
     one->variables.freed_by = variable;
     one->freed_at = keel_mpi.hidden->checkpoints;
     if (one->number < KEEL_MPI_PERSISTENT_HANDLES) {
-        keel_mpi.hidden->gone[one->number] = 1;
+        keel_mpi.hidden->freed_handles[one->number] = 1;
     }
     memcpy(variable, none, size);
     return 1;
 }
 
 /* whether a variable holds what was made since the checkpoint */
-static int has_late(const lasting_t *one, const void *variable)
+static int has_late(const persistent_handle_t *one, const void *variable)
 {
-    const lasting_t *other = keel_mpi_table_find(
-        &lasting, one->size == sizeof(int) ? (uintptr_t) * (const int *)variable : *(const uintptr_t *)variable);
+    const persistent_handle_t *other = keel_mpi_table_find(
+        &handles, one->size == sizeof(int) ? (uintptr_t) * (const int *)variable : *(const uintptr_t *)variable);
 
     return other != NULL && other->is_late;
 }
 
 static void drop_late(void)
 {
-    for (size_t i = 0; i < lasting.size;) {
-        lasting_t *one = lasting.entries[i].object;
+    for (size_t i = 0; i < handles.size;) {
+        persistent_handle_t *one = handles.entries[i].object;
 
         if (one != NULL && one->is_late) { /* another may stand here then */
-            keel_mpi_table_remove(&lasting, lasting.entries[i].handle);
+            keel_mpi_table_remove(&handles, handles.entries[i].handle);
             free(one);
         } else {
             i++;
@@ -97,8 +97,8 @@ static void drop_late(void)
 
 void keel_mpi_persistent_handle_revive(void)
 {
-    for (size_t i = 0; i < lasting.size; i++) {
-        lasting_t *one = lasting.entries[i].object;
+    for (size_t i = 0; i < handles.size; i++) {
+        persistent_handle_t *one = handles.entries[i].object;
 
         if (one == NULL || one->is_late) {
             continue;
@@ -114,11 +114,11 @@ void keel_mpi_persistent_handle_revive(void)
 
 void keel_mpi_persistent_handle_unmake(void)
 {
-    for (size_t i = 0; i < lasting.size; i++) {
-        free(lasting.entries[i].object);
+    for (size_t i = 0; i < handles.size; i++) {
+        free(handles.entries[i].object);
     }
-    free(lasting.entries);
-    lasting = (keel_mpi_table_t){0};
+    free(handles.entries);
+    handles = (keel_mpi_table_t){0};
 }
 
 /* ---- calls ---- */

@@ -30,17 +30,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define STACK_MOST ((ptrdiff_t)64 << 20)
+#define STACK_MAX ((ptrdiff_t)64 << 20)
 
-typedef struct piece {
-    struct piece *next;
+typedef struct region {
+    struct region *next;
     unsigned id;
     void *address;
     size_t bytes;
     uint64_t offset; /* of its image, a block of the arena */
-} piece_t;
+} region_t;
 
-static piece_t *pieces; /* that are protected */
+static region_t *regions; /* that are protected */
 
 static struct {
     keel_extent_t *extents; /* of what was copied away; NULL: nothing */
@@ -124,7 +124,7 @@ static keel_status_t image_get_tables(void)
     image_get(0, offsetof(keel_mpi_hidden_t, blocks), &status);
     image_get(offsetof(keel_mpi_hidden_t, blocks), hidden->block_count * sizeof(hidden->blocks[0]), &status);
     image_get(offsetof(keel_mpi_hidden_t, exposed), hidden->exposed_count * sizeof(hidden->exposed[0]), &status);
-    image_get(hidden->prefix, hidden->prefix_used, &status);
+    image_get(hidden->startup, hidden->startup_used, &status);
     return status;
 }
 
@@ -146,11 +146,11 @@ static void image_get_all(uint64_t generation)
 }
 
 /* there is no checkpoint yet: one that is recovered alone does again all that it had done, where that was kept in Keel's logs */
-static void start_again(void)
+static void replay_from_start(void)
 {
     keel_stats_t stats;
 
-    if (keel_mpi.is_promised && keel_mpi.waits) {
+    if (keel_mpi.is_deterministic_mode && keel_mpi.waits) {
         const keel_status_t status = keel_restore(keel_mpi.ctx);
 
         stats_get(&stats, "MPI_Init");
@@ -178,10 +178,10 @@ void keel_mpi_restart_begin(void)
     }
     stats_get(&stats, "MPI_Init");
     if (stats.generation == 0) {
-        start_again();
+        replay_from_start();
         return;
     }
-    if (keel_mpi.is_promised) {
+    if (keel_mpi.is_deterministic_mode) {
         image_get_all(stats.generation);
     } else {
         restore("MPI_Init");
@@ -193,17 +193,17 @@ void keel_mpi_restart_begin(void)
 void keel_mpi_restart_end(void)
 {
     kept_forget();
-    while (pieces != NULL) {
-        piece_t *piece = pieces;
+    while (regions != NULL) {
+        region_t *region = regions;
 
-        pieces = piece->next;
-        free(piece);
+        regions = region->next;
+        free(region);
     }
 }
 
 /* ---- checkpoints ---- */
 
-static void say_extents(const char *call)
+static void set_extents(const char *call)
 {
     unsigned count;
     keel_extent_t *extents = keel_mpi_arena_extents(&count);
@@ -216,30 +216,30 @@ static void say_extents(const char *call)
 }
 
 /* who has something unsent tells all, for which a message would make others wait that never do */
-static void say_left(uint64_t number, const char *call)
+static void announce_pending(uint64_t number, const char *call)
 {
-    keel_mpi.hidden->left = keel_mpi_ordered_has_pending() ? number : keel_mpi.hidden->left;
+    keel_mpi.hidden->pending_at = keel_mpi_ordered_has_pending() ? number : keel_mpi.hidden->pending_at;
     for (uint32_t rank = 0; keel_mpi_ordered_has_pending() && rank < keel_mpi.ranks; rank++) {
         if (rank != keel_mpi.rank) {
-            keel_mpi_put(rank, offsetof(keel_mpi_hidden_t, left), &number, sizeof(number), call);
+            keel_mpi_put(rank, offsetof(keel_mpi_hidden_t, pending_at), &number, sizeof(number), call);
         }
     }
 }
 
 /* what was unsent is sent behind gsyncs, when nobody takes anything, so it is the same whenever it is done again; it is taken behind the next */
-static void settle_promised(const char *call)
+static void drain_deterministic(const char *call)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
     int is_left = 0;
 
     do {
-        hidden->settles++;
-        say_left(hidden->settles, call);
+        hidden->drains++;
+        announce_pending(hidden->drains, call);
         keel_mpi_ordered_arrive(call);
         for (unsigned i = 0; i < 2; i++) {
             keel_mpi_flush_all(call);
             keel_mpi_check(keel_gsync(keel_mpi.ctx, 0), call);
-            is_left = (i == 0) ? __atomic_load_n(&hidden->left, __ATOMIC_ACQUIRE) == hidden->settles : is_left;
+            is_left = (i == 0) ? __atomic_load_n(&hidden->pending_at, __ATOMIC_ACQUIRE) == hidden->drains : is_left;
             keel_mpi_ordered_take_all(call);
         }
         keel_mpi_ordered_push(call);
@@ -248,25 +248,25 @@ static void settle_promised(const char *call)
 }
 
 /* all that was sent has come when all have met and looked, and nobody sends until all have met again */
-static void settle(const char *call)
+static void drain(const char *call)
 {
-    if (keel_mpi.is_promised) {
-        settle_promised(call);
+    if (keel_mpi.is_deterministic_mode) {
+        drain_deterministic(call);
         return;
     }
     for (unsigned i = 0; i < 2; i++) {
-        const keel_mpi_coll_t round = keel_mpi_coll_begin(keel_mpi_comm_of(MPI_COMM_WORLD), call);
+        const keel_mpi_coll_t coll = keel_mpi_coll_begin(keel_mpi_comm_of(MPI_COMM_WORLD), call);
 
         keel_mpi_stream_await_all(call);
         keel_mpi_flush_all(call);
-        keel_mpi_coll_barrier(&round);
+        keel_mpi_coll_barrier(&coll);
         while (keel_mpi_channel_progress(call)) {
         }
     }
 }
 
 /* what is in a checkpoint's way; NULL: nothing */
-static const char *unfit(void)
+static const char *checkpoint_obstacle(void)
 {
     const char *what = keel_mpi_win_checkpoint_obstacle();
 
@@ -283,20 +283,20 @@ static void checkpoint(const char *call)
     const char *what;
 
     keel_mpi_stream_await_all(call);
-    what = unfit();
+    what = checkpoint_obstacle();
     if (what != NULL) {
         keel_mpi_fatal(call, what);
     }
-    settle(call);
+    drain(call);
     if (keel_mpi_request_has_freed()) {
         keel_mpi_fatal(call, "a receive is open, whose request was freed and whose message was not sent");
     }
     keel_mpi_match_save(call);
-    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-        memcpy(keel_mpi_arena_at(piece->offset), piece->address, piece->bytes);
+    for (const region_t *region = regions; region != NULL; region = region->next) {
+        memcpy(keel_mpi_arena_at(region->offset), region->address, region->bytes);
     }
     keel_mpi.hidden->checkpoints++;
-    say_extents(call);
+    set_extents(call);
     keel_mpi_check(keel_checkpoint(keel_mpi.ctx), call);
 }
 
@@ -312,14 +312,14 @@ void keel_mpi_checkpoint(void)
 /* all ranks have called as many barriers since they came to the restart point */
 void keel_mpi_restart_barrier(void)
 {
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
 
     if (kept.saves_every == 0 || keel_mpi.phase != KEEL_MPI_RUNS ||
         ++keel_mpi.hidden->barriers % kept.saves_every != 0) {
         return;
     }
-    round = keel_mpi_coll_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Barrier");
-    if (!keel_mpi_coll_any(&round, unfit() != NULL || keel_mpi_request_has_freed())) {
+    coll = keel_mpi_coll_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Barrier");
+    if (!keel_mpi_coll_any(&coll, checkpoint_obstacle() != NULL || keel_mpi_request_has_freed())) {
         checkpoint("MPI_Barrier");
     }
 }
@@ -328,8 +328,8 @@ void keel_mpi_restart_barrier(void)
 
 static int is_protected(unsigned id)
 {
-    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-        if (piece->id == id) {
+    for (const region_t *region = regions; region != NULL; region = region->next) {
+        if (region->id == id) {
             return 1;
         }
     }
@@ -338,18 +338,18 @@ static int is_protected(unsigned id)
 
 void keel_mpi_protect(unsigned id, void *address, size_t bytes)
 {
-    piece_t *piece = malloc(sizeof(*piece));
+    region_t *region = malloc(sizeof(*region));
 
     keel_mpi_begin("keel_mpi_protect");
-    if (piece == NULL) {
+    if (region == NULL) {
         keel_mpi_fatal("keel_mpi_protect", "no memory");
     }
     if (keel_mpi.phase == KEEL_MPI_RUNS || bytes == 0 || is_protected(id) || keel_mpi_arena_contains(address, 1)) {
         keel_mpi_fatal("keel_mpi_protect",
                        "after the restart point, no bytes, an id that is in use, or memory of a window");
     }
-    *piece = (piece_t){pieces, id, address, bytes, keel_mpi_arena_alloc(bytes, KEEL_MPI_ALIGN, "keel_mpi_protect")};
-    pieces = piece;
+    *region = (region_t){regions, id, address, bytes, keel_mpi_arena_alloc(bytes, KEEL_MPI_ALIGN, "keel_mpi_protect")};
+    regions = region;
 }
 
 jmp_buf *keel_mpi_restart_buffer(void)
@@ -368,7 +368,7 @@ int keel_mpi_is_live_variable(const void *variable)
     if (variable == NULL || mincore((void *)((uintptr_t)variable / page * page), page, &is_there) != 0) {
         return 0;
     }
-    return (const char *)variable >= kept.frame || kept.frame - (const char *)variable > STACK_MOST;
+    return (const char *)variable >= kept.frame || kept.frame - (const char *)variable > STACK_MAX;
 }
 
 /* what a handle is, NULL: no handle that another process has otherwise; MPICH's of MPI_COMM_WORLD are numbers that are the same everywhere */
@@ -383,20 +383,20 @@ static const char *handle_kind(uintptr_t value)
 }
 
 /* handles are made anew in each process: one that is restored would be none there */
-static void refuse_handles(const piece_t *piece)
+static void refuse_handles(const region_t *region)
 {
     char text[128];
 
-    for (size_t at = -(uintptr_t)piece->address % sizeof(MPI_Comm); at + sizeof(MPI_Comm) <= piece->bytes;
+    for (size_t at = -(uintptr_t)region->address % sizeof(MPI_Comm); at + sizeof(MPI_Comm) <= region->bytes;
          at += sizeof(MPI_Comm)) {
         uintptr_t value = 0;
         const char *kind;
 
-        memcpy(&value, (const char *)piece->address + at, sizeof(MPI_Comm));
+        memcpy(&value, (const char *)region->address + at, sizeof(MPI_Comm));
         kind = handle_kind(sizeof(MPI_Comm) < sizeof(void *) ? (uintptr_t)(intptr_t)(int)value : value);
         if (kind != NULL) {
             snprintf(text, sizeof(text), "%s stands in what is protected as %u, byte %zu: handles are not restored",
-                     kind, piece->id, at);
+                     kind, region->id, at);
             keel_mpi_fatal("KEEL_MPI_RESTART_POINT", text);
         }
     }
@@ -406,7 +406,7 @@ static void refuse_handles(const piece_t *piece)
 static void record_freed(const char *call)
 {
     keel_mpi_request_hold_freed(1);
-    settle(call);
+    drain(call);
     keel_mpi_request_hold_freed(0);
     keel_mpi.phase = KEEL_MPI_RECORDS;
     keel_mpi_request_finish_freed();
@@ -418,8 +418,8 @@ static void resume_first(void)
     if (keel_mpi_startup_is_full()) {
         keel_mpi_fatal("KEEL_MPI_RESTART_POINT", "what was received before it is more than KEELMPI_PREFIX");
     }
-    for (const piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-        refuse_handles(piece);
+    for (const region_t *region = regions; region != NULL; region = region->next) {
+        refuse_handles(region);
     }
     keel_mpi_win_check_restorable("KEEL_MPI_RESTART_POINT");
     keel_mpi.phase = KEEL_MPI_RUNS;
@@ -451,7 +451,7 @@ void keel_mpi_resume(void)
         keel_mpi_win_drop_late();
         keel_mpi_file_drop_late();
         keel_mpi_comm_drop_late();
-        if (keel_mpi.is_promised) {
+        if (keel_mpi.is_deterministic_mode) {
             keel_mpi_alias_drop_late();
         } else {
             keel_mpi_alias_unmap();
@@ -460,10 +460,10 @@ void keel_mpi_resume(void)
     } else {
         kept_put_back();
     }
-    for (piece_t *piece = pieces; piece != NULL; piece = piece->next) {
-        memcpy(piece->address, keel_mpi_arena_at(piece->offset), piece->bytes);
+    for (region_t *region = regions; region != NULL; region = region->next) {
+        memcpy(region->address, keel_mpi_arena_at(region->offset), region->bytes);
     }
-    if (keel_mpi.is_promised) {
+    if (keel_mpi.is_deterministic_mode) {
         keel_mpi_alias_check("KEEL_MPI_RESTART_POINT");
     } else {
         keel_mpi_alias_map();
@@ -475,7 +475,7 @@ void keel_mpi_resume(void)
     keel_mpi_persistent_handle_revive();
     keel_mpi_channel_restore();
     kept.is_restarted = 1;
-    if (!keel_mpi.is_promised) {
+    if (!keel_mpi.is_deterministic_mode) {
         keel_mpi_check(keel_gsync(keel_mpi.ctx, 0), "KEEL_MPI_RESTART_POINT");
         keel_mpi_win_update_places("KEEL_MPI_RESTART_POINT");
     }

@@ -16,14 +16,14 @@ static const char *const hidden[] = {"PMIX_",          "PMI_",          "OMPI_CO
  * to start with a component that it does not have, and has those of the first rows only; mpi_pmix.c makes it start alone.
  * MPICH is alone where nothing is said.
  */
-static const char *const alone[][2] = {{"OMPI_MCA_btl", "self"},
-                                       {"OMPI_MCA_pml", "ob1"},
-                                       {"OMPI_MCA_osc", "pt2pt"},
-                                       {"OMPI_MCA_ess", "singleton"},
-                                       {"OMPI_MCA_ess_singleton_isolated", "1"},
-                                       {"OMPI_MCA_pmix", "isolated"},
-                                       {"OMPI_MCA_orte_create_session_dirs", "0"}};
-enum { ALONE = sizeof(alone) / sizeof(alone[0]), ALONE_SINCE_5 = 2 };
+static const char *const settings[][2] = {{"OMPI_MCA_btl", "self"},
+                                          {"OMPI_MCA_pml", "ob1"},
+                                          {"OMPI_MCA_osc", "pt2pt"},
+                                          {"OMPI_MCA_ess", "singleton"},
+                                          {"OMPI_MCA_ess_singleton_isolated", "1"},
+                                          {"OMPI_MCA_pmix", "isolated"},
+                                          {"OMPI_MCA_orte_create_session_dirs", "0"}};
+enum { SETTINGS = sizeof(settings) / sizeof(settings[0]), SETTINGS_SINCE_5 = 2 };
 
 static int is_hidden(const char *variable)
 {
@@ -75,7 +75,7 @@ static size_t count_settings(void)
     int length;
 
     PMPI_Get_library_version(version, &length);
-    return (sscanf(version, "Open MPI v%u", &major) == 1 && major >= 5) ? ALONE_SINCE_5 : ALONE;
+    return (sscanf(version, "Open MPI v%u", &major) == 1 && major >= 5) ? SETTINGS_SINCE_5 : SETTINGS;
 }
 
 int keel_mpi_singleton_init(int *argc, char ***argv, int required, int *provided)
@@ -85,13 +85,13 @@ int keel_mpi_singleton_init(int *argc, char ***argv, int required, int *provided
     int code;
 
     for (size_t i = 0; i < count; i++) {
-        setenv(alone[i][0], alone[i][1], 1);
+        setenv(settings[i][0], settings[i][1], 1);
     }
     /* looked for with the first file: that one needs a directory, which one that is alone has not */
     setenv("OMPI_MCA_sharedfp", "^sm", 0);
     code = PMPI_Init_thread(argc, argv, required, provided);
     for (size_t i = 0; i < count; i++) {
-        unsetenv(alone[i][0]);
+        unsetenv(settings[i][0]);
     }
     put_back(taken);
     return code;

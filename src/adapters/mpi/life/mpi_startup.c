@@ -18,13 +18,13 @@ void keel_mpi_startup_make(void)
     if (bytes == 0) {
         keel_mpi_fatal("MPI_Init", "KEELMPI_PREFIX is no number of bytes");
     }
-    keel_mpi.hidden->prefix = keel_mpi_arena_alloc(bytes, KEEL_MPI_ALIGN, "MPI_Init");
-    keel_mpi.hidden->prefix_bytes = bytes;
+    keel_mpi.hidden->startup = keel_mpi_arena_alloc(bytes, KEEL_MPI_ALIGN, "MPI_Init");
+    keel_mpi.hidden->startup_bytes = bytes;
 }
 
 int keel_mpi_startup_is_full(void)
 {
-    return keel_mpi.hidden->prefix_used > keel_mpi.hidden->prefix_bytes;
+    return keel_mpi.hidden->startup_used > keel_mpi.hidden->startup_bytes;
 }
 
 /* a record that is full stays so: prefix_used is then more than there is room */
@@ -32,25 +32,25 @@ static void record(const void *data, size_t bytes)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
-    if (hidden->prefix == 0) { /* its own block */
+    if (hidden->startup == 0) { /* its own block */
         return;
     }
-    if (keel_mpi_startup_is_full() || bytes > hidden->prefix_bytes - hidden->prefix_used) {
-        hidden->prefix_used = hidden->prefix_bytes + 1;
+    if (keel_mpi_startup_is_full() || bytes > hidden->startup_bytes - hidden->startup_used) {
+        hidden->startup_used = hidden->startup_bytes + 1;
         return;
     }
-    memcpy(keel_mpi_arena_at(hidden->prefix + hidden->prefix_used), data, bytes);
-    hidden->prefix_used += bytes;
+    memcpy(keel_mpi_arena_at(hidden->startup + hidden->startup_used), data, bytes);
+    hidden->startup_used += bytes;
 }
 
 static void replay(void *data, size_t bytes)
 {
     const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
-    if (bytes > hidden->prefix_used - keel_mpi.replayed) {
+    if (bytes > hidden->startup_used - keel_mpi.replayed) {
         keel_mpi_relaunch("MPI", "its replacement did otherwise than it had done before the restart point");
     }
-    memcpy(data, keel_mpi_arena_at(hidden->prefix + keel_mpi.replayed), bytes);
+    memcpy(data, keel_mpi_arena_at(hidden->startup + keel_mpi.replayed), bytes);
     keel_mpi.replayed += bytes;
 }
 

@@ -26,20 +26,20 @@ typedef struct {
     char name[];
 } entry_t; /* as the kernel has it */
 
-static atomic_int is_still, standing;
+static atomic_int is_stopped, stopped_count;
 
 int keel_mpi_stop_world_signal(void)
 {
     return SIGRTMAX - 3;
 }
 
-static void stand(int number)
+static void stop_handler(int number)
 {
-    atomic_fetch_add(&standing, 1);
-    while (atomic_load(&is_still)) {
+    atomic_fetch_add(&stopped_count, 1);
+    while (atomic_load(&is_stopped)) {
         syscall(SYS_sched_yield);
     }
-    atomic_fetch_sub(&standing, 1);
+    atomic_fetch_sub(&stopped_count, 1);
 }
 
 /* what a thread blocks is a number of 16 digits in its status */
@@ -97,7 +97,7 @@ static int signal_others(pid_t *threads, int count)
 }
 
 /* those that were signalled and have not ended */
-static int alive(const pid_t *threads, int count)
+static int count_alive(const pid_t *threads, int count)
 {
     int number = 0;
 
@@ -110,16 +110,16 @@ static int alive(const pid_t *threads, int count)
 /* the handler stays: a thread that has the signal blocked may get it at any later time */
 void keel_mpi_stop_world_begin(void)
 {
-    const struct sigaction action = {.sa_handler = stand, .sa_flags = SA_RESTART};
+    const struct sigaction action = {.sa_handler = stop_handler, .sa_flags = SA_RESTART};
     pid_t threads[THREADS_MAX];
     int count = 0, last;
 
     sigaction(keel_mpi_stop_world_signal(), &action, NULL);
-    atomic_store(&is_still, 1);
+    atomic_store(&is_stopped, 1);
     do {
         last = count;
         count = signal_others(threads, count);
-        for (int i = 0; i < ROUNDS_MAX && atomic_load(&standing) < alive(threads, count); i++) {
+        for (int i = 0; i < ROUNDS_MAX && atomic_load(&stopped_count) < count_alive(threads, count); i++) {
             sched_yield();
         }
     } while (count > last);
@@ -127,8 +127,8 @@ void keel_mpi_stop_world_begin(void)
 
 void keel_mpi_stop_world_end(void)
 {
-    atomic_store(&is_still, 0);
-    for (int i = 0; i < ROUNDS_MAX && atomic_load(&standing) > 0; i++) {
+    atomic_store(&is_stopped, 0);
+    for (int i = 0; i < ROUNDS_MAX && atomic_load(&stopped_count) > 0; i++) {
         sched_yield();
     }
 }

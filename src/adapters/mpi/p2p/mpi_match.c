@@ -13,164 +13,165 @@ static struct {
     keel_mpi_message_t *first, **last; /* nobody has asked for them; in the order of their heads */
     keel_mpi_receive_t *posted, **posted_last;
     keel_mpi_ack_t
-        *answers; /* that are to be sent: not from where a letter is taken, which may not be called again amid it */
-    size_t answer_count, answer_room;
-} box = {.last = &box.first, .posted_last = &box.posted};
+        *acks; /* that are to be sent: not from where a letter is taken, which may not be called again amid it */
+    size_t ack_count, ack_room;
+} queues = {.last = &queues.first, .posted_last = &queues.posted};
 
-int keel_mpi_match_fits(const keel_mpi_receive_t *want, const keel_mpi_head_t *head)
+int keel_mpi_match_fits(const keel_mpi_receive_t *receive, const keel_mpi_head_t *head)
 {
-    return want->context == head->context && (want->source == KEEL_MPI_ANY_RANK || want->source == head->source) &&
-           (want->tag == head->tag || (want->tag == KEEL_MPI_ANY_TAG && head->tag >= 0));
+    return receive->context == head->context &&
+           (receive->source == KEEL_MPI_ANY_RANK || receive->source == head->source) &&
+           (receive->tag == head->tag || (receive->tag == KEEL_MPI_ANY_TAG && head->tag >= 0));
 }
 
-static void letter_queue(keel_mpi_message_t *letter)
+static void message_enqueue(keel_mpi_message_t *message)
 {
-    letter->next = NULL;
-    *box.last = letter;
-    box.last = &letter->next;
+    message->next = NULL;
+    *queues.last = message;
+    queues.last = &message->next;
 }
 
-static void letter_unqueue(keel_mpi_message_t **at)
+static void message_dequeue(keel_mpi_message_t **at)
 {
-    keel_mpi_message_t *letter = *at;
+    keel_mpi_message_t *message = *at;
 
-    *at = letter->next;
-    if (letter->next == NULL) {
-        box.last = at;
+    *at = message->next;
+    if (message->next == NULL) {
+        queues.last = at;
     }
 }
 
-static void want_unqueue(keel_mpi_receive_t **at)
+static void receive_dequeue(keel_mpi_receive_t **at)
 {
-    keel_mpi_receive_t *want = *at;
+    keel_mpi_receive_t *receive = *at;
 
-    *at = want->next;
-    if (want->next == NULL) {
-        box.posted_last = at;
+    *at = receive->next;
+    if (receive->next == NULL) {
+        queues.posted_last = at;
     }
 }
 
 keel_mpi_message_t *keel_mpi_message_make(const keel_mpi_head_t *head)
 {
-    keel_mpi_message_t *letter = malloc(sizeof(*letter) + head->bytes);
+    keel_mpi_message_t *message = malloc(sizeof(*message) + head->bytes);
 
-    if (letter == NULL) {
+    if (message == NULL) {
         keel_mpi_fatal("MPI_Recv", "no memory for a message");
     }
-    letter->next = NULL;
-    letter->head = *head;
-    letter->here = 0;
-    return letter;
+    message->next = NULL;
+    message->head = *head;
+    message->received = 0;
+    return message;
 }
 
 /* a letter has its receiver: so who sent it may be told */
-static void letter_matched(keel_mpi_message_t *letter)
+static void queue_ack(keel_mpi_message_t *message)
 {
-    if (letter->head.answer == 0) {
+    if (message->head.ack == 0) {
         return;
     }
-    if (box.answer_count == box.answer_room) {
-        box.answer_room = 2 * box.answer_room + 16;
-        box.answers = realloc(box.answers, box.answer_room * sizeof(*box.answers));
-        if (box.answers == NULL) {
+    if (queues.ack_count == queues.ack_room) {
+        queues.ack_room = 2 * queues.ack_room + 16;
+        queues.acks = realloc(queues.acks, queues.ack_room * sizeof(*queues.acks));
+        if (queues.acks == NULL) {
             keel_mpi_fatal("MPI_Recv", "no memory for an answer");
         }
     }
-    box.answers[box.answer_count++] = (keel_mpi_ack_t){(uint32_t)letter->head.source, (int64_t)letter->head.answer};
-    letter->head.answer = 0;
+    queues.acks[queues.ack_count++] = (keel_mpi_ack_t){(uint32_t)message->head.source, (int64_t)message->head.ack};
+    message->head.ack = 0;
 }
 
 /* a head has come: to who waits for it, or into the queue */
-void keel_mpi_match_deliver(keel_mpi_message_t *letter)
+void keel_mpi_match_deliver(keel_mpi_message_t *message)
 {
-    for (keel_mpi_receive_t **at = &box.posted; *at != NULL; at = &(*at)->next) {
-        if (keel_mpi_match_fits(*at, &letter->head)) {
-            (*at)->letter = letter;
-            want_unqueue(at);
-            letter_matched(letter);
+    for (keel_mpi_receive_t **at = &queues.posted; *at != NULL; at = &(*at)->next) {
+        if (keel_mpi_match_fits(*at, &message->head)) {
+            (*at)->message = message;
+            receive_dequeue(at);
+            queue_ack(message);
             return;
         }
     }
-    if (keel_mpi.is_promised &&
-        letter->head.context == KEEL_MPI_ACK_CONTEXT) { /* who asked for it has seen itself that it was matched */
-        free(letter);
+    if (keel_mpi.is_deterministic_mode &&
+        message->head.context == KEEL_MPI_ACK_CONTEXT) { /* who asked for it has seen itself that it was matched */
+        free(message);
         return;
     }
-    letter_queue(letter);
+    message_enqueue(message);
 }
 
 const keel_mpi_receive_t *keel_mpi_match_first_posted(void)
 {
-    return box.posted;
+    return queues.posted;
 }
 
 void keel_mpi_match_claim(const uint64_t *claims, size_t stride)
 {
-    for (keel_mpi_receive_t *want = box.posted; want != NULL; want = want->next) {
+    for (keel_mpi_receive_t *receive = queues.posted; receive != NULL; receive = receive->next) {
         const uint32_t claim = (uint32_t)*claims;
 
-        if (claim != 0 && want->source == KEEL_MPI_ANY_RANK) {
-            want->source = claim - 1;
+        if (claim != 0 && receive->source == KEEL_MPI_ANY_RANK) {
+            receive->source = claim - 1;
         }
         claims += stride / sizeof(*claims);
     }
 }
 
-int keel_mpi_match_take_ack(keel_mpi_ack_t *answer_p, uint32_t but)
+int keel_mpi_match_take_ack(keel_mpi_ack_t *ack_p, uint32_t except)
 {
-    for (size_t i = box.answer_count; i-- > 0;) {
-        if (box.answers[i].rank + 1 != but) {
-            *answer_p = box.answers[i];
-            box.answers[i] = box.answers[--box.answer_count];
+    for (size_t i = queues.ack_count; i-- > 0;) {
+        if (queues.acks[i].rank + 1 != except) {
+            *ack_p = queues.acks[i];
+            queues.acks[i] = queues.acks[--queues.ack_count];
             return 1;
         }
     }
     return 0;
 }
 
-void keel_mpi_match_post(keel_mpi_receive_t *want)
+void keel_mpi_match_post(keel_mpi_receive_t *receive)
 {
-    want->letter = NULL;
-    want->next = NULL;
-    for (keel_mpi_message_t **at = &box.first; *at != NULL; at = &(*at)->next) {
-        if (keel_mpi_match_fits(want, &(*at)->head)) {
-            want->letter = *at;
-            letter_unqueue(at);
-            letter_matched(want->letter);
+    receive->message = NULL;
+    receive->next = NULL;
+    for (keel_mpi_message_t **at = &queues.first; *at != NULL; at = &(*at)->next) {
+        if (keel_mpi_match_fits(receive, &(*at)->head)) {
+            receive->message = *at;
+            message_dequeue(at);
+            queue_ack(receive->message);
             return;
         }
     }
-    *box.posted_last = want;
-    box.posted_last = &want->next;
+    *queues.posted_last = receive;
+    queues.posted_last = &receive->next;
 }
 
-int keel_mpi_match_unpost(keel_mpi_receive_t *want)
+int keel_mpi_match_unpost(keel_mpi_receive_t *receive)
 {
-    for (keel_mpi_receive_t **at = &box.posted; *at != NULL; at = &(*at)->next) {
-        if (*at == want) {
-            want_unqueue(at);
+    for (keel_mpi_receive_t **at = &queues.posted; *at != NULL; at = &(*at)->next) {
+        if (*at == receive) {
+            receive_dequeue(at);
             return 1;
         }
     }
     return 0;
 }
 
-keel_mpi_message_t *keel_mpi_match_peek(const keel_mpi_receive_t *want, int is_taken)
+keel_mpi_message_t *keel_mpi_match_peek(const keel_mpi_receive_t *receive, int is_taken)
 {
-    for (keel_mpi_message_t **at = &box.first; *at != NULL; at = &(*at)->next) {
-        keel_mpi_message_t *letter = *at;
+    for (keel_mpi_message_t **at = &queues.first; *at != NULL; at = &(*at)->next) {
+        keel_mpi_message_t *message = *at;
 
         if (keel_mpi_match_fits(
-                want,
-                &letter->head)) { /* one that is not whole hides those after it, as they are to be taken in order */
-            if (letter->here < letter->head.bytes) {
+                receive,
+                &message->head)) { /* one that is not whole hides those after it, as they are to be taken in order */
+            if (message->received < message->head.bytes) {
                 return NULL;
             }
             if (is_taken) {
-                letter_unqueue(at);
-                letter_matched(letter);
+                message_dequeue(at);
+                queue_ack(message);
             }
-            return letter;
+            return message;
         }
     }
     return NULL;
@@ -185,20 +186,20 @@ void keel_mpi_match_save(const char *call)
         keel_mpi_arena_free(hidden->saved);
         hidden->saved = hidden->saved_bytes = 0;
     }
-    for (const keel_mpi_message_t *letter = box.first; letter != NULL; letter = letter->next) {
-        bytes += sizeof(letter->head) + keel_mpi_padded(letter->head.bytes);
+    for (const keel_mpi_message_t *message = queues.first; message != NULL; message = message->next) {
+        bytes += sizeof(message->head) + keel_mpi_padded(message->head.bytes);
     }
     if (bytes == 0) {
         return;
     }
     hidden->saved = keel_mpi_arena_alloc(bytes, KEEL_MPI_ALIGN, call);
     hidden->saved_bytes = bytes;
-    for (const keel_mpi_message_t *letter = box.first; letter != NULL; letter = letter->next) {
+    for (const keel_mpi_message_t *message = queues.first; message != NULL; message = message->next) {
         char *place = (char *)keel_mpi_arena_at(hidden->saved) + at;
 
-        memcpy(place, &letter->head, sizeof(letter->head));
-        memcpy(place + sizeof(letter->head), letter->data, letter->head.bytes);
-        at += sizeof(letter->head) + keel_mpi_padded(letter->head.bytes);
+        memcpy(place, &message->head, sizeof(message->head));
+        memcpy(place + sizeof(message->head), message->data, message->head.bytes);
+        at += sizeof(message->head) + keel_mpi_padded(message->head.bytes);
     }
 }
 
@@ -207,25 +208,25 @@ void keel_mpi_match_restore(void)
     const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
     size_t at = 0;
 
-    while (box.first != NULL) {
-        keel_mpi_message_t *letter = box.first;
+    while (queues.first != NULL) {
+        keel_mpi_message_t *message = queues.first;
 
-        letter_unqueue(&box.first);
-        free(letter);
+        message_dequeue(&queues.first);
+        free(message);
     }
-    box.posted = NULL;
-    box.posted_last = &box.posted;
-    box.answer_count = 0;
+    queues.posted = NULL;
+    queues.posted_last = &queues.posted;
+    queues.ack_count = 0;
     while (at < hidden->saved_bytes) {
         const char *place = (const char *)keel_mpi_arena_at(hidden->saved) + at;
         keel_mpi_head_t head;
-        keel_mpi_message_t *letter;
+        keel_mpi_message_t *message;
 
         memcpy(&head, place, sizeof(head));
-        letter = keel_mpi_message_make(&head);
-        memcpy(letter->data, place + sizeof(head), head.bytes);
-        letter->here = head.bytes;
-        letter_queue(letter);
+        message = keel_mpi_message_make(&head);
+        memcpy(message->data, place + sizeof(head), head.bytes);
+        message->received = head.bytes;
+        message_enqueue(message);
         at += sizeof(head) + keel_mpi_padded(head.bytes);
     }
 }

@@ -14,7 +14,7 @@ typedef struct keel_mpi_head {
     int64_t tag;
     uint64_t bytes;
     uint64_t source; /* a rank of the job */
-    uint64_t answer; /* tag of the message that tells the sender that this one was matched; 0: none */
+    uint64_t ack;    /* tag of the message that tells the sender that this one was matched; 0: none */
     /* mpi_pending.c: where at the sender the message lies, 0: not there; whether the next one is told by that; how many bytes of it follow
      * here, where it is not; and how many of the receiver's entries the sender has taken */
     uint64_t node;
@@ -31,7 +31,7 @@ static inline size_t keel_mpi_padded(size_t bytes)
 typedef struct keel_mpi_message {
     struct keel_mpi_message *next;
     keel_mpi_head_t head;
-    uint64_t here; /* bytes of it that have come */
+    uint64_t received; /* bytes of it that have come */
     char data[];
 } keel_mpi_message_t;
 
@@ -40,7 +40,7 @@ typedef struct keel_mpi_receive {
     uint64_t context;
     uint32_t source; /* or KEEL_MPI_ANY_RANK */
     int64_t tag;     /* or KEEL_MPI_ANY_TAG: any that is not negative */
-    keel_mpi_message_t *letter;
+    keel_mpi_message_t *message;
     struct keel_mpi_receive *next; /* while it is posted */
 } keel_mpi_receive_t;
 
@@ -50,28 +50,28 @@ typedef struct keel_mpi_ack {
     int64_t tag;
 } keel_mpi_ack_t;
 
-int keel_mpi_match_fits(const keel_mpi_receive_t *want, const keel_mpi_head_t *head);
+int keel_mpi_match_fits(const keel_mpi_receive_t *receive, const keel_mpi_head_t *head);
 /* a letter for a message, and a letter whose head has come to who waits for it or into the queue */
 keel_mpi_message_t *keel_mpi_message_make(const keel_mpi_head_t *head);
-void keel_mpi_match_deliver(keel_mpi_message_t *letter);
+void keel_mpi_match_deliver(keel_mpi_message_t *message);
 
 /* matched now or later, in the order of these calls; the letter is there when it is not NULL and whole, and freed by who has it */
-void keel_mpi_match_post(keel_mpi_receive_t *want);
+void keel_mpi_match_post(keel_mpi_receive_t *receive);
 /* takes it back; false: it has been matched already */
-int keel_mpi_match_unpost(keel_mpi_receive_t *want);
+int keel_mpi_match_unpost(keel_mpi_receive_t *receive);
 /* the first of those that are not matched; NULL: all are */
 const keel_mpi_receive_t *keel_mpi_match_first_posted(void);
-static inline int keel_mpi_receive_is_complete(const keel_mpi_receive_t *want)
+static inline int keel_mpi_receive_is_complete(const keel_mpi_receive_t *receive)
 {
-    return want->letter != NULL && want->letter->here == want->letter->head.bytes;
+    return receive->message != NULL && receive->message->received == receive->message->head.bytes;
 }
 /* the first that would be matched and is whole, which stays or is taken (@a is_taken); NULL: none has come */
-keel_mpi_message_t *keel_mpi_match_peek(const keel_mpi_receive_t *want, int is_taken);
+keel_mpi_message_t *keel_mpi_match_peek(const keel_mpi_receive_t *receive, int is_taken);
 /* of those that are not matched, in order, each from any rank that has another number than 0 there, in the low 32 bits, is for messages of
  * that rank + 1 alone from now on */
 void keel_mpi_match_claim(const uint64_t *claims, size_t stride);
 /* takes one of those that are to be told that a letter was matched; false: there is none, but for rank @a but - 1 */
-int keel_mpi_match_take_ack(keel_mpi_ack_t *answer_p, uint32_t but);
+int keel_mpi_match_take_ack(keel_mpi_ack_t *ack_p, uint32_t except);
 
 /* those that nobody has asked for, at a checkpoint, when nobody sends: into a block of the arena, and back from it */
 void keel_mpi_match_save(const char *call);

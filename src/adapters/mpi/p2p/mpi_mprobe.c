@@ -10,14 +10,14 @@ enum { HANDLE_FIRST = 0x50000000 }; /* as of groups */
 
 typedef struct {
     keel_mpi_comm_t *comm;
-    keel_mpi_receive_t want;
+    keel_mpi_receive_t receive;
     keel_mpi_head_t head;
 } matched_t;
 
 static keel_mpi_table_t messages;
 static intptr_t made;
 
-static MPI_Message message_make(keel_mpi_comm_t *comm, keel_mpi_message_t *letter, const keel_mpi_head_t *head,
+static MPI_Message message_make(keel_mpi_comm_t *comm, keel_mpi_message_t *arrived, const keel_mpi_head_t *head,
                                 const char *call)
 {
     const MPI_Message handle = (MPI_Message)(HANDLE_FIRST + 16 * (made++ % (HANDLE_FIRST / 64)));
@@ -26,7 +26,7 @@ static MPI_Message message_make(keel_mpi_comm_t *comm, keel_mpi_message_t *lette
     if (matched == NULL || !keel_mpi_table_add(&messages, (uintptr_t)handle, matched)) {
         keel_mpi_fatal(call, "no memory");
     }
-    *matched = (matched_t){.comm = keel_mpi_comm_hold(comm), .want = {.letter = letter}, .head = *head};
+    *matched = (matched_t){.comm = keel_mpi_comm_hold(comm), .receive = {.message = arrived}, .head = *head};
     return handle;
 }
 
@@ -52,7 +52,7 @@ void keel_mpi_mprobe_drop(void)
         matched_t *matched = messages.entries[i].object;
 
         if (matched != NULL) {
-            free(matched->want.letter);
+            free(matched->receive.message);
             message_end(matched);
         }
     }
@@ -69,8 +69,8 @@ static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
         uint64_t is_there;
     } found = {0};
     const int is_taken = message != NULL;
-    keel_mpi_message_t *letter;
-    keel_mpi_receive_t want;
+    keel_mpi_message_t *arrived;
+    keel_mpi_receive_t receive;
     MPI_Message none;
     int code;
     KEEL_MPI_COMM(of, comm, call)
@@ -85,17 +85,17 @@ static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
         *message = MPI_MESSAGE_NO_PROC;
         return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
     }
-    want = keel_mpi_receive_of(of, source, tag);
-    letter = keel_mpi_channel_find(&want, is_taken, is_waiting, call);
-    if (letter != NULL) {
-        found.head = letter->head;
+    receive = keel_mpi_receive_of(of, source, tag);
+    arrived = keel_mpi_channel_find(&receive, is_taken, is_waiting, call);
+    if (arrived != NULL) {
+        found.head = arrived->head;
         found.is_there = 1;
     }
     keel_mpi_startup_result(&found, sizeof(found));
     *flag = (int)found.is_there;
     *message = MPI_MESSAGE_NULL;
     if (found.is_there) {
-        *message = is_taken ? message_make(of, letter, &found.head, call) : MPI_MESSAGE_NULL;
+        *message = is_taken ? message_make(of, arrived, &found.head, call) : MPI_MESSAGE_NULL;
         keel_mpi_status_set(status, (int)keel_mpi_comm_peer_index(of, (uint32_t)found.head.source), (int)found.head.tag,
                             found.head.bytes);
     }
@@ -161,7 +161,7 @@ int MPI_Mrecv(void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI
     }
     keel_mpi_table_remove(&messages, (uintptr_t)*message);
     *message = MPI_MESSAGE_NULL;
-    code = keel_mpi_receive_deliver(matched->comm, &matched->want, buf, (size_t)count, layout, status, "MPI_Mrecv");
+    code = keel_mpi_receive_deliver(matched->comm, &matched->receive, buf, (size_t)count, layout, status, "MPI_Mrecv");
     if (code != MPI_SUCCESS) {
         code = keel_mpi_raise(keel_mpi_comm_handle(matched->comm), code, "MPI_Mrecv",
                               "a message that is longer than the buffer");

@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GLANCES = 100, TELL_AT = KEEL_MPI_RING / 4, ASKED_MOST = 4096 };
+enum { POLL_INTERVAL = 100, ANNOUNCE_AT = KEEL_MPI_RING / 4, TESTS_MAX = 4096 };
 
 keel_mpi_peer_t *keel_mpi_peers;
-static unsigned glances; /* since a receive is open, or the last look */
+static unsigned calls_since_poll; /* since a receive is open, or the last look */
 
 void keel_mpi_ordered_make(void)
 {
@@ -33,16 +33,16 @@ void keel_mpi_ordered_make(void)
 
 void keel_mpi_ordered_reset(int gives)
 {
-    glances = 0;
-    if (keel_mpi.is_promised && gives) {
+    calls_since_poll = 0;
+    if (keel_mpi.is_deterministic_mode && gives) {
         keel_mpi_synchronous_reset();
     }
-    for (uint32_t rank = 0; keel_mpi.is_promised && rank < keel_mpi.ranks; rank++) {
-        keel_mpi_peer_t *line = &keel_mpi_peers[rank];
+    for (uint32_t rank = 0; keel_mpi.is_deterministic_mode && rank < keel_mpi.ranks; rank++) {
+        keel_mpi_peer_t *peer = &keel_mpi_peers[rank];
 
         keel_mpi_pending_reset(rank, gives);
-        free(line->coming);
-        *line = (keel_mpi_peer_t){.known = keel_mpi_arena_channel(rank)->sent};
+        free(peer->incoming);
+        *peer = (keel_mpi_peer_t){.known_taken = keel_mpi_arena_channel(rank)->sent};
     }
 }
 
@@ -65,7 +65,7 @@ static keel_word_t word_of(uint64_t offset, uint64_t value)
 }
 
 /* before the restart point what is looked at stands in the record */
-static unsigned look_at(keel_word_t *words, unsigned count, const char *call)
+static unsigned poll_words(keel_word_t *words, unsigned count, const char *call)
 {
     unsigned met = 0;
 
@@ -80,7 +80,7 @@ static unsigned look_at(keel_word_t *words, unsigned count, const char *call)
 }
 
 /* which of the words are met; until one of them is, @a waits */
-static void ask(keel_word_t *words, unsigned count, int waits, const char *call)
+static void test_or_wait(keel_word_t *words, unsigned count, int waits, const char *call)
 {
     keel_status_t status;
 
@@ -89,14 +89,14 @@ static void ask(keel_word_t *words, unsigned count, int waits, const char *call)
                        : keel_test(keel_mpi.ctx, KEEL_WAIT_ANY, words, count, NULL);
         keel_mpi_check((status == KEEL_INPROGRESS) ? KEEL_OK : status, call);
     } else {
-        while (look_at(words, count, call) == 0 && waits) {
+        while (poll_words(words, count, call) == 0 && waits) {
         }
     }
 }
 
 /* looks whether a word (NULL: there is none) is met or somebody that something is unsent for has taken more, or @a waits until that is so, and
  * sends what there is room for then; true: the word is met */
-static int ask_and_send(const keel_word_t *word, int waits, const char *call)
+static int test_or_wait_and_push(const keel_word_t *word, int waits, const char *call)
 {
     keel_word_t *words = calloc((size_t)keel_mpi.ranks + 1, sizeof(*words));
     uint32_t *ranks = calloc((size_t)keel_mpi.ranks + 1, sizeof(*ranks));
@@ -107,19 +107,19 @@ static int ask_and_send(const keel_word_t *word, int waits, const char *call)
         keel_mpi_fatal(call, "no memory");
     }
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
-        if (keel_mpi_peers[rank].unsent != NULL) {
-            words[count] =
-                word_of(keel_mpi_arena_word(rank, offsetof(keel_mpi_channel_t, freed)), keel_mpi_peers[rank].known + 1);
+        if (keel_mpi_peers[rank].pending != NULL) {
+            words[count] = word_of(keel_mpi_arena_word(rank, offsetof(keel_mpi_channel_t, freed)),
+                                   keel_mpi_peers[rank].known_taken + 1);
             ranks[count++] = rank;
         }
     }
     if (word != NULL) {
         words[count] = *word;
     }
-    ask(words, count + (word != NULL), waits, call);
+    test_or_wait(words, count + (word != NULL), waits, call);
     for (unsigned i = 0; i < count; i++) {
         if (words[i].is_met) {
-            keel_mpi_peers[ranks[i]].known = words[i].seen;
+            keel_mpi_peers[ranks[i]].known_taken = words[i].seen;
         }
     }
     is_met = word != NULL && words[count].is_met;
@@ -136,7 +136,7 @@ static void await(uint32_t rank, uint64_t offset, uint64_t value, const char *ca
 
     keel_mpi_synchronous_enter(rank, call);
     while (keel_mpi_pending_count() > 0) {
-        if (ask_and_send(&word, 1, call)) {
+        if (test_or_wait_and_push(&word, 1, call)) {
             keel_mpi_synchronous_leave();
             return;
         }
@@ -162,7 +162,7 @@ void keel_mpi_ordered_await_sent(uint32_t rank, uint64_t ticket, const char *cal
 {
     keel_mpi_synchronous_enter(KEEL_MPI_ANY_RANK, call);
     while (!keel_mpi_ordered_is_sent(rank, ticket)) {
-        (void)ask_and_send(NULL, 1, call);
+        (void)test_or_wait_and_push(NULL, 1, call);
     }
     keel_mpi_synchronous_leave();
 }
@@ -174,19 +174,19 @@ void keel_mpi_ordered_throttle(const char *call)
     }
     keel_mpi_synchronous_enter(KEEL_MPI_ANY_RANK, call);
     while (keel_mpi_pending_is_over_limit() && keel_mpi_pending_has_collective()) {
-        (void)ask_and_send(NULL, 1, call);
+        (void)test_or_wait_and_push(NULL, 1, call);
     }
     keel_mpi_synchronous_leave();
 }
 
 /* what others have said that they took, at once */
-static void learn(void)
+static void read_freed(void)
 {
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
-        keel_mpi_peer_t *line = &keel_mpi_peers[rank];
+        keel_mpi_peer_t *peer = &keel_mpi_peers[rank];
         const uint64_t freed = load(keel_mpi_arena_word(rank, offsetof(keel_mpi_channel_t, freed)));
 
-        line->known = (freed > line->known) ? freed : line->known;
+        peer->known_taken = (freed > peer->known_taken) ? freed : peer->known_taken;
     }
 }
 
@@ -198,7 +198,7 @@ int keel_mpi_ordered_has_pending(void)
 void keel_mpi_ordered_push(const char *call)
 {
     if (keel_mpi_pending_count() > 0) {
-        learn();
+        read_freed();
         (void)keel_mpi_pending_push(call);
     }
 }
@@ -211,12 +211,12 @@ void keel_mpi_ordered_push_unlogged(const char *call)
     }
 }
 
-static int have_come(uint64_t gsyncs, const char *call)
+static int all_have_arrived(uint64_t gsyncs, const char *call)
 {
     uint64_t theirs = gsyncs;
 
     for (uint32_t rank = 0; rank < keel_mpi.ranks && theirs >= gsyncs; rank++) {
-        if (keel_mpi_peers[rank].unsent != NULL) {
+        if (keel_mpi_peers[rank].pending != NULL) {
             keel_mpi_check(keel_get(keel_mpi.arena, rank, offsetof(keel_mpi_hidden_t, gsyncs), &theirs, sizeof(theirs)),
                            call);
         }
@@ -229,19 +229,19 @@ void keel_mpi_ordered_arrive(const char *call)
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
     unsigned asked = 0, most = 1; /* times in vain since their count was read: it is read ever more seldom */
 
-    if (!keel_mpi.is_promised || keel_mpi_is_replaying()) {
+    if (!keel_mpi.is_deterministic_mode || keel_mpi_is_replaying()) {
         return;
     }
     __atomic_store_n(&hidden->gsyncs, hidden->gsyncs + 1, __ATOMIC_RELEASE);
     while (keel_mpi_pending_count() > 0) {
-        (void)ask_and_send(NULL, 0, call);
+        (void)test_or_wait_and_push(NULL, 0, call);
         sched_yield();
         if (++asked >= most) {
-            if (have_come(hidden->gsyncs, call)) {
+            if (all_have_arrived(hidden->gsyncs, call)) {
                 return;
             }
             asked = 0;
-            most = (most < ASKED_MOST) ? 2 * most : most;
+            most = (most < TESTS_MAX) ? 2 * most : most;
         }
     }
 }
@@ -250,23 +250,23 @@ void keel_mpi_ordered_arrive(const char *call)
 
 static void ring_read(uint32_t source, void *data, size_t bytes)
 {
-    keel_mpi_peer_t *line = &keel_mpi_peers[source];
+    keel_mpi_peer_t *peer = &keel_mpi_peers[source];
     const char *ring = keel_mpi_arena_at(keel_mpi_arena_ring(source));
-    const size_t at = line->read % KEEL_MPI_RING, first = (bytes < KEEL_MPI_RING - at) ? bytes : KEEL_MPI_RING - at;
+    const size_t at = peer->read % KEEL_MPI_RING, first = (bytes < KEEL_MPI_RING - at) ? bytes : KEEL_MPI_RING - at;
 
     memcpy(data, ring + at, first);
     memcpy((char *)data + first, ring, bytes - first);
-    line->read += bytes;
+    peer->read += bytes;
 }
 
 /* where it lies: its node, or 0: next on the ring */
 static uint64_t head_read(uint32_t source, keel_mpi_head_t *head_p, const char *call)
 {
-    keel_mpi_peer_t *line = &keel_mpi_peers[source];
+    keel_mpi_peer_t *peer = &keel_mpi_peers[source];
     uint64_t next = KEEL_MPI_ON_THE_RING;
 
-    if (line->follow != 0) {
-        keel_mpi_check(keel_get(keel_mpi.arena, source, line->follow, &next, sizeof(next)), call);
+    if (peer->follow != 0) {
+        keel_mpi_check(keel_get(keel_mpi.arena, source, peer->follow, &next, sizeof(next)), call);
     }
     if (next == KEEL_MPI_ON_THE_RING) {
         ring_read(source, head_p, sizeof(*head_p));
@@ -278,13 +278,13 @@ static uint64_t head_read(uint32_t source, keel_mpi_head_t *head_p, const char *
 }
 
 /* tells the sender what has been taken: when that was a node, or a good part of the ring since it was told */
-static void tell(uint32_t source, int is_node, const char *call)
+static void announce(uint32_t source, int is_node, const char *call)
 {
     const keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
-    keel_mpi_peer_t *line = &keel_mpi_peers[source];
+    keel_mpi_peer_t *peer = &keel_mpi_peers[source];
 
-    if (is_node || line->read - line->told >= TELL_AT) {
-        line->told = line->read;
+    if (is_node || peer->read - peer->announced >= ANNOUNCE_AT) {
+        peer->announced = peer->read;
         keel_mpi_put(source, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, freed)), &channel->taken,
                      sizeof(channel->taken), call);
         keel_mpi_flush(source, call);
@@ -294,30 +294,30 @@ static void tell(uint32_t source, int is_node, const char *call)
 /* the next entry, which has come: a message, or a part of one, which is delivered when it is whole */
 static void take(uint32_t source, const char *call)
 {
-    keel_mpi_peer_t *line = &keel_mpi_peers[source];
+    keel_mpi_peer_t *peer = &keel_mpi_peers[source];
     char padding[8];
     keel_mpi_head_t head;
     const uint64_t node = head_read(source, &head, call);
-    keel_mpi_message_t *letter = (line->coming != NULL) ? line->coming : keel_mpi_message_make(&head);
+    keel_mpi_message_t *message = (peer->incoming != NULL) ? peer->incoming : keel_mpi_message_make(&head);
 
     if (node == 0) {
-        ring_read(source, letter->data + letter->here, head.part);
+        ring_read(source, message->data + message->received, head.part);
         ring_read(source, padding, keel_mpi_padded(head.part) - head.part);
-        letter->here += head.part;
+        message->received += head.part;
     } else {
         if (head.bytes > 0) {
-            keel_mpi_check(keel_get(keel_mpi.arena, source, node + sizeof(keel_mpi_node_t), letter->data, head.bytes),
+            keel_mpi_check(keel_get(keel_mpi.arena, source, node + sizeof(keel_mpi_node_t), message->data, head.bytes),
                            call);
         }
-        letter->here = head.bytes;
+        message->received = head.bytes;
     }
-    line->coming = (letter->here < head.bytes) ? letter : NULL;
-    line->follow = head.is_chain ? node : 0;
-    line->known = (head.taken > line->known) ? head.taken : line->known;
+    peer->incoming = (message->received < head.bytes) ? message : NULL;
+    peer->follow = head.is_chain ? node : 0;
+    peer->known_taken = (head.taken > peer->known_taken) ? head.taken : peer->known_taken;
     keel_mpi_arena_channel(source)->taken++;
-    tell(source, node != 0, call);
-    if (line->coming == NULL) {
-        keel_mpi_match_deliver(letter);
+    announce(source, node != 0, call);
+    if (peer->incoming == NULL) {
+        keel_mpi_match_deliver(message);
     }
 }
 
@@ -343,7 +343,7 @@ void keel_mpi_ordered_take_all(const char *call)
 
 void keel_mpi_ordered_set_nondeterministic(const char *call)
 {
-    if (keel_mpi.is_promised && is_logged()) {
+    if (keel_mpi.is_deterministic_mode && is_logged()) {
         keel_mpi_check(keel_set_nondeterministic(keel_mpi.ctx), call);
     }
 }
@@ -351,16 +351,16 @@ void keel_mpi_ordered_set_nondeterministic(const char *call)
 void keel_mpi_ordered_poll_some(const char *call)
 {
     if (keel_mpi_match_first_posted() == NULL && keel_mpi_pending_count() == 0) {
-        glances = 0;
-    } else if (++glances == GLANCES) {
-        glances = 0;
+        calls_since_poll = 0;
+    } else if (++calls_since_poll == POLL_INTERVAL) {
+        calls_since_poll = 0;
         (void)keel_mpi_ordered_poll(call);
     }
 }
 
 int keel_mpi_ordered_poll(const char *call)
 {
-    int is_news = 0;
+    int is_progress = 0;
 
     if (keel_mpi_is_replaying()) {
         return 0;
@@ -373,9 +373,9 @@ int keel_mpi_ordered_poll(const char *call)
 
         while (channel->taken < __atomic_load_n(&channel->arrived, __ATOMIC_ACQUIRE)) {
             take(source, call);
-            is_news = 1;
+            is_progress = 1;
         }
     }
     keel_mpi_channel_send_acks(call);
-    return is_news;
+    return is_progress;
 }

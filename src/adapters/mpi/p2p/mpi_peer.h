@@ -36,18 +36,18 @@ typedef struct keel_mpi_pending {
 /* of a rank, both ways; as it begins at each checkpoint */
 typedef struct keel_mpi_peer {
     uint64_t written, reusable; /* bytes of the ring there */
-    uint64_t known;             /* how many entries that rank is known to have taken */
+    uint64_t known_taken;       /* how many entries that rank is known to have taken */
     uint64_t last;              /* node of the last message, when the next one is told by it; 0: by the ring */
     keel_mpi_sent_t *sent;      /* not known to have been taken: a queue in a circle */
     size_t first, count, room;
-    size_t kept;                /* bytes of the arena that those of the queue have */
-    keel_mpi_pending_t *unsent; /* in their order; NULL: none */
-    keel_mpi_pending_t *unsent_last;
-    uint64_t queued, begun;     /* how many of these there ever were, and how many of them are on their way */
-    uint64_t read;              /* bytes of the ring here */
-    uint64_t told;              /* of which the sender has been told */
-    uint64_t follow;            /* node there that tells where the next message is; 0: the ring does */
-    keel_mpi_message_t *coming; /* of which some parts have been taken; NULL: none */
+    size_t kept;                 /* bytes of the arena that those of the queue have */
+    keel_mpi_pending_t *pending; /* in their order; NULL: none */
+    keel_mpi_pending_t *pending_last;
+    uint64_t queued, begun;       /* how many of these there ever were, and how many of them are on their way */
+    uint64_t read;                /* bytes of the ring here */
+    uint64_t announced;           /* of which the sender has been told */
+    uint64_t follow;              /* node there that tells where the next message is; 0: the ring does */
+    keel_mpi_message_t *incoming; /* of which some parts have been taken; NULL: none */
 } keel_mpi_peer_t;
 
 extern keel_mpi_peer_t *keel_mpi_peers;

@@ -34,51 +34,51 @@ enum { SHORT = 4096, PART = 16 << 10 };
 static struct {
     size_t count; /* of messages that are unsent, and what they take */
     uint64_t bytes;
-} left;
+} total;
 
 /* ---- what was sent ---- */
 
-static void queue_add(keel_mpi_peer_t *line, keel_mpi_sent_t sent, const char *call)
+static void queue_add(keel_mpi_peer_t *peer, keel_mpi_sent_t sent, const char *call)
 {
-    if (line->count == line->room) {
-        const size_t room = 2 * line->room + 64;
+    if (peer->count == peer->room) {
+        const size_t room = 2 * peer->room + 64;
         keel_mpi_sent_t *grown = malloc(room * sizeof(*grown));
 
         if (grown == NULL) {
             keel_mpi_fatal(call, "no memory");
         }
-        for (size_t i = 0; i < line->count; i++) {
-            grown[i] = line->sent[(line->first + i) % line->room];
+        for (size_t i = 0; i < peer->count; i++) {
+            grown[i] = peer->sent[(peer->first + i) % peer->room];
         }
-        free(line->sent);
-        line->sent = grown;
-        line->room = room;
-        line->first = 0;
+        free(peer->sent);
+        peer->sent = grown;
+        peer->room = room;
+        peer->first = 0;
     }
-    line->sent[(line->first + line->count++) % line->room] = sent;
+    peer->sent[(peer->first + peer->count++) % peer->room] = sent;
 }
 
-static void queue_free(keel_mpi_peer_t *line)
+static void queue_free(keel_mpi_peer_t *peer)
 {
-    while (line->count > 0) {
-        keel_mpi_sent_t *sent = &line->sent[line->first];
+    while (peer->count > 0) {
+        keel_mpi_sent_t *sent = &peer->sent[peer->first];
 
-        if (line->known < sent->free_at) {
-            if (line->known >= sent->number &&
+        if (peer->known_taken < sent->free_at) {
+            if (peer->known_taken >= sent->number &&
                 sent->kept > sizeof(keel_mpi_node_t)) { /* only its link is read once more */
                 keel_mpi_arena_shrink(sent->node, sizeof(keel_mpi_node_t));
-                line->kept -= sent->kept - sizeof(keel_mpi_node_t);
+                peer->kept -= sent->kept - sizeof(keel_mpi_node_t);
                 sent->kept = sizeof(keel_mpi_node_t);
             }
             return;
         }
-        line->reusable = sent->ring_end;
-        line->kept -= sent->kept;
+        peer->reusable = sent->ring_end;
+        peer->kept -= sent->kept;
         if (sent->node != 0) {
             keel_mpi_arena_free(sent->node);
         }
-        line->first = (line->first + 1) % line->room;
-        line->count--;
+        peer->first = (peer->first + 1) % peer->room;
+        peer->count--;
     }
 }
 
@@ -97,54 +97,54 @@ static int nodes_free(void)
 
 int keel_mpi_pending_head(uint32_t rank, size_t i, uint64_t taken, keel_mpi_head_t *head_p)
 {
-    const keel_mpi_peer_t *line = &keel_mpi_peers[rank];
-    const keel_mpi_pending_t *unsent = line->unsent;
+    const keel_mpi_peer_t *peer = &keel_mpi_peers[rank];
+    const keel_mpi_pending_t *pending = peer->pending;
 
-    if (i < line->count) {
-        const keel_mpi_sent_t *sent = &line->sent[(line->first + i) % line->room];
+    if (i < peer->count) {
+        const keel_mpi_sent_t *sent = &peer->sent[(peer->first + i) % peer->room];
 
         *head_p = sent->head;
         return !sent->is_part && sent->number > taken;
     }
-    for (i -= line->count; unsent != NULL && i > 0; i--) {
-        unsent = unsent->next;
+    for (i -= peer->count; pending != NULL && i > 0; i--) {
+        pending = pending->next;
     }
-    if (unsent == NULL) {
+    if (pending == NULL) {
         return -1;
     }
-    *head_p = unsent->head;
+    *head_p = pending->head;
     return 1;
 }
 
 /* ---- sending what there is room for ---- */
 
-static size_t ring_room(const keel_mpi_peer_t *line)
+static size_t ring_room(const keel_mpi_peer_t *peer)
 {
-    return KEEL_MPI_RING - (size_t)(line->written - line->reusable);
+    return KEEL_MPI_RING - (size_t)(peer->written - peer->reusable);
 }
 
 static void ring_write(uint32_t rank, const void *data, size_t bytes, const char *call)
 {
-    keel_mpi_peer_t *line = &keel_mpi_peers[rank];
-    const uint64_t ring = keel_mpi_arena_ring(keel_mpi.rank), at = line->written % KEEL_MPI_RING;
+    keel_mpi_peer_t *peer = &keel_mpi_peers[rank];
+    const uint64_t ring = keel_mpi_arena_ring(keel_mpi.rank), at = peer->written % KEEL_MPI_RING;
     const size_t first = (bytes < KEEL_MPI_RING - at) ? bytes : KEEL_MPI_RING - at;
 
     keel_mpi_put(rank, ring + at, data, first, call);
     keel_mpi_put(rank, ring, (const char *)data + first, bytes - first, call);
-    line->written += bytes;
+    peer->written += bytes;
 }
 
 /* what was put is told: the count of entries covers it */
-static void tell(uint32_t rank, keel_mpi_sent_t sent, const char *call)
+static void announce(uint32_t rank, keel_mpi_sent_t sent, const char *call)
 {
     keel_mpi_channel_t *channel = keel_mpi_arena_channel(rank);
-    keel_mpi_peer_t *line = &keel_mpi_peers[rank];
+    keel_mpi_peer_t *peer = &keel_mpi_peers[rank];
 
     sent.number = ++channel->sent;
-    sent.ring_end = line->written;
+    sent.ring_end = peer->written;
     sent.free_at = sent.number + sent.head.is_chain;
-    line->kept += sent.kept;
-    queue_add(line, sent, call);
+    peer->kept += sent.kept;
+    queue_add(peer, sent, call);
     keel_mpi_fence(call);
     keel_mpi_put(rank, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, arrived)), &sent.number,
                  sizeof(sent.number), call);
@@ -163,14 +163,14 @@ static void send_by_ring(uint32_t rank, keel_mpi_head_t head, const char *data, 
         memset(together + sizeof(head) + bytes, 0, padded - bytes);
     }
     ring_write(rank, together, sizeof(head) + padded, call);
-    tell(rank, (keel_mpi_sent_t){.is_part = done + bytes < head.bytes, .head = head}, call);
+    announce(rank, (keel_mpi_sent_t){.is_part = done + bytes < head.bytes, .head = head}, call);
 }
 
 /* false: the arena has no room, though all that is known to have been taken is given back */
 static int send_by_node(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call)
 {
     const size_t bytes = sizeof(keel_mpi_node_t) + head.bytes;
-    keel_mpi_peer_t *line = &keel_mpi_peers[rank];
+    keel_mpi_peer_t *peer = &keel_mpi_peers[rank];
     uint64_t offset;
     keel_mpi_node_t *node;
 
@@ -181,44 +181,44 @@ static int send_by_node(uint32_t rank, keel_mpi_head_t head, const void *data, c
     }
     node = keel_mpi_arena_at(offset);
     head.node = offset;
-    head.is_chain = line->last != 0 || ring_room(line) < 2 * sizeof(head);
+    head.is_chain = peer->last != 0 || ring_room(peer) < 2 * sizeof(head);
     node->next = KEEL_MPI_ON_THE_RING;
     node->head = head;
     if (head.bytes > 0) {
         memcpy(node->data, data, head.bytes);
     }
-    if (line->last != 0) {
-        ((keel_mpi_node_t *)keel_mpi_arena_at(line->last))->next = offset;
+    if (peer->last != 0) {
+        ((keel_mpi_node_t *)keel_mpi_arena_at(peer->last))->next = offset;
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     } else {
         ring_write(rank, &head, sizeof(head), call);
     }
-    line->last = head.is_chain ? offset : 0;
-    tell(rank, (keel_mpi_sent_t){.node = offset, .kept = bytes, .head = head}, call);
+    peer->last = head.is_chain ? offset : 0;
+    announce(rank, (keel_mpi_sent_t){.node = offset, .kept = bytes, .head = head}, call);
     return 1;
 }
 
-static int has_room(const keel_mpi_peer_t *line, uint64_t bytes)
+static int has_room(const keel_mpi_peer_t *peer, uint64_t bytes)
 {
-    return line->last == 0 && ring_room(line) >= 2 * sizeof(keel_mpi_head_t) + keel_mpi_padded(bytes);
+    return peer->last == 0 && ring_room(peer) >= 2 * sizeof(keel_mpi_head_t) + keel_mpi_padded(bytes);
 }
 
 /* true: all of it is on its way */
 static int send_some(uint32_t rank, keel_mpi_head_t head, const char *data, uint64_t *done, const char *call)
 {
-    keel_mpi_peer_t *line = &keel_mpi_peers[rank];
+    keel_mpi_peer_t *peer = &keel_mpi_peers[rank];
 
-    queue_free(line);
+    queue_free(peer);
     head.taken = keel_mpi_arena_channel(rank)->taken;
-    if (line->last != 0 && line->known == keel_mpi_arena_channel(rank)->sent) {
-        line->last = 0; /* it has taken all: the ring is empty */
+    if (peer->last != 0 && peer->known_taken == keel_mpi_arena_channel(rank)->sent) {
+        peer->last = 0; /* it has taken all: the ring is empty */
     }
-    if (*done == 0 && (head.bytes > SHORT || !has_room(line, head.bytes)) && send_by_node(rank, head, data, call)) {
+    if (*done == 0 && (head.bytes > SHORT || !has_room(peer, head.bytes)) && send_by_node(rank, head, data, call)) {
         return 1;
     }
     do {
         head.part = (uint32_t)((head.bytes - *done < PART) ? head.bytes - *done : PART);
-        if (!has_room(line, head.part)) {
+        if (!has_room(peer, head.part)) {
             return 0;
         }
         send_by_ring(rank, head, data, *done, call);
@@ -229,77 +229,78 @@ static int send_some(uint32_t rank, keel_mpi_head_t head, const char *data, uint
 
 /* ---- what there was no room for ---- */
 
-static void unsent_drop(keel_mpi_peer_t *line)
+static void pending_drop(keel_mpi_peer_t *peer)
 {
-    keel_mpi_pending_t *unsent = line->unsent;
+    keel_mpi_pending_t *pending = peer->pending;
 
-    line->unsent = unsent->next;
-    line->begun++;
-    left.count--;
-    left.bytes -= unsent->head.bytes;
-    free(unsent);
+    peer->pending = pending->next;
+    peer->begun++;
+    total.count--;
+    total.bytes -= pending->head.bytes;
+    free(pending);
 }
 
 static void push(uint32_t rank, const char *call)
 {
-    keel_mpi_peer_t *line = &keel_mpi_peers[rank];
+    keel_mpi_peer_t *peer = &keel_mpi_peers[rank];
 
-    while (line->unsent != NULL && send_some(rank, line->unsent->head, line->unsent->data, &line->unsent->done, call)) {
-        unsent_drop(line);
+    while (peer->pending != NULL &&
+           send_some(rank, peer->pending->head, peer->pending->data, &peer->pending->done, call)) {
+        pending_drop(peer);
     }
 }
 
 size_t keel_mpi_pending_push(const char *call)
 {
-    for (uint32_t rank = 0; left.count > 0 && rank < keel_mpi.ranks; rank++) {
+    for (uint32_t rank = 0; total.count > 0 && rank < keel_mpi.ranks; rank++) {
         push(rank, call);
     }
-    return left.count;
+    return total.count;
 }
 
-static uint64_t unsent_add(keel_mpi_peer_t *line, const keel_mpi_head_t *head, const void *data, uint64_t done,
-                           const char *call)
+static uint64_t pending_add(keel_mpi_peer_t *peer, const keel_mpi_head_t *head, const void *data, uint64_t done,
+                            const char *call)
 {
-    keel_mpi_pending_t *unsent = malloc(sizeof(*unsent) + head->bytes);
+    keel_mpi_pending_t *pending = malloc(sizeof(*pending) + head->bytes);
 
-    if (unsent == NULL) {
+    if (pending == NULL) {
         keel_mpi_fatal(call, "no memory for a message that the arena has no room for: "
                              "KEELMPI_ARENA says how large it is");
     }
-    unsent->next = NULL;
-    unsent->head = *head;
-    unsent->done = done;
+    pending->next = NULL;
+    pending->head = *head;
+    pending->done = done;
     if (head->bytes > 0) {
-        memcpy(unsent->data, data, head->bytes);
+        memcpy(pending->data, data, head->bytes);
     }
-    *(line->unsent != NULL ? &line->unsent_last->next : &line->unsent) = unsent;
-    line->unsent_last = unsent;
-    left.count++;
-    left.bytes += head->bytes;
-    return ++line->queued;
+    *(peer->pending != NULL ? &peer->pending_last->next : &peer->pending) = pending;
+    peer->pending_last = pending;
+    total.count++;
+    total.bytes += head->bytes;
+    return ++peer->queued;
 }
 
 uint64_t keel_mpi_pending_send(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call)
 {
-    keel_mpi_peer_t *line = &keel_mpi_peers[rank];
+    keel_mpi_peer_t *peer = &keel_mpi_peers[rank];
     uint64_t done = 0;
 
-    keel_mpi_arena_channel(rank)->told++;
+    keel_mpi_arena_channel(rank)->announced++;
     push(rank, call);
-    if (line->unsent == NULL && send_some(rank, head, data, &done, call)) {
+    if (peer->pending == NULL && send_some(rank, head, data, &done, call)) {
         return 0;
     }
-    return unsent_add(line, &head, data, done, call);
+    return pending_add(peer, &head, data, done, call);
 }
 
 uint64_t keel_mpi_pending_next_ack_tag(uint32_t rank)
 {
-    return keel_mpi_arena_channel(rank)->told + 1;
+    return keel_mpi_arena_channel(rank)->announced + 1;
 }
 
 size_t keel_mpi_pending_count(void)
 {
-    return left.count;
+    return total.count;
 }
 
 int keel_mpi_pending_is_sent(uint32_t rank, uint64_t ticket)
@@ -309,14 +310,15 @@ int keel_mpi_pending_is_sent(uint32_t rank, uint64_t ticket)
 
 int keel_mpi_pending_is_over_limit(void)
 {
-    return left.bytes > keel_mpi.bytes;
+    return total.bytes > keel_mpi.bytes;
 }
 
 int keel_mpi_pending_has_collective(void)
 {
-    for (uint32_t rank = 0; left.count > 0 && rank < keel_mpi.ranks; rank++) {
-        for (const keel_mpi_pending_t *unsent = keel_mpi_peers[rank].unsent; unsent != NULL; unsent = unsent->next) {
-            if (unsent->head.context % 2 != 0 && unsent->head.context != KEEL_MPI_ACK_CONTEXT) {
+    for (uint32_t rank = 0; total.count > 0 && rank < keel_mpi.ranks; rank++) {
+        for (const keel_mpi_pending_t *pending = keel_mpi_peers[rank].pending; pending != NULL;
+             pending = pending->next) {
+            if (pending->head.context % 2 != 0 && pending->head.context != KEEL_MPI_ACK_CONTEXT) {
                 return 1;
             }
         }
@@ -326,17 +328,17 @@ int keel_mpi_pending_has_collective(void)
 
 void keel_mpi_pending_reset(uint32_t rank, int gives)
 {
-    keel_mpi_peer_t *line = &keel_mpi_peers[rank];
+    keel_mpi_peer_t *peer = &keel_mpi_peers[rank];
 
-    for (size_t i = 0; gives && i < line->count; i++) {
-        const keel_mpi_sent_t *sent = &line->sent[(line->first + i) % line->room];
+    for (size_t i = 0; gives && i < peer->count; i++) {
+        const keel_mpi_sent_t *sent = &peer->sent[(peer->first + i) % peer->room];
 
         if (sent->node != 0) {
             keel_mpi_arena_free(sent->node);
         }
     }
-    while (line->unsent != NULL) {
-        unsent_drop(line);
+    while (peer->pending != NULL) {
+        pending_drop(peer);
     }
-    free(line->sent);
+    free(peer->sent);
 }

@@ -13,7 +13,7 @@ static size_t orphans;               /* sends whose handle is freed, and receive
 static struct {
     size_t open;
     uint32_t last; /* of their numbers, by which the record has them */
-    int is_kept;   /* as they are, for the moment */
+    int is_held;   /* as they are, for the moment */
 } freed;
 
 typedef struct {
@@ -52,10 +52,10 @@ static int forget(void *of)
     keel_mpi_request_t *request = of;
 
     if (!request->is_done) { /* MPI_Request_free: what was posted is not there any more */
-        (void)keel_mpi_match_unpost(&request->want);
+        (void)keel_mpi_match_unpost(&request->receive);
     }
-    for (uint32_t i = 0; i < request->want_count && !request->is_done; i++) {
-        (void)keel_mpi_match_unpost(&request->wants[i]);
+    for (uint32_t i = 0; i < request->receive_count && !request->is_done; i++) {
+        (void)keel_mpi_match_unpost(&request->receives[i]);
     }
     if (request->comm != NULL) {
         keel_mpi_comm_release(request->comm);
@@ -65,7 +65,7 @@ static int forget(void *of)
     }
     free(request->kept);
     free(request->places);
-    free(request->wants);
+    free(request->receives);
     free(request->own);
     free(request->layout);
     free(request);
@@ -95,7 +95,7 @@ static keel_mpi_request_t *orphan_that_is_ready(int is_send)
     return NULL;
 }
 
-static void settle_orphan(keel_mpi_request_t *request)
+static void finish_orphan(keel_mpi_request_t *request)
 {
     MPI_Request handle = request->handle;
 
@@ -111,9 +111,9 @@ void keel_mpi_request_finish_orphans(void)
     keel_mpi_request_t *request;
 
     while (orphans > 0 && (request = orphan_that_is_ready(1)) != NULL) {
-        settle_orphan(request);
+        finish_orphan(request);
     }
-    if (keel_mpi.phase == KEEL_MPI_RUNS && !keel_mpi.is_promised) {
+    if (keel_mpi.phase == KEEL_MPI_RUNS && !keel_mpi.is_deterministic_mode) {
         keel_mpi_request_finish_freed();
     }
 }
@@ -137,7 +137,7 @@ void keel_mpi_request_finish_freed(void)
     do {
         uint32_t number; /* of the one whose message has come; 0: none has */
 
-        if (freed.open == 0 || freed.is_kept) {
+        if (freed.open == 0 || freed.is_held) {
             return;
         }
         request = keel_mpi_is_replaying() ? NULL : orphan_that_is_ready(0);
@@ -145,14 +145,14 @@ void keel_mpi_request_finish_freed(void)
         keel_mpi_startup_result(&number, sizeof(number));
         request = keel_mpi_is_replaying() ? freed_with(number) : request;
         if (request != NULL) {
-            settle_orphan(request);
+            finish_orphan(request);
         }
     } while (request != NULL);
 }
 
-void keel_mpi_request_hold_freed(int is_kept)
+void keel_mpi_request_hold_freed(int is_held)
 {
-    freed.is_kept = is_kept;
+    freed.is_held = is_held;
 }
 
 int keel_mpi_request_has_freed(void)
@@ -190,12 +190,12 @@ keel_mpi_request_t *keel_mpi_request_of(MPI_Request handle)
 }
 
 /* one that is open, and applies the operation, or one to elements of the type; NULL: there is none */
-static keel_mpi_request_t *folded(MPI_Op op, MPI_Datatype type)
+static keel_mpi_request_t *reduction_that_uses(MPI_Op op, MPI_Datatype type)
 {
     for (size_t i = 0; i < requests.size; i++) {
         keel_mpi_request_t *request = requests.entries[i].object;
 
-        if (request != NULL && request->is_folded && (request->op == op || request->type == type)) {
+        if (request != NULL && request->is_reduction && (request->op == op || request->type == type)) {
             return request;
         }
     }
@@ -204,7 +204,7 @@ static keel_mpi_request_t *folded(MPI_Op op, MPI_Datatype type)
 
 int keel_mpi_request_takes_op(MPI_Op op)
 {
-    keel_mpi_request_t *user = folded(op, MPI_DATATYPE_NULL);
+    keel_mpi_request_t *user = reduction_that_uses(op, MPI_DATATYPE_NULL);
 
     if (user != NULL) {
         user->frees_op = 1;
@@ -214,7 +214,7 @@ int keel_mpi_request_takes_op(MPI_Op op)
 
 int keel_mpi_request_takes_type(MPI_Datatype type)
 {
-    keel_mpi_request_t *user = folded(MPI_OP_NULL, type);
+    keel_mpi_request_t *user = reduction_that_uses(MPI_OP_NULL, type);
 
     if (user != NULL) {
         user->frees_type = 1;
@@ -243,17 +243,18 @@ static void await_messages(keel_mpi_request_t *request)
         request->ops->await(request);
         return;
     }
-    for (uint32_t i = 0; i < request->want_count; i++) {
-        keel_mpi_channel_await(&request->wants[i], request->call);
+    for (uint32_t i = 0; i < request->receive_count; i++) {
+        keel_mpi_channel_await(&request->receives[i], request->call);
     }
-    if (request->want_count == 0 && request->want.context != KEEL_MPI_ACK_CONTEXT && !request->ops->is_ready(request)) {
-        keel_mpi_channel_await(&request->want, request->call);
+    if (request->receive_count == 0 && request->receive.context != KEEL_MPI_ACK_CONTEXT &&
+        !request->ops->is_ready(request)) {
+        keel_mpi_channel_await(&request->receive, request->call);
     }
 }
 
 void keel_mpi_request_wait(keel_mpi_request_t *request)
 {
-    if (keel_mpi.is_promised && !keel_mpi_is_replaying()) {
+    if (keel_mpi.is_deterministic_mode && !keel_mpi_is_replaying()) {
         await_messages(request);
     }
     while (!keel_mpi_is_replaying() && !request->ops->is_ready(request)) {
@@ -306,7 +307,7 @@ void keel_mpi_request_drop(void)
     free(requests.entries);
     requests = (keel_mpi_table_t){0};
     orphans = freed.open = 0;
-    freed.is_kept = 0;
+    freed.is_held = 0;
     for (size_t i = 0; i < persistents.size; i++) {
         persistent_t *persistent = persistents.entries[i].object;
 
@@ -389,11 +390,11 @@ int MPI_Request_free(MPI_Request *request)
         keel_mpi_comm_release(persistent->comm);
         free(persistent);
     } else if ((open = keel_mpi_request_of(*request)) != NULL) { /* completes without anybody asking for it */
-        if (open->ops->is_send && !keel_mpi.is_promised && !keel_mpi_is_replaying()) {
-            keel_mpi_stream_copy(open->want.source, open->ticket, "MPI_Request_free");
+        if (open->ops->is_send && !keel_mpi.is_deterministic_mode && !keel_mpi_is_replaying()) {
+            keel_mpi_stream_copy(open->receive.source, open->ticket, "MPI_Request_free");
         }
-        if (open->ops->is_send ? open->ops->await == NULL && !keel_mpi_is_replaying() && !keel_mpi.is_promised
-                               : open->want_count == 0) {
+        if (open->ops->is_send ? open->ops->await == NULL && !keel_mpi_is_replaying() && !keel_mpi.is_deterministic_mode
+                               : open->receive_count == 0) {
             open->is_orphan = 1; /* whose answer, or message, is taken when it comes */
             open->number = open->ops->is_send ? 0 : ++freed.last;
             *(open->ops->is_send ? &orphans : &freed.open) += 1;

@@ -31,15 +31,15 @@ struct keel_mpi_request {
     uint32_t number; /* of a receive whose handle is freed, from 1 */
     const char *call;
     /* a receive, and what else needs these */
-    keel_mpi_receive_t want;
+    keel_mpi_receive_t receive;
     keel_mpi_comm_t *comm; /* held; NULL: none */
     void *buffer;
     size_t count;
     keel_mpi_layout_t *layout; /* a copy */
     uint64_t ticket;           /* of a send, to want.source */
     /* a collective call's */
-    keel_mpi_receive_t *wants; /* all of them; allocated */
-    uint32_t want_count;
+    keel_mpi_receive_t *receives; /* all of them; allocated */
+    uint32_t receive_count;
     struct keel_mpi_request_place { /* of each, where what has come goes; allocated, NULL: elsewhere */
         void *at;
         size_t count;
@@ -53,7 +53,7 @@ struct keel_mpi_request {
     uint32_t own_at; /* after so many of the others; UINT32_MAX: it is none */
     MPI_Datatype type;
     MPI_Op op;
-    int is_folded, frees_op, frees_type; /* the last two: the program has freed it meanwhile */
+    int is_reduction, frees_op, frees_type; /* the last two: the program has freed it meanwhile */
 };
 
 /* one that is open, zeroed but for these; its handle is the program's */
@@ -97,7 +97,7 @@ int keel_mpi_message_check(const keel_mpi_comm_t *comm, int count, const keel_mp
 /* what is wanted of a peer that was found right */
 keel_mpi_receive_t keel_mpi_receive_of(const keel_mpi_comm_t *comm, int source, int tag);
 /* of a message that was matched and is whole: to where it goes; gives MPI_SUCCESS or MPI_ERR_TRUNCATE */
-int keel_mpi_receive_deliver(const keel_mpi_comm_t *comm, keel_mpi_receive_t *want, void *buffer, size_t count,
+int keel_mpi_receive_deliver(const keel_mpi_comm_t *comm, keel_mpi_receive_t *receive, void *buffer, size_t count,
                              const keel_mpi_layout_t *layout, MPI_Status *status, const char *call);
 /* a request of a message that was received */
 int keel_mpi_request_received(const MPI_Status *status, MPI_Request *request);

@@ -55,7 +55,7 @@ static keel_mpi_comm_t *comm_of(const message_t *message)
 }
 
 /* @a ticket_p: set to the message's; @a answer_p: to the tag of the answer that is asked for, 0: there is nobody; NULL: none is */
-static int send(const message_t *message, keel_mpi_send_mode_t how, int64_t *answer_p, uint64_t *ticket_p,
+static int send(const message_t *message, keel_mpi_send_mode_t mode, int64_t *ack_p, uint64_t *ticket_p,
                 const char *call)
 {
     const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
@@ -66,20 +66,20 @@ static int send(const message_t *message, keel_mpi_send_mode_t how, int64_t *ans
 
     code = keel_mpi_message_check(of, message->count, layout, message->peer, 0, message->tag, call);
     *ticket_p = 0;
-    if (answer_p != NULL) {
-        *answer_p = 0;
+    if (ack_p != NULL) {
+        *ack_p = 0;
     }
     if (code != MPI_SUCCESS || message->peer == MPI_PROC_NULL) {
         return code;
     }
     room = keel_mpi_pack(message->buffer, (size_t)message->count, layout, &packed, call);
-    how = (how == KEEL_MPI_SEND_BORROWS && room != NULL) ? KEEL_MPI_SEND_COPIES
-                                                         : how; /* the program's memory stays, and no other */
-    if (answer_p != NULL) {
-        *answer_p = keel_mpi_channel_send_acked(how, of->peers[message->peer], of->context, message->tag, packed,
-                                                layout->size * (size_t)message->count, ticket_p, call);
+    mode = (mode == KEEL_MPI_SEND_BORROWS && room != NULL) ? KEEL_MPI_SEND_COPIES
+                                                           : mode; /* the program's memory stays, and no other */
+    if (ack_p != NULL) {
+        *ack_p = keel_mpi_channel_send_acked(mode, of->peers[message->peer], of->context, message->tag, packed,
+                                             layout->size * (size_t)message->count, ticket_p, call);
     } else {
-        *ticket_p = keel_mpi_channel_send_mode(how, of->peers[message->peer], of->context, message->tag, packed,
+        *ticket_p = keel_mpi_channel_send_mode(mode, of->peers[message->peer], of->context, message->tag, packed,
                                                layout->size * (size_t)message->count, call);
     }
     free(room);
@@ -97,12 +97,12 @@ static int finish_send(int code, const message_t *message, uint64_t ticket, cons
 
 static int is_sent(keel_mpi_request_t *request)
 {
-    return keel_mpi_channel_is_sent(request->want.source, request->ticket);
+    return keel_mpi_channel_is_sent(request->receive.source, request->ticket);
 }
 
 static void sent_await(keel_mpi_request_t *request)
 {
-    keel_mpi_channel_await_sent(request->want.source, request->ticket, request->call);
+    keel_mpi_channel_await_sent(request->receive.source, request->ticket, request->call);
 }
 
 static void sent_finish(keel_mpi_request_t *request, MPI_Status *status)
@@ -113,27 +113,28 @@ static void sent_finish(keel_mpi_request_t *request, MPI_Status *status)
 static const keel_mpi_request_ops_t sent_ops = {
     .is_ready = is_sent, .finish = sent_finish, .await = sent_await, .is_send = 1};
 
-static int isend(const message_t *message, keel_mpi_send_mode_t how, MPI_Request *request, const char *call)
+static int isend(const message_t *message, keel_mpi_send_mode_t mode, MPI_Request *request, const char *call)
 {
     uint64_t ticket = 0;
     keel_mpi_request_t *open;
     uint32_t rank;
-    int code = send(message, how, NULL, &ticket, call);
+    int code = send(message, mode, NULL, &ticket, call);
 
     if (code != MPI_SUCCESS) {
         return code;
     }
-    ticket = (how == KEEL_MPI_SEND_COPIES && !keel_mpi.is_promised) ? 0 : ticket; /* a buffered one is complete */
+    ticket =
+        (mode == KEEL_MPI_SEND_COPIES && !keel_mpi.is_deterministic_mode) ? 0 : ticket; /* a buffered one is complete */
     rank = (ticket != 0) ? comm_of(message)->peers[message->peer] : 0;
     ticket = (ticket != 0 && keel_mpi_channel_is_sent(rank, ticket)) ? 0 : ticket;
-    if (keel_mpi.is_promised) { /* a replacement has the request open that was open */
+    if (keel_mpi.is_deterministic_mode) { /* a replacement has the request open that was open */
         keel_mpi_startup_result(&ticket, sizeof(ticket));
     }
     if (ticket == 0) {
         return keel_mpi_request_complete(request);
     }
     open = keel_mpi_request_make(&sent_ops, call);
-    open->want.source = rank;
+    open->receive.source = rank;
     open->ticket = ticket;
     *request = open->handle;
     return MPI_SUCCESS;
@@ -201,10 +202,10 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 
 static int is_received(keel_mpi_request_t *request)
 {
-    return keel_mpi_receive_is_complete(&request->want);
+    return keel_mpi_receive_is_complete(&request->receive);
 }
 
-int keel_mpi_receive_deliver(const keel_mpi_comm_t *comm, keel_mpi_receive_t *want, void *buffer, size_t count,
+int keel_mpi_receive_deliver(const keel_mpi_comm_t *comm, keel_mpi_receive_t *receive, void *buffer, size_t count,
                              const keel_mpi_layout_t *layout, MPI_Status *status, const char *call)
 {
     const size_t room = layout->size * count;
@@ -213,11 +214,11 @@ int keel_mpi_receive_deliver(const keel_mpi_comm_t *comm, keel_mpi_receive_t *wa
     char *packed;
 
     if (!keel_mpi_is_replaying()) {
-        head = want->letter->head;
+        head = receive->message->head;
     }
     keel_mpi_startup_result(&head, sizeof(head));
     bytes = (head.bytes < room) ? head.bytes : room;
-    packed = keel_mpi_is_replaying() ? malloc(bytes + 1) : want->letter->data;
+    packed = keel_mpi_is_replaying() ? malloc(bytes + 1) : receive->message->data;
     if (packed == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
@@ -226,8 +227,8 @@ int keel_mpi_receive_deliver(const keel_mpi_comm_t *comm, keel_mpi_receive_t *wa
     if (keel_mpi_is_replaying()) {
         free(packed);
     } else {
-        free(want->letter);
-        want->letter = NULL;
+        free(receive->message);
+        receive->message = NULL;
     }
     keel_mpi_status_set(status, (int)keel_mpi_comm_peer_index(comm, (uint32_t)head.source), (int)head.tag, bytes);
     return (head.bytes > room) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
@@ -241,7 +242,7 @@ static int truncated(const keel_mpi_comm_t *comm, const char *call)
 
 static void receive_finish(keel_mpi_request_t *request, MPI_Status *status)
 {
-    if (keel_mpi_receive_deliver(request->comm, &request->want, request->buffer, request->count, request->layout,
+    if (keel_mpi_receive_deliver(request->comm, &request->receive, request->buffer, request->count, request->layout,
                                  status, request->call) != MPI_SUCCESS) {
         status->MPI_ERROR = truncated(request->comm, request->call);
     }
@@ -268,7 +269,7 @@ static const keel_mpi_request_ops_t cancelled_ops = {.is_ready = is_ready_always
 /* one that is matched already is received all the same */
 static void receive_cancel(keel_mpi_request_t *request, MPI_Status *status)
 {
-    int is_cancelled = !keel_mpi_is_replaying() && keel_mpi_match_unpost(&request->want);
+    int is_cancelled = !keel_mpi_is_replaying() && keel_mpi_match_unpost(&request->receive);
 
     keel_mpi_startup_result(&is_cancelled, sizeof(is_cancelled));
     if (is_cancelled) {
@@ -293,22 +294,22 @@ int keel_mpi_request_received(const MPI_Status *status, MPI_Request *request)
 }
 
 /* with the promise all is copied, and sent without it */
-static int is_answered(keel_mpi_request_t *request)
+static int is_acked(keel_mpi_request_t *request)
 {
-    return (keel_mpi.is_promised || keel_mpi_channel_is_sent(request->want.source, request->ticket)) &&
-           keel_mpi_synchronous_is_done(&request->want, request->call);
+    return (keel_mpi.is_deterministic_mode || keel_mpi_channel_is_sent(request->receive.source, request->ticket)) &&
+           keel_mpi_synchronous_is_done(&request->receive, request->call);
 }
 
-static void answered_finish(keel_mpi_request_t *request, MPI_Status *status)
+static void acked_finish(keel_mpi_request_t *request, MPI_Status *status)
 {
     if (!keel_mpi_is_replaying()) {
-        (void)keel_mpi_match_unpost(&request->want); /* the answer may be yet to come */
-        free(request->want.letter);
+        (void)keel_mpi_match_unpost(&request->receive); /* the answer may be yet to come */
+        free(request->receive.message);
     }
     keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
 }
 
-static const keel_mpi_request_ops_t answered_ops = {.is_ready = is_answered, .finish = answered_finish, .is_send = 1};
+static const keel_mpi_request_ops_t acked_ops = {.is_ready = is_acked, .finish = acked_finish, .is_send = 1};
 
 static int start_receive(const void *arguments, MPI_Request *request)
 {
@@ -330,9 +331,9 @@ static int start_receive(const void *arguments, MPI_Request *request)
     open->buffer = (void *)message->buffer;
     open->count = (size_t)message->count;
     open->layout = keel_mpi_layout_keep(layout, "MPI_Irecv");
-    open->want = keel_mpi_receive_of(of, message->peer, message->tag);
+    open->receive = keel_mpi_receive_of(of, message->peer, message->tag);
     if (!keel_mpi_is_replaying()) {
-        keel_mpi_channel_post(&open->want, "MPI_Irecv");
+        keel_mpi_channel_post(&open->receive, "MPI_Irecv");
     }
     *request = open->handle;
     return MPI_SUCCESS;
@@ -359,9 +360,9 @@ static int start_synchronous(const void *arguments, MPI_Request *request)
 {
     const message_t *message = arguments;
     keel_mpi_request_t *open;
-    int64_t answer = 0;
+    int64_t ack = 0;
     uint64_t ticket = 0;
-    const int code = send(message, KEEL_MPI_SEND_BORROWS, &answer, &ticket, "MPI_Issend");
+    const int code = send(message, KEEL_MPI_SEND_BORROWS, &ack, &ticket, "MPI_Issend");
 
     if (code != MPI_SUCCESS) {
         return code;
@@ -369,12 +370,12 @@ static int start_synchronous(const void *arguments, MPI_Request *request)
     if (message->peer == MPI_PROC_NULL) {
         return keel_mpi_request_complete(request);
     }
-    open = keel_mpi_request_make(&answered_ops, "MPI_Issend");
+    open = keel_mpi_request_make(&acked_ops, "MPI_Issend");
     open->ticket = ticket;
-    open->want = (keel_mpi_receive_t){
-        .context = KEEL_MPI_ACK_CONTEXT, .source = comm_of(message)->peers[message->peer], .tag = answer};
+    open->receive = (keel_mpi_receive_t){
+        .context = KEEL_MPI_ACK_CONTEXT, .source = comm_of(message)->peers[message->peer], .tag = ack};
     if (!keel_mpi_is_replaying()) {
-        keel_mpi_channel_post(&open->want, "MPI_Issend");
+        keel_mpi_channel_post(&open->receive, "MPI_Issend");
     }
     *request = open->handle;
     return MPI_SUCCESS;
@@ -393,25 +394,24 @@ DEFINE_SEND_INIT(Ssend, start_synchronous)
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     const message_t message = {buf, count, dest, tag, datatype, comm, NULL};
-    int64_t answer = 0;
+    int64_t ack = 0;
     uint64_t ticket = 0;
-    const int code = send(&message, KEEL_MPI_SEND_BLOCKS, &answer, &ticket, "MPI_Ssend");
+    const int code = send(&message, KEEL_MPI_SEND_BLOCKS, &ack, &ticket, "MPI_Ssend");
 
-    if (code == MPI_SUCCESS && dest != MPI_PROC_NULL && keel_mpi.is_promised) {
-        keel_mpi_synchronous_await(keel_mpi_comm_of(comm)->peers[dest], answer, "MPI_Ssend");
+    if (code == MPI_SUCCESS && dest != MPI_PROC_NULL && keel_mpi.is_deterministic_mode) {
+        keel_mpi_synchronous_await(keel_mpi_comm_of(comm)->peers[dest], ack, "MPI_Ssend");
     } else if (code == MPI_SUCCESS && dest != MPI_PROC_NULL) {
-        keel_mpi_channel_receive(keel_mpi_comm_of(comm)->peers[dest], KEEL_MPI_ACK_CONTEXT, answer, NULL, 0,
-                                 "MPI_Ssend");
+        keel_mpi_channel_receive(keel_mpi_comm_of(comm)->peers[dest], KEEL_MPI_ACK_CONTEXT, ack, NULL, 0, "MPI_Ssend");
     }
     return code;
 }
 
 /* ---- receiving ---- */
 
-static int receive(const message_t *message, MPI_Status *status, const char *call)
+static int receive_blocking(const message_t *message, MPI_Status *status, const char *call)
 {
     const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
-    keel_mpi_receive_t want;
+    keel_mpi_receive_t receive;
     int code;
     KEEL_MPI_COMM_FOUND(of, comm_of(message), call)
 
@@ -422,12 +422,13 @@ static int receive(const message_t *message, MPI_Status *status, const char *cal
     if (message->peer == MPI_PROC_NULL) {
         return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
     }
-    want = keel_mpi_receive_of(of, message->peer, message->tag);
+    receive = keel_mpi_receive_of(of, message->peer, message->tag);
     if (!keel_mpi_is_replaying()) {
-        keel_mpi_channel_post(&want, call);
-        keel_mpi_channel_await(&want, call);
+        keel_mpi_channel_post(&receive, call);
+        keel_mpi_channel_await(&receive, call);
     }
-    code = keel_mpi_receive_deliver(of, &want, (void *)message->buffer, (size_t)message->count, layout, status, call);
+    code =
+        keel_mpi_receive_deliver(of, &receive, (void *)message->buffer, (size_t)message->count, layout, status, call);
     keel_mpi_request_finish_freed();
     return (code == MPI_SUCCESS) ? MPI_SUCCESS : truncated(of, call);
 }
@@ -436,16 +437,16 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
 {
     const message_t message = {buf, count, source, tag, datatype, comm, NULL};
 
-    return receive(&message, status, "MPI_Recv");
+    return receive_blocking(&message, status, "MPI_Recv");
 }
 
-static int exchange(const message_t *to, keel_mpi_send_mode_t how, const message_t *from, MPI_Status *status,
+static int exchange(const message_t *to, keel_mpi_send_mode_t mode, const message_t *from, MPI_Status *status,
                     const char *call)
 {
     uint64_t ticket = 0;
-    int code = send(to, how, NULL, &ticket, call);
+    int code = send(to, mode, NULL, &ticket, call);
 
-    code = (code == MPI_SUCCESS) ? receive(from, status, call) : code;
+    code = (code == MPI_SUCCESS) ? receive_blocking(from, status, call) : code;
     return finish_send(code, to, ticket, call);
 }
 

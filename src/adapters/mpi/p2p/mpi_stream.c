@@ -17,26 +17,26 @@ enum { TOGETHER = 4096 }; /* up to so many bytes a message is one put with its h
 static const char padding[8];
 
 /* a message that is not on the ring yet, or not all of it */
-typedef struct left {
-    struct left *next;
+typedef struct pending {
+    struct pending *next;
     keel_mpi_head_t head;
     const char *data; /* the program's, or the copy */
     void *copy;       /* NULL: there is none */
     uint64_t ticket;
     uint64_t done; /* bytes that are */
-} left_t;
+} pending_t;
 
 static struct {
-    left_t *first, *last;   /* in their order; NULL: none */
-    uint64_t queued, begun; /* how many there ever were, and how many of them are on the ring */
-} * lines;                  /* of each rank */
-static size_t lefts;        /* of all */
-static uint64_t copied;     /* bytes of the copies */
+    pending_t *first, *last;  /* in their order; NULL: none */
+    uint64_t queued, begun;   /* how many there ever were, and how many of them are on the ring */
+} * queues;                   /* of each rank */
+static size_t pending_count;  /* of all */
+static uint64_t copied_bytes; /* bytes of the copies */
 
 void keel_mpi_stream_make(void)
 {
-    lines = calloc(keel_mpi.ranks, sizeof(*lines));
-    if (lines == NULL) {
+    queues = calloc(keel_mpi.ranks, sizeof(*queues));
+    if (queues == NULL) {
         keel_mpi_fatal("MPI_Init", "no memory");
     }
 }
@@ -91,7 +91,7 @@ static void write_all(uint32_t rank, const void *data, size_t bytes, const char 
 }
 
 /* waits for room, and answers others meanwhile */
-static void write_letter(uint32_t rank, const keel_mpi_head_t *head, const void *data, const char *call)
+static void write_message(uint32_t rank, const keel_mpi_head_t *head, const void *data, const char *call)
 {
     const size_t bytes = head->bytes;
 
@@ -113,119 +113,120 @@ static void write_letter(uint32_t rank, const keel_mpi_head_t *head, const void 
 
 /* ---- what there is no room for ---- */
 
-static void left_copy(left_t *left, const char *call)
+static void pending_copy(pending_t *pending, const char *call)
 {
-    left->copy = malloc(left->head.bytes + 1);
-    if (left->copy == NULL) {
+    pending->copy = malloc(pending->head.bytes + 1);
+    if (pending->copy == NULL) {
         keel_mpi_fatal(call, "no memory for a message that the receiver's ring has no room for");
     }
-    if (left->head.bytes > 0) {
-        memcpy(left->copy, left->data, left->head.bytes);
+    if (pending->head.bytes > 0) {
+        memcpy(pending->copy, pending->data, pending->head.bytes);
     }
-    left->data = left->copy;
-    copied += left->head.bytes;
+    pending->data = pending->copy;
+    copied_bytes += pending->head.bytes;
 }
 
-static uint64_t left_add(uint32_t rank, const keel_mpi_head_t *head, const void *data, int is_copied, const char *call)
+static uint64_t pending_add(uint32_t rank, const keel_mpi_head_t *head, const void *data, int is_copied,
+                            const char *call)
 {
-    left_t *left = malloc(sizeof(*left));
+    pending_t *pending = malloc(sizeof(*pending));
 
-    if (left == NULL) {
+    if (pending == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    *left = (left_t){.head = *head, .data = data, .ticket = ++lines[rank].queued};
+    *pending = (pending_t){.head = *head, .data = data, .ticket = ++queues[rank].queued};
     if (is_copied) {
-        left_copy(left, call);
+        pending_copy(pending, call);
     }
-    *(lines[rank].first != NULL ? &lines[rank].last->next : &lines[rank].first) = left;
-    lines[rank].last = left;
-    lefts++;
-    return left->ticket;
+    *(queues[rank].first != NULL ? &queues[rank].last->next : &queues[rank].first) = pending;
+    queues[rank].last = pending;
+    pending_count++;
+    return pending->ticket;
 }
 
-static void left_drop(uint32_t rank)
+static void pending_drop(uint32_t rank)
 {
-    left_t *left = lines[rank].first;
+    pending_t *pending = queues[rank].first;
 
-    lines[rank].first = left->next;
-    lines[rank].begun++;
-    lefts--;
-    copied -= (left->copy != NULL) ? left->head.bytes : 0;
-    free(left->copy);
-    free(left);
+    queues[rank].first = pending->next;
+    queues[rank].begun++;
+    pending_count--;
+    copied_bytes -= (pending->copy != NULL) ? pending->head.bytes : 0;
+    free(pending->copy);
+    free(pending);
 }
 
 void keel_mpi_stream_copy(uint32_t rank, uint64_t ticket, const char *call)
 {
-    left_t *left = (lines[rank].first != NULL) ? lines[rank].last : NULL; /* the newest one, mostly */
+    pending_t *pending = (queues[rank].first != NULL) ? queues[rank].last : NULL; /* the newest one, mostly */
 
-    if (left != NULL && left->ticket != ticket) {
-        left = lines[rank].first;
+    if (pending != NULL && pending->ticket != ticket) {
+        pending = queues[rank].first;
     }
-    while (left != NULL && left->ticket != ticket) {
-        left = left->next;
+    while (pending != NULL && pending->ticket != ticket) {
+        pending = pending->next;
     }
-    if (left != NULL && left->copy == NULL) {
-        left_copy(left, call);
+    if (pending != NULL && pending->copy == NULL) {
+        pending_copy(pending, call);
     }
 }
 
 /* true: all of it is on the ring */
-static int left_write(uint32_t rank, left_t *left, const char *call)
+static int pending_write(uint32_t rank, pending_t *pending, const char *call)
 {
-    const uint64_t head = sizeof(left->head), data = head + left->head.bytes,
-                   end = head + keel_mpi_padded(left->head.bytes);
+    const uint64_t head = sizeof(pending->head), data = head + pending->head.bytes,
+                   end = head + keel_mpi_padded(pending->head.bytes);
     uint64_t some = 1;
 
-    while (some > 0 && left->done < end) {
-        const uint64_t at = left->done;
+    while (some > 0 && pending->done < end) {
+        const uint64_t at = pending->done;
 
-        some = (at < head)   ? write_some(rank, (const char *)&left->head + at, head - at, call)
-               : (at < data) ? write_some(rank, left->data + (at - head), data - at, call)
+        some = (at < head)   ? write_some(rank, (const char *)&pending->head + at, head - at, call)
+               : (at < data) ? write_some(rank, pending->data + (at - head), data - at, call)
                              : write_some(rank, padding, end - at, call);
-        left->done += some;
+        pending->done += some;
     }
-    return left->done == end;
+    return pending->done == end;
 }
 
 static void push(uint32_t rank, const char *call)
 {
-    while (lines[rank].first != NULL && left_write(rank, lines[rank].first, call)) {
-        left_drop(rank);
+    while (queues[rank].first != NULL && pending_write(rank, queues[rank].first, call)) {
+        pending_drop(rank);
     }
 }
 
 void keel_mpi_stream_push(const char *call)
 {
-    for (uint32_t rank = 0; lefts > 0 && rank < keel_mpi.ranks; rank++) {
+    for (uint32_t rank = 0; pending_count > 0 && rank < keel_mpi.ranks; rank++) {
         push(rank, call);
     }
 }
 
 void keel_mpi_stream_await_all(const char *call)
 {
-    while (lefts > 0) {
+    while (pending_count > 0) {
         keel_mpi_channel_progress_or_yield(call);
     }
 }
 
 void keel_mpi_stream_throttle(const char *call)
 {
-    while (copied > keel_mpi.bytes) {
+    while (copied_bytes > keel_mpi.bytes) {
         keel_mpi_channel_progress_or_yield(call);
     }
 }
 
 int keel_mpi_stream_is_sent(uint32_t rank, uint64_t ticket)
 {
-    return lines[rank].begun >= ticket;
+    return queues[rank].begun >= ticket;
 }
 
 void keel_mpi_stream_reset(void)
 {
-    for (uint32_t rank = 0; lefts > 0 && rank < keel_mpi.ranks; rank++) {
-        while (lines[rank].first != NULL) {
-            left_drop(rank);
+    for (uint32_t rank = 0; pending_count > 0 && rank < keel_mpi.ranks; rank++) {
+        while (queues[rank].first != NULL) {
+            pending_drop(rank);
         }
     }
 }
@@ -233,23 +234,23 @@ void keel_mpi_stream_reset(void)
 void keel_mpi_stream_unmake(void)
 {
     keel_mpi_stream_reset();
-    free(lines);
-    lines = NULL;
+    free(queues);
+    queues = NULL;
 }
 
-uint64_t keel_mpi_stream_send(uint32_t rank, keel_mpi_head_t head, const void *data, keel_mpi_send_mode_t how,
+uint64_t keel_mpi_stream_send(uint32_t rank, keel_mpi_head_t head, const void *data, keel_mpi_send_mode_t mode,
                               const char *call)
 {
-    const int is_behind = lines[rank].first != NULL;
+    const int is_behind = queues[rank].first != NULL;
     uint64_t ticket;
 
-    if (!is_behind && (how == KEEL_MPI_SEND_BLOCKS || sizeof(head) + keel_mpi_padded(head.bytes) <= ring_room(rank))) {
-        write_letter(rank, &head, data, call);
+    if (!is_behind && (mode == KEEL_MPI_SEND_BLOCKS || sizeof(head) + keel_mpi_padded(head.bytes) <= ring_room(rank))) {
+        write_message(rank, &head, data, call);
         return 0;
     }
-    ticket = left_add(rank, &head, data, how == KEEL_MPI_SEND_COPIES, call);
+    ticket = pending_add(rank, &head, data, mode == KEEL_MPI_SEND_COPIES, call);
     push(rank, call);
-    while (how == KEEL_MPI_SEND_BLOCKS && !keel_mpi_stream_is_sent(rank, ticket)) {
+    while (mode == KEEL_MPI_SEND_BLOCKS && !keel_mpi_stream_is_sent(rank, ticket)) {
         keel_mpi_channel_progress_or_yield(call);
     }
     return keel_mpi_stream_is_sent(rank, ticket) ? 0 : ticket;

@@ -13,7 +13,7 @@ typedef enum {
 
 void keel_mpi_stream_make(void);
 /* gives what to ask by whether it is sent; 0: it is, or need not be asked for */
-uint64_t keel_mpi_stream_send(uint32_t rank, keel_mpi_head_t head, const void *data, keel_mpi_send_mode_t how,
+uint64_t keel_mpi_stream_send(uint32_t rank, keel_mpi_head_t head, const void *data, keel_mpi_send_mode_t mode,
                               const char *call);
 int keel_mpi_stream_is_sent(uint32_t rank, uint64_t ticket);
 /* of what is left with that ticket the data is the program's again */

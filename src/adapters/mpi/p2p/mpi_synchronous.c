@@ -20,21 +20,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(sizeof(((keel_mpi_hidden_t *)0)->opened_first) == KEEL_MPI_OPEN_RECEIVES * 32, "room for the list");
+_Static_assert(sizeof(((keel_mpi_hidden_t *)0)->open_receives_first) == KEEL_MPI_OPEN_RECEIVES * 32,
+               "room for the list");
 
 /* a receive that is open in a gsync */
-typedef struct opened {
+typedef struct open_receive {
     uint64_t context;
     int64_t tag;
     uint64_t source;
     uint64_t
         claim; /* of a receive from any: the list's version << 32, and 1 + the rank whose message it gets; 0: none yet */
-} opened_t;
+} open_receive_t;
 
-static int is_possible(uint32_t but)
+static int has_other_receive(uint32_t except)
 {
-    for (const keel_mpi_receive_t *want = keel_mpi_match_first_posted(); want != NULL; want = want->next) {
-        if (want->source == KEEL_MPI_ANY_RANK || want->source != but) {
+    for (const keel_mpi_receive_t *receive = keel_mpi_match_first_posted(); receive != NULL; receive = receive->next) {
+        if (receive->source == KEEL_MPI_ANY_RANK || receive->source != except) {
             return 1;
         }
     }
@@ -43,49 +44,49 @@ static int is_possible(uint32_t but)
 
 /* a block that is large enough; those that there are stay until the next checkpoint, as somebody may read them: in front of the list is where
  * the one before it lies */
-static opened_t *room_for(uint64_t count, const char *call)
+static open_receive_t *room_for(uint64_t count, const char *call)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
-    if (hidden->opened == 0) {
-        hidden->opened = offsetof(keel_mpi_hidden_t, opened_first);
-        hidden->opened_room = KEEL_MPI_OPEN_RECEIVES;
+    if (hidden->open_receives == 0) {
+        hidden->open_receives = offsetof(keel_mpi_hidden_t, open_receives_first);
+        hidden->open_receive_room = KEEL_MPI_OPEN_RECEIVES;
     }
-    if (count > hidden->opened_room) {
-        const uint64_t block = keel_mpi_arena_alloc_temporary((2 * count + 1) * sizeof(opened_t), KEEL_MPI_ALIGN);
+    if (count > hidden->open_receive_room) {
+        const uint64_t block = keel_mpi_arena_alloc_temporary((2 * count + 1) * sizeof(open_receive_t), KEEL_MPI_ALIGN);
 
         if (block == 0) {
             keel_mpi_fatal(call, "more than 1024 receives are open, and no room in the arena for the list of them: "
                                  "KEELMPI_ARENA says how large it is");
         }
-        *(uint64_t *)keel_mpi_arena_at(block) = hidden->opened;
-        hidden->opened = block + sizeof(opened_t);
-        hidden->opened_room = 2 * count;
+        *(uint64_t *)keel_mpi_arena_at(block) = hidden->open_receives;
+        hidden->open_receives = block + sizeof(open_receive_t);
+        hidden->open_receive_room = 2 * count;
     }
-    return keel_mpi_arena_at(hidden->opened);
+    return keel_mpi_arena_at(hidden->open_receives);
 }
 
-void keel_mpi_synchronous_enter(uint32_t but, const char *call)
+void keel_mpi_synchronous_enter(uint32_t except, const char *call)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
-    opened_t *opened;
+    open_receive_t *entry;
     uint64_t count = 0, version = hidden->version + 1;
 
-    if (!keel_mpi.is_promised || keel_mpi_is_replaying() || !is_possible(but)) {
+    if (!keel_mpi.is_deterministic_mode || keel_mpi_is_replaying() || !has_other_receive(except)) {
         return;
     }
-    for (const keel_mpi_receive_t *want = keel_mpi_match_first_posted(); want != NULL; want = want->next) {
+    for (const keel_mpi_receive_t *receive = keel_mpi_match_first_posted(); receive != NULL; receive = receive->next) {
         count++;
     }
-    opened = room_for(count, call);
-    for (const keel_mpi_receive_t *want = keel_mpi_match_first_posted(); want != NULL; want = want->next) {
-        opened->context = want->context;
-        opened->tag = want->tag;
-        opened->source = want->source;
-        __atomic_store_n(&opened->claim, version << 32, __ATOMIC_RELAXED);
-        opened++;
+    entry = room_for(count, call);
+    for (const keel_mpi_receive_t *receive = keel_mpi_match_first_posted(); receive != NULL; receive = receive->next) {
+        entry->context = receive->context;
+        entry->tag = receive->tag;
+        entry->source = receive->source;
+        __atomic_store_n(&entry->claim, version << 32, __ATOMIC_RELAXED);
+        entry++;
     }
-    hidden->opened_count = count;
+    hidden->open_receive_count = count;
     __atomic_store_n(&hidden->version, version, __ATOMIC_RELEASE);
 }
 
@@ -98,55 +99,56 @@ void keel_mpi_synchronous_leave(void)
     }
     __atomic_store_n(&hidden->version, hidden->version + 1, __ATOMIC_SEQ_CST);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    keel_mpi_match_claim(keel_mpi_arena_at(hidden->opened + offsetof(opened_t, claim)), sizeof(opened_t));
+    keel_mpi_match_claim(keel_mpi_arena_at(hidden->open_receives + offsetof(open_receive_t, claim)),
+                         sizeof(open_receive_t));
 }
 
 void keel_mpi_synchronous_reset(void)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
-    while (hidden->opened != 0 && hidden->opened != offsetof(keel_mpi_hidden_t, opened_first)) {
-        const uint64_t block = hidden->opened - sizeof(opened_t);
+    while (hidden->open_receives != 0 && hidden->open_receives != offsetof(keel_mpi_hidden_t, open_receives_first)) {
+        const uint64_t block = hidden->open_receives - sizeof(open_receive_t);
 
-        hidden->opened = *(const uint64_t *)keel_mpi_arena_at(block);
+        hidden->open_receives = *(const uint64_t *)keel_mpi_arena_at(block);
         keel_mpi_arena_free(block);
     }
-    hidden->opened = hidden->opened_room = hidden->opened_count = 0;
+    hidden->open_receives = hidden->open_receive_room = hidden->open_receive_count = 0;
 }
 
 /* ---- the sender ---- */
 
-static void look_at(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
+static void read_remote(uint32_t rank, uint64_t offset, void *data, size_t bytes, const char *call)
 {
     keel_mpi_check(keel_get(keel_mpi.arena, rank, offset, data, bytes), call);
 }
 
 /* true when it is the own rank's now */
-static int claim(uint32_t rank, uint64_t offset, opened_t *opened, uint64_t version, const char *call)
+static int claim(uint32_t rank, uint64_t offset, open_receive_t *entry, uint64_t version, const char *call)
 {
     const uint64_t nobodys = version << 32, mine = nobodys | ((uint64_t)keel_mpi.rank + 1);
 
-    if (opened->claim == nobodys) {
-        keel_mpi_check(keel_atomic(keel_mpi.arena, KEEL_ATOMIC_CSWAP, rank, offset + offsetof(opened_t, claim),
-                                   sizeof(mine), mine, nobodys, &opened->claim),
+    if (entry->claim == nobodys) {
+        keel_mpi_check(keel_atomic(keel_mpi.arena, KEEL_ATOMIC_CSWAP, rank, offset + offsetof(open_receive_t, claim),
+                                   sizeof(mine), mine, nobodys, &entry->claim),
                        call);
-        opened->claim = (opened->claim == nobodys) ? mine : opened->claim;
+        entry->claim = (entry->claim == nobodys) ? mine : entry->claim;
     }
-    return opened->claim == mine;
+    return entry->claim == mine;
 }
 
 /* the receive on the list that this one of the own messages gets, which is used up then */
-static int match(uint32_t rank, const uint64_t where[2], opened_t *list, uint64_t version, const keel_mpi_head_t *head,
-                 const char *call)
+static int match(uint32_t rank, const uint64_t where[2], open_receive_t *list, uint64_t version,
+                 const keel_mpi_head_t *head, const char *call)
 {
     for (uint64_t i = 0; i < where[1]; i++) {
-        opened_t *opened = &list[i];
-        const keel_mpi_receive_t want = {
-            .context = opened->context, .tag = opened->tag, .source = (uint32_t)opened->source};
+        open_receive_t *entry = &list[i];
+        const keel_mpi_receive_t receive = {
+            .context = entry->context, .tag = entry->tag, .source = (uint32_t)entry->source};
 
-        if (opened->context != 0 && keel_mpi_match_fits(&want, head) &&
-            (want.source != KEEL_MPI_ANY_RANK || claim(rank, where[0] + i * sizeof(*opened), opened, version, call))) {
-            opened->context = 0;
+        if (entry->context != 0 && keel_mpi_match_fits(&receive, head) &&
+            (receive.source != KEEL_MPI_ANY_RANK || claim(rank, where[0] + i * sizeof(*entry), entry, version, call))) {
+            entry->context = 0;
             return 1;
         }
     }
@@ -157,18 +159,18 @@ static uint64_t version_of(uint32_t rank, const char *call)
 {
     uint64_t version;
 
-    look_at(rank, offsetof(keel_mpi_hidden_t, version), &version, sizeof(version), call);
+    read_remote(rank, offsetof(keel_mpi_hidden_t, version), &version, sizeof(version), call);
     return version;
 }
 
 /* which of those that are not known to have been taken is the message that this answer was asked for, from 1; 0: it has been taken */
-static size_t place_of(uint32_t rank, uint64_t answer, uint64_t taken)
+static size_t place_of(uint32_t rank, uint64_t ack, uint64_t taken)
 {
     keel_mpi_head_t head;
     int found;
 
     for (size_t i = 0; (found = keel_mpi_pending_head(rank, i, taken, &head)) >= 0; i++) {
-        if (found && head.answer == answer) {
+        if (found && head.ack == ack) {
             return i + 1;
         }
     }
@@ -176,19 +178,20 @@ static size_t place_of(uint32_t rank, uint64_t answer, uint64_t taken)
 }
 
 /* whether the rank waits with a receive open that this message gets */
-static int is_met(uint32_t rank, uint64_t answer, const char *call)
+static int is_met(uint32_t rank, uint64_t ack, const char *call)
 {
     const uint64_t version = version_of(rank, call);
     uint64_t taken, where[2]; /* offset and number of the list's entries */
     keel_mpi_head_t head;
-    opened_t *list;
+    open_receive_t *list;
     int is = 0;
 
     if (version % 2 == 0) {
         return 0;
     }
-    look_at(rank, offsetof(keel_mpi_hidden_t, opened), where, sizeof(where), call);
-    look_at(rank, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, taken)), &taken, sizeof(taken), call);
+    read_remote(rank, offsetof(keel_mpi_hidden_t, open_receives), where, sizeof(where), call);
+    read_remote(rank, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, taken)), &taken, sizeof(taken),
+                call);
     if (version_of(rank, call) != version) { /* what was read may be of two lists */
         return 0;
     }
@@ -196,9 +199,9 @@ static int is_met(uint32_t rank, uint64_t answer, const char *call)
     if (list == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    look_at(rank, where[0], list, where[1] * sizeof(*list), call);
+    read_remote(rank, where[0], list, where[1] * sizeof(*list), call);
     if (version_of(rank, call) == version) {
-        for (size_t i = 0, last = place_of(rank, answer, taken); i < last; i++) {
+        for (size_t i = 0, last = place_of(rank, ack, taken); i < last; i++) {
             is = keel_mpi_pending_head(rank, i, taken, &head) > 0 && match(rank, where, list, version, &head, call);
         }
     }
@@ -206,25 +209,25 @@ static int is_met(uint32_t rank, uint64_t answer, const char *call)
     return is && version_of(rank, call) == version;
 }
 
-int keel_mpi_synchronous_is_done(const keel_mpi_receive_t *answer, const char *call)
+int keel_mpi_synchronous_is_done(const keel_mpi_receive_t *ack, const char *call)
 {
-    return keel_mpi_receive_is_complete(answer) || (keel_mpi.is_promised && answer->source != keel_mpi.rank &&
-                                                    is_met(answer->source, (uint64_t)answer->tag, call));
+    return keel_mpi_receive_is_complete(ack) || (keel_mpi.is_deterministic_mode && ack->source != keel_mpi.rank &&
+                                                 is_met(ack->source, (uint64_t)ack->tag, call));
 }
 
-void keel_mpi_synchronous_await(uint32_t rank, int64_t answer, const char *call)
+void keel_mpi_synchronous_await(uint32_t rank, int64_t ack, const char *call)
 {
-    keel_mpi_receive_t want = {.context = KEEL_MPI_ACK_CONTEXT, .source = rank, .tag = answer};
+    keel_mpi_receive_t receive = {.context = KEEL_MPI_ACK_CONTEXT, .source = rank, .tag = ack};
 
     if (keel_mpi_is_replaying()) {
         return;
     }
-    keel_mpi_channel_post(&want, call);
+    keel_mpi_channel_post(&receive, call);
     do {
         keel_mpi_channel_progress_or_yield(call);
-    } while (!keel_mpi_synchronous_is_done(&want, call));
-    if (want.letter == NULL) {
-        (void)keel_mpi_match_unpost(&want);
+    } while (!keel_mpi_synchronous_is_done(&receive, call));
+    if (receive.message == NULL) {
+        (void)keel_mpi_match_unpost(&receive);
     }
-    free(want.letter);
+    free(receive.message);
 }

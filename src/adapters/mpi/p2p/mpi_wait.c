@@ -10,25 +10,25 @@
 /* what the system's MPI is asked for: persistent ones by what was started */
 static MPI_Request *translate(int count, const MPI_Request handles[], const char *call)
 {
-    MPI_Request *now = calloc((size_t)(unsigned)count + 1, sizeof(*now));
+    MPI_Request *active = calloc((size_t)(unsigned)count + 1, sizeof(*active));
 
-    if (now == NULL) {
+    if (active == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
     for (int i = 0; i < count; i++) {
         MPI_Request handle = handles[i];
 
-        now[i] = *keel_mpi_request_active(&handle);
+        active[i] = *keel_mpi_request_active(&handle);
     }
-    return now;
+    return active;
 }
 
-static void translate_back(int count, MPI_Request handles[], MPI_Request *now)
+static void translate_back(int count, MPI_Request handles[], MPI_Request *active)
 {
     for (int i = 0; i < count; i++) {
-        *keel_mpi_request_active(&handles[i]) = now[i];
+        *keel_mpi_request_active(&handles[i]) = active[i];
     }
-    free(now);
+    free(active);
 }
 
 /* as it is now; what the record has of it in a replacement's start */
@@ -48,7 +48,7 @@ static int is_ready(MPI_Request handle)
     return is;
 }
 
-static void settle_handle(MPI_Request handle)
+static void finish_handle(MPI_Request handle)
 {
     keel_mpi_request_t *request = keel_mpi_request_of(handle);
 
@@ -58,7 +58,7 @@ static void settle_handle(MPI_Request handle)
 }
 
 /* marks those that are complete, after progress; how many. @a is_waiting: until there is one, if any is open. */
-static int mark_ready(int count, const MPI_Request now[], char *marks, int is_waiting, const char *call)
+static int mark_ready(int count, const MPI_Request active[], char *marks, int is_waiting, const char *call)
 {
     int ready = 0, is_open = 0;
 
@@ -68,9 +68,9 @@ static int mark_ready(int count, const MPI_Request now[], char *marks, int is_wa
         }
         ready = is_open = 0;
         for (int i = 0; i < count; i++) {
-            marks[i] = (char)is_ready(now[i]);
+            marks[i] = (char)is_ready(active[i]);
             ready += marks[i];
-            is_open += now[i] != MPI_REQUEST_NULL;
+            is_open += active[i] != MPI_REQUEST_NULL;
         }
     } while (is_waiting && ready == 0 && is_open > 0 && !keel_mpi_is_replaying());
     keel_mpi_startup_result(marks, (size_t)count);
@@ -93,10 +93,10 @@ static char *marks_make(unsigned count, const char *call)
 }
 
 /* one by one; those that are not open here are the system's MPI's to wait for: it has them of files, and of the program itself */
-static void finish_all(int count, const MPI_Request now[])
+static void finish_all(int count, const MPI_Request active[])
 {
     for (int i = 0; i < count; i++) {
-        keel_mpi_request_t *request = keel_mpi_request_of(now[i]);
+        keel_mpi_request_t *request = keel_mpi_request_of(active[i]);
 
         if (request != NULL) {
             keel_mpi_request_wait(request);
@@ -112,116 +112,116 @@ static int count_is_wrong(int count, const char *call)
 
 int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[])
 {
-    MPI_Request *now;
+    MPI_Request *active;
     int code = count_is_wrong(count, "MPI_Waitall");
 
     if (code != MPI_SUCCESS) {
         return code;
     }
-    now = translate(count, array_of_requests, "MPI_Waitall");
-    finish_all(count, now);
-    code = PMPI_Waitall(count, now, array_of_statuses);
-    translate_back(count, array_of_requests, now);
+    active = translate(count, array_of_requests, "MPI_Waitall");
+    finish_all(count, active);
+    code = PMPI_Waitall(count, active, array_of_statuses);
+    translate_back(count, array_of_requests, active);
     return code;
 }
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    MPI_Request *now;
+    MPI_Request *active;
     int code;
 
     keel_mpi_begin("MPI_Wait");
-    now = translate(1, request, "MPI_Wait");
-    finish_all(1, now);
-    code = PMPI_Wait(now, status);
-    translate_back(1, request, now);
+    active = translate(1, request, "MPI_Wait");
+    finish_all(1, active);
+    code = PMPI_Wait(active, status);
+    translate_back(1, request, active);
     return code;
 }
 
 int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
 {
-    MPI_Request *now;
+    MPI_Request *active;
     char *marks;
     int code = count_is_wrong(count, "MPI_Waitany");
 
     if (code != MPI_SUCCESS) {
         return code;
     }
-    now = translate(count, array_of_requests, "MPI_Waitany");
+    active = translate(count, array_of_requests, "MPI_Waitany");
     marks = marks_make((unsigned)count, "MPI_Waitany");
-    (void)mark_ready(count, now, marks, 1, "MPI_Waitany");
+    (void)mark_ready(count, active, marks, 1, "MPI_Waitany");
     for (*index = 0; *index < count && !marks[*index];) {
         ++*index;
     }
     if (*index < count) {
-        settle_handle(now[*index]);
-        code = PMPI_Wait(&now[*index], status);
+        finish_handle(active[*index]);
+        code = PMPI_Wait(&active[*index], status);
     } else {
         code = PMPI_Waitany(0, NULL, index, status);
     }
     free(marks);
-    translate_back(count, array_of_requests, now);
+    translate_back(count, array_of_requests, active);
     return code;
 }
 
 int MPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag, MPI_Status *status)
 {
-    MPI_Request *now;
+    MPI_Request *active;
     char *marks;
     int code = count_is_wrong(count, "MPI_Testany"), is_open = 0;
 
     if (code != MPI_SUCCESS) {
         return code;
     }
-    now = translate(count, array_of_requests, "MPI_Testany");
+    active = translate(count, array_of_requests, "MPI_Testany");
     marks = marks_make((unsigned)count, "MPI_Testany");
-    *flag = mark_ready(count, now, marks, 0, "MPI_Testany") > 0;
+    *flag = mark_ready(count, active, marks, 0, "MPI_Testany") > 0;
     for (int i = 0; i < count; i++) {
-        is_open |= now[i] != MPI_REQUEST_NULL;
+        is_open |= active[i] != MPI_REQUEST_NULL;
     }
     *index = MPI_UNDEFINED;
     for (int i = 0; i < count && *flag && *index == MPI_UNDEFINED; i++) {
         if (marks[i]) {
             *index = i;
-            settle_handle(now[i]);
-            code = PMPI_Wait(&now[i], status);
+            finish_handle(active[i]);
+            code = PMPI_Wait(&active[i], status);
         }
     }
     if (!is_open) {
         code = PMPI_Testany(0, NULL, index, flag, status);
     }
     free(marks);
-    translate_back(count, array_of_requests, now);
+    translate_back(count, array_of_requests, active);
     return code;
 }
 
 static int some(int count, MPI_Request handles[], int *outcount, int indices[], MPI_Status statuses[], int is_waiting,
                 const char *call)
 {
-    MPI_Request *now;
+    MPI_Request *active;
     char *marks;
     int code = count_is_wrong(count, call), is_open = 0;
 
     if (code != MPI_SUCCESS) {
         return code;
     }
-    now = translate(count, handles, call);
+    active = translate(count, handles, call);
     marks = marks_make((unsigned)count, call);
-    (void)mark_ready(count, now, marks, is_waiting, call);
+    (void)mark_ready(count, active, marks, is_waiting, call);
     *outcount = 0;
     for (int i = 0; i < count; i++) {
-        is_open |= now[i] != MPI_REQUEST_NULL;
+        is_open |= active[i] != MPI_REQUEST_NULL;
         if (marks[i]) {
             MPI_Status *status = (statuses == MPI_STATUSES_IGNORE) ? MPI_STATUS_IGNORE : &statuses[*outcount];
 
-            settle_handle(now[i]);
-            code = PMPI_Wait(&now[i], status) != MPI_SUCCESS ? MPI_ERR_IN_STATUS : code;
+            finish_handle(active[i]);
+            code = PMPI_Wait(&active[i], status) != MPI_SUCCESS ? MPI_ERR_IN_STATUS : code;
             indices[(*outcount)++] = i;
         }
     }
     *outcount = is_open ? *outcount : MPI_UNDEFINED;
     free(marks);
-    translate_back(count, handles, now);
+    translate_back(count, handles, active);
     return code;
 }
 
@@ -239,58 +239,58 @@ int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, in
 
 int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[])
 {
-    MPI_Request *now;
+    MPI_Request *active;
     char *marks;
     int code = count_is_wrong(count, "MPI_Testall"), open = 0;
 
     if (code != MPI_SUCCESS) {
         return code;
     }
-    now = translate(count, array_of_requests, "MPI_Testall");
+    active = translate(count, array_of_requests, "MPI_Testall");
     marks = marks_make((unsigned)count, "MPI_Testall");
     for (int i = 0; i < count; i++) {
-        open += now[i] != MPI_REQUEST_NULL;
+        open += active[i] != MPI_REQUEST_NULL;
     }
-    *flag = mark_ready(count, now, marks, 0, "MPI_Testall") == open;
+    *flag = mark_ready(count, active, marks, 0, "MPI_Testall") == open;
     if (*flag) {
-        finish_all(count, now);
-        code = PMPI_Waitall(count, now, array_of_statuses);
+        finish_all(count, active);
+        code = PMPI_Waitall(count, active, array_of_statuses);
     }
     free(marks);
-    translate_back(count, array_of_requests, now);
+    translate_back(count, array_of_requests, active);
     return code;
 }
 
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    MPI_Request *now;
+    MPI_Request *active;
     char mark;
     int code = MPI_SUCCESS;
 
     keel_mpi_begin("MPI_Test");
-    now = translate(1, request, "MPI_Test");
-    *flag = mark_ready(1, now, &mark, 0, "MPI_Test") > 0 || *now == MPI_REQUEST_NULL;
+    active = translate(1, request, "MPI_Test");
+    *flag = mark_ready(1, active, &mark, 0, "MPI_Test") > 0 || *active == MPI_REQUEST_NULL;
     if (*flag) {
-        settle_handle(*now);
-        code = PMPI_Wait(now, status);
+        finish_handle(*active);
+        code = PMPI_Wait(active, status);
     }
-    translate_back(1, request, now);
+    translate_back(1, request, active);
     return code;
 }
 
 int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
-    MPI_Request *now;
+    MPI_Request *active;
     char mark;
     int code = MPI_SUCCESS;
 
     keel_mpi_begin("MPI_Request_get_status");
-    now = translate(1, &request, "MPI_Request_get_status");
-    *flag = mark_ready(1, now, &mark, 0, "MPI_Request_get_status") > 0 || *now == MPI_REQUEST_NULL;
+    active = translate(1, &request, "MPI_Request_get_status");
+    *flag = mark_ready(1, active, &mark, 0, "MPI_Request_get_status") > 0 || *active == MPI_REQUEST_NULL;
     if (*flag) {
-        settle_handle(*now);
-        code = PMPI_Request_get_status(*now, flag, status);
+        finish_handle(*active);
+        code = PMPI_Request_get_status(*active, flag, status);
     }
-    free(now);
+    free(active);
     return code;
 }

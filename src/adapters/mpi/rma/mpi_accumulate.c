@@ -23,7 +23,7 @@ static uint64_t word_of(const keel_mpi_target_t *target)
     return target->win->places[target->index].guard + offsetof(keel_mpi_guard_t, accumulate);
 }
 
-static void word_take(const keel_mpi_target_t *target)
+static void word_lock(const keel_mpi_target_t *target)
 {
     uint64_t was;
 
@@ -39,7 +39,7 @@ static void word_take(const keel_mpi_target_t *target)
     }
 }
 
-static void word_give(const keel_mpi_target_t *target)
+static void word_unlock(const keel_mpi_target_t *target)
 {
     keel_mpi_fence(target->call); /* after what was put */
     keel_mpi_atomic(KEEL_ATOMIC_SWAP, target->rank, word_of(target), sizeof(uint64_t), 0, 0, NULL, target->call);
@@ -83,22 +83,23 @@ typedef struct {
     const keel_mpi_target_t *target;
     const char *packed, *done;
     size_t at; /* packed bytes before what comes next */
-} rest_t;
+} remaining_t;
 
 /* what of it belongs to elements that are not done */
-static int put_rest(void *user, ptrdiff_t offset, size_t length)
+static int put_remaining(void *user, ptrdiff_t offset, size_t length)
 {
-    rest_t *rest = user;
-    const keel_mpi_target_t *target = rest->target;
+    remaining_t *remaining = user;
+    const keel_mpi_target_t *target = remaining->target;
     const size_t size = target->layout->basic_size;
 
     while (length > 0) {
-        const size_t left = size - rest->at % size, some = (length < left) ? length : left;
+        const size_t left = size - remaining->at % size, some = (length < left) ? length : left;
 
-        if (!rest->done[rest->at / size]) {
-            keel_mpi_put(target->rank, target->offset + (uint64_t)offset, rest->packed + rest->at, some, target->call);
+        if (!remaining->done[remaining->at / size]) {
+            keel_mpi_put(target->rank, target->offset + (uint64_t)offset, remaining->packed + remaining->at, some,
+                         target->call);
         }
-        rest->at += some;
+        remaining->at += some;
         offset += (ptrdiff_t)some;
         length -= some;
     }
@@ -110,7 +111,8 @@ static void put_by_keel(const keel_mpi_target_t *target, const void *packed, con
     if (done == NULL) {
         keel_mpi_target_put(target, packed);
     } else {
-        (void)keel_mpi_target_each(target, put_rest, &(rest_t){.target = target, .packed = packed, .done = done});
+        (void)keel_mpi_target_each(target, put_remaining,
+                                   &(remaining_t){.target = target, .packed = packed, .done = done});
     }
 }
 
@@ -200,7 +202,7 @@ typedef struct {
 } in_place_t;
 
 /* whole elements: these have no gaps */
-static int piece_in_place(void *user, ptrdiff_t offset, size_t length)
+static int chunk_in_place(void *user, ptrdiff_t offset, size_t length)
 {
     in_place_t *in_place = user;
     const keel_mpi_target_t *target = in_place->target;
@@ -269,7 +271,7 @@ static void do_in_place(const keel_mpi_target_t *target, const void *packed, cha
     if (!keel_mpi_is_replaying()) {
         keel_mpi_direct_lock(word_in_place(target), target->call);
         if (target->segments == NULL) {
-            (void)keel_mpi_layout_each(target->layout, target->count, piece_in_place, &in_place);
+            (void)keel_mpi_layout_each(target->layout, target->count, chunk_in_place, &in_place);
         } else { /* elements may lie across a segment's end */
             exchange(target, &by_memory, packed, old, op, NULL);
         }
@@ -302,9 +304,9 @@ static void accumulate(keel_mpi_target_t *target, const void *packed, char *fetc
     if (old == NULL) {
         keel_mpi_fatal(target->call, "no memory");
     }
-    word_take(target);
+    word_lock(target);
     exchange(target, &by_keel, packed, old, op, done);
-    word_give(target);
+    word_unlock(target);
     for (size_t i = 0; i < bytes / size && done != NULL && fetched != NULL; i++) {
         if (!done[i]) {
             memcpy(fetched + i * size, old + i * size, size);
@@ -436,7 +438,7 @@ typedef struct {
     size_t length;
 } first_t;
 
-static int first_piece(void *user, ptrdiff_t offset, size_t length)
+static int first_chunk(void *user, ptrdiff_t offset, size_t length)
 {
     *(first_t *)user = (first_t){offset, length};
     return 0;
@@ -452,7 +454,7 @@ static void compare_and_swap(const keel_mpi_target_t *target, const void *origin
         compare_in_place(target, origin, compare, result);
         return;
     }
-    (void)keel_mpi_target_each(target, first_piece, &first);
+    (void)keel_mpi_target_each(target, first_chunk, &first);
     place = target->offset + (uint64_t)first.offset;
     if (keel_mpi_kind_is_integer((keel_mpi_kind_t)target->layout->basic_kind) && place % size == 0 &&
         first.length == size) {
@@ -461,12 +463,12 @@ static void compare_and_swap(const keel_mpi_target_t *target, const void *origin
         keel_mpi_atomic(KEEL_ATOMIC_CSWAP, target->rank, place, size, operand, expected, result, target->call);
         return;
     }
-    word_take(target);
+    word_lock(target);
     keel_mpi_target_get(target, result);
     if (memcmp(result, compare, size) == 0) {
         keel_mpi_target_put(target, origin);
     }
-    word_give(target);
+    word_unlock(target);
 }
 
 int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW = 16 };
+enum { ATOMICS_MAX = 16 };
 
 typedef struct {
     const keel_mpi_target_t *target;
@@ -82,7 +82,7 @@ static void atomics(elements_t *elements, uint64_t offset, size_t length)
     }
 }
 
-static int piece(void *user, ptrdiff_t offset, size_t length)
+static int chunk(void *user, ptrdiff_t offset, size_t length)
 {
     elements_t *elements = user;
     const keel_mpi_target_t *target = elements->target;
@@ -123,9 +123,9 @@ static int places_add(void *user, ptrdiff_t offset, size_t length)
         const size_t left = run->length - places->done, some = (length < left) ? length : left;
         const uint64_t here = at - (uint64_t)run->offset - places->done;
         const uint64_t place = (here % (uint64_t)places->basic->extent == 0) ? here : NOWHERE;
-        uint64_t *known = &places->places[places->count];
+        uint64_t *element = &places->places[places->count];
 
-        *known = ((places->run == 0 && places->done == 0) || *known == place) ? place : NOWHERE;
+        *element = ((places->run == 0 && places->done == 0) || *element == place) ? place : NOWHERE;
         at += some;
         length -= some;
         places->done += some;
@@ -188,7 +188,7 @@ static char *marks_of(const places_t *places, size_t *done_p)
     return marks;
 }
 
-static int one_by_one(const elements_t *elements, size_t count, char **done_p)
+static int element_by_element(const elements_t *elements, size_t count, char **done_p)
 {
     const keel_mpi_target_t *target = elements->target;
     const keel_mpi_layout_t *basic = keel_mpi_layout_of(target->layout->basic);
@@ -239,12 +239,12 @@ int keel_mpi_accumulate_atomics(const keel_mpi_target_t *target, const void *pac
         return 0;
     }
     if (!target->layout->basic_is_dense || !keel_mpi_target_each(target, is_aligned, &elements)) {
-        return one_by_one(&elements, count, done_p);
+        return element_by_element(&elements, count, done_p);
     }
     if (keel_mpi_kind_is_integer(kind) && elements.size >= sizeof(uint32_t) &&
-        count <= (keel_mpi.is_promised && fetched != NULL ? FEW : 1)) {
+        count <= (keel_mpi.is_deterministic_mode && fetched != NULL ? ATOMICS_MAX : 1)) {
         elements.atomic = atomic_of(elements.op, kind);
     }
-    (void)keel_mpi_target_each(target, piece, &elements);
+    (void)keel_mpi_target_each(target, chunk, &elements);
     return 1;
 }

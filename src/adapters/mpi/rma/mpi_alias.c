@@ -28,14 +28,14 @@ typedef struct alias {
 
 /* what of a window's memory lies in one alias, or is told to */
 typedef struct part {
-    size_t at, bytes; /* of the whole */
-    alias_t *alias;   /* NULL: not mapped */
-    uint64_t told;    /* its offset when it was made; in a replacement that of its predecessor */
+    size_t at, bytes;      /* of the whole */
+    alias_t *alias;        /* NULL: not mapped */
+    uint64_t image_offset; /* its offset when it was made; in a replacement that of its predecessor */
 } part_t;
 
 /* memory of one window; one that was made before the restart point is remembered when it is removed, as a rollback has it again */
-typedef struct whole {
-    struct whole *next;
+typedef struct region {
+    struct region *next;
     char *address;
     size_t bytes;
     uint64_t id; /* the same in every life */
@@ -43,11 +43,11 @@ typedef struct whole {
     size_t count;
     int is_late; /* made after the restart point */
     int is_back; /* at a rollback: the image has it */
-} whole_t;
+} region_t;
 
 static alias_t *aliases;
-static whole_t *wholes, **wholes_end = &wholes; /* as they were made */
-static uint64_t made;                           /* wholes, in this life */
+static region_t *regions, **regions_end = &regions; /* as they were made */
+static uint64_t made;                               /* wholes, in this life */
 
 /* what is done on the other stack: nothing else, and no call that might not be on it */
 static struct {
@@ -212,27 +212,27 @@ static char *end_page(const char *address, size_t bytes)
 
 /* ---- parts ---- */
 
-static uint64_t offset_of(const whole_t *whole, const part_t *part)
+static uint64_t offset_of(const region_t *region, const part_t *part)
 {
-    return part->alias->offset + (uint64_t)(whole->address + part->at - part->alias->pages);
+    return part->alias->offset + (uint64_t)(region->address + part->at - part->alias->pages);
 }
 
-static part_t *part_add(whole_t *whole, size_t at, size_t bytes, const char *call)
+static part_t *part_add(region_t *region, size_t at, size_t bytes, const char *call)
 {
-    part_t *parts = realloc(whole->parts, (whole->count + 1) * sizeof(*parts));
+    part_t *parts = realloc(region->parts, (region->count + 1) * sizeof(*parts));
 
     if (parts == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    whole->parts = parts;
-    parts[whole->count] = (part_t){.at = at, .bytes = bytes};
-    return &parts[whole->count++];
+    region->parts = parts;
+    parts[region->count] = (part_t){.at = at, .bytes = bytes};
+    return &parts[region->count++];
 }
 
 /* what lies in an alias that is there, or is to be one of its own, up to the next that is */
-static part_t *part_make(whole_t *whole, size_t at, const char *call)
+static part_t *part_make(region_t *region, size_t at, const char *call)
 {
-    char *address = whole->address + at, *pages = first_page(address), *end = end_page(address, whole->bytes - at);
+    char *address = region->address + at, *pages = first_page(address), *end = end_page(address, region->bytes - at);
     alias_t *alias = alias_find(pages, (size_t)(end - pages));
     part_t *part;
     size_t some;
@@ -242,19 +242,19 @@ static part_t *part_make(whole_t *whole, size_t at, const char *call)
         alias = alias_make(pages, (size_t)(end - pages), call);
     }
     some = (size_t)(alias->pages + alias->length - address);
-    part = part_add(whole, at, some < whole->bytes - at ? some : whole->bytes - at, call);
+    part = part_add(region, at, some < region->bytes - at ? some : region->bytes - at, call);
     part->alias = alias;
-    part->told = offset_of(whole, part);
+    part->image_offset = offset_of(region, part);
     alias->uses++;
-    keel_mpi_arena_expose(part->told, part->bytes, whole->id, at);
+    keel_mpi_arena_expose(part->image_offset, part->bytes, region->id, at);
     return part;
 }
 
 /* with the promise others go on to use the place that the predecessor told them, so a replacement has its pages there from the beginning */
-static void part_map_again(const whole_t *whole, part_t *part, const char *call)
+static void part_map_again(const region_t *region, part_t *part, const char *call)
 {
-    char *address = whole->address + part->at, *pages = first_page(address), *end = end_page(address, part->bytes);
-    const uint64_t block = part->told - (uint64_t)(address - pages);
+    char *address = region->address + part->at, *pages = first_page(address), *end = end_page(address, part->bytes);
+    const uint64_t block = part->image_offset - (uint64_t)(address - pages);
     alias_t *alias = alias_find(pages, (size_t)(end - pages));
 
     if (block % page_bytes() != 0 || (alias != NULL && (alias->offset + (uint64_t)(pages - alias->pages) != block ||
@@ -270,111 +270,111 @@ static void part_map_again(const whole_t *whole, part_t *part, const char *call)
 
 /* ---- wholes ---- */
 
-static int is_mapped(const whole_t *whole)
+static int is_mapped(const region_t *region)
 {
-    return whole->count > 0 && whole->parts[0].alias != NULL;
+    return region->count > 0 && region->parts[0].alias != NULL;
 }
 
-static void whole_map(whole_t *whole, const char *call)
+static void region_map(region_t *region, const char *call)
 {
-    whole->count = 0;
-    for (size_t at = 0; at < whole->bytes;) {
-        at += part_make(whole, at, call)->bytes;
+    region->count = 0;
+    for (size_t at = 0; at < region->bytes;) {
+        at += part_make(region, at, call)->bytes;
     }
 }
 
-static void whole_unmap(whole_t *whole)
+static void region_unmap(region_t *region)
 {
-    if (is_mapped(whole)) { /* else what the image has is another life's */
-        keel_mpi_arena_hide(whole->id);
+    if (is_mapped(region)) { /* else what the image has is another life's */
+        keel_mpi_arena_hide(region->id);
     }
-    for (size_t i = 0; i < whole->count; i++) {
-        alias_t *alias = whole->parts[i].alias;
+    for (size_t i = 0; i < region->count; i++) {
+        alias_t *alias = region->parts[i].alias;
 
-        whole->parts[i].alias = NULL;
+        region->parts[i].alias = NULL;
         if (alias != NULL && --alias->uses == 0) {
             alias_drop(alias);
         }
     }
 }
 
-static void whole_remove(whole_t *whole)
+static void region_remove(region_t *region)
 {
-    whole_t **at = &wholes;
+    region_t **at = &regions;
 
-    while (*at != whole) {
+    while (*at != region) {
         at = &(*at)->next;
     }
-    *at = whole->next;
-    wholes_end = (whole->next == NULL) ? at : wholes_end;
-    free(whole->parts);
-    free(whole);
+    *at = region->next;
+    regions_end = (region->next == NULL) ? at : regions_end;
+    free(region->parts);
+    free(region);
 }
 
-static whole_t *whole_find(uint64_t id)
+static region_t *region_find(uint64_t id)
 {
-    whole_t *whole = wholes;
+    region_t *region = regions;
 
-    while (whole != NULL && whole->id != id) {
-        whole = whole->next;
+    while (region != NULL && region->id != id) {
+        region = region->next;
     }
-    return whole;
+    return region;
 }
 
-static whole_t *whole_make(char *address, size_t bytes, const char *call)
+static region_t *region_make(char *address, size_t bytes, const char *call)
 {
-    whole_t *whole = malloc(sizeof(*whole));
+    region_t *region = malloc(sizeof(*region));
 
-    if (whole == NULL) {
+    if (region == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    *whole = (whole_t){.address = address, .bytes = bytes, .id = ++made, .is_late = keel_mpi.phase == KEEL_MPI_RUNS};
-    *wholes_end = whole;
-    wholes_end = &whole->next;
-    return whole;
+    *region = (region_t){.address = address, .bytes = bytes, .id = ++made, .is_late = keel_mpi.phase == KEEL_MPI_RUNS};
+    *regions_end = region;
+    regions_end = &region->next;
+    return region;
 }
 
 uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
 {
-    whole_t *whole;
+    region_t *region;
     uint64_t record[2]; /* of each part: bytes and offset */
 
-    if (keel_mpi.is_promised && keel_mpi.phase == KEEL_MPI_RECORDS && keel_incarnation(keel_mpi.ctx) > 0) {
+    if (keel_mpi.is_deterministic_mode && keel_mpi.phase == KEEL_MPI_RECORDS && keel_incarnation(keel_mpi.ctx) > 0) {
         keel_mpi_relaunch(call, "before a checkpoint it is not known whether memory of a window lies where it lay");
     }
-    whole = whole_make(address, bytes, call);
+    region = region_make(address, bytes, call);
     for (size_t at = 0; at < bytes; at += record[0]) {
         if (!keel_mpi_is_replaying()) {
-            const part_t *part = part_make(whole, at, call);
+            const part_t *part = part_make(region, at, call);
 
             record[0] = part->bytes;
-            record[1] = part->told;
+            record[1] = part->image_offset;
         }
         keel_mpi_startup_result(record, sizeof(record));
         if (keel_mpi_is_replaying()) { /* cut as it was */
-            part_t *part = part_add(whole, at, record[0], call);
+            part_t *part = part_add(region, at, record[0], call);
 
-            part->told = record[1];
-            if (keel_mpi.is_promised) {
-                part_map_again(whole, part, call);
+            part->image_offset = record[1];
+            if (keel_mpi.is_deterministic_mode) {
+                part_map_again(region, part, call);
             }
         }
     }
-    return whole->id;
+    return region->id;
 }
 
 size_t keel_mpi_alias_segments(uint64_t id, keel_mpi_segment_t *segments)
 {
-    const whole_t *whole = whole_find(id);
+    const region_t *region = region_find(id);
     uint64_t end = 0; /* in the arena */
     size_t count = 0;
 
-    if (whole == NULL || (!is_mapped(whole) && !keel_mpi_is_replaying())) {
+    if (region == NULL || (!is_mapped(region) && !keel_mpi_is_replaying())) {
         return 0;
     }
-    for (size_t i = 0; i < whole->count; i++) {
-        const part_t *part = &whole->parts[i];
-        const uint64_t offset = (part->alias != NULL) ? offset_of(whole, part) : part->told;
+    for (size_t i = 0; i < region->count; i++) {
+        const part_t *part = &region->parts[i];
+        const uint64_t offset = (part->alias != NULL) ? offset_of(region, part) : part->image_offset;
         const int is_next = i > 0 && offset == end;
 
         count += !is_next;
@@ -392,20 +392,20 @@ size_t keel_mpi_alias_segments(uint64_t id, keel_mpi_segment_t *segments)
 
 void keel_mpi_alias_remove(uint64_t id)
 {
-    whole_t *whole = whole_find(id);
+    region_t *region = region_find(id);
 
-    if (whole != NULL) {
-        whole_unmap(whole);
-        if (keel_mpi.phase != KEEL_MPI_RUNS || whole->is_late) {
-            whole_remove(whole);
+    if (region != NULL) {
+        region_unmap(region);
+        if (keel_mpi.phase != KEEL_MPI_RUNS || region->is_late) {
+            region_remove(region);
         }
     }
 }
 
 int keel_mpi_alias_is_late(void)
 {
-    for (const whole_t *whole = wholes; whole != NULL; whole = whole->next) {
-        if (whole->is_late) {
+    for (const region_t *region = regions; region != NULL; region = region->next) {
+        if (region->is_late) {
             return 1;
         }
     }
@@ -416,13 +416,13 @@ int keel_mpi_alias_is_late(void)
 
 static void drop_late(void)
 {
-    whole_t *whole = wholes, *next;
+    region_t *region = regions, *next;
 
-    for (; whole != NULL; whole = next) {
-        next = whole->next;
-        if (whole->is_late) {
-            whole_unmap(whole);
-            whole_remove(whole);
+    for (; region != NULL; region = next) {
+        next = region->next;
+        if (region->is_late) {
+            region_unmap(region);
+            region_remove(region);
             made--;
         }
     }
@@ -430,8 +430,8 @@ static void drop_late(void)
 
 void keel_mpi_alias_unmap(void)
 {
-    for (whole_t *whole = wholes; whole != NULL; whole = whole->next) {
-        whole_unmap(whole);
+    for (region_t *region = regions; region != NULL; region = region->next) {
+        region_unmap(region);
     }
     drop_late();
 }
@@ -439,34 +439,34 @@ void keel_mpi_alias_unmap(void)
 void keel_mpi_alias_drop_late(void)
 {
     drop_late();
-    for (whole_t *whole = wholes; whole != NULL; whole = whole->next) {
-        if (is_mapped(whole) && keel_mpi_arena_exposed(whole->id, NULL) == NULL) {
-            whole_unmap(whole);
+    for (region_t *region = regions; region != NULL; region = region->next) {
+        if (is_mapped(region) && keel_mpi_arena_exposed(region->id, NULL) == NULL) {
+            region_unmap(region);
         }
     }
 }
 
 void keel_mpi_alias_check(const char *call)
 {
-    for (const whole_t *whole = wholes; whole != NULL; whole = whole->next) {
-        if (!is_mapped(whole) && keel_mpi_arena_exposed(whole->id, NULL) != NULL) {
+    for (const region_t *region = regions; region != NULL; region = region->next) {
+        if (!is_mapped(region) && keel_mpi_arena_exposed(region->id, NULL) != NULL) {
             keel_mpi_relaunch(call, "memory of a window that was freed since the checkpoint is the program's again");
         }
     }
 }
 
 /* the pages of all that are to be mapped, those that touch, as one, where the arena has room for that: what follows each other there is one segment */
-static void map_run(const whole_t *first)
+static void map_run(const region_t *first)
 {
     char *begin = first_page(first->address), *end = end_page(first->address, first->bytes);
     int is_larger;
 
     do {
         is_larger = 0;
-        for (const whole_t *whole = wholes; whole != NULL; whole = whole->next) {
-            char *from = first_page(whole->address), *to = end_page(whole->address, whole->bytes);
+        for (const region_t *region = regions; region != NULL; region = region->next) {
+            char *from = first_page(region->address), *to = end_page(region->address, region->bytes);
 
-            if (whole->is_back && from <= end && to >= begin && (from < begin || to > end)) {
+            if (region->is_back && from <= end && to >= begin && (from < begin || to > end)) {
                 begin = (from < begin) ? from : begin;
                 end = (to > end) ? to : end;
                 is_larger = 1;
@@ -480,20 +480,20 @@ static void map_run(const whole_t *first)
 
 void keel_mpi_alias_map(void)
 {
-    for (whole_t *whole = wholes; whole != NULL; whole = whole->next) {
+    for (region_t *region = regions; region != NULL; region = region->next) {
         const keel_mpi_exposed_t *exposed = NULL;
 
-        whole->is_back = 0;
-        while ((exposed = keel_mpi_arena_exposed(whole->id, exposed)) != NULL) {
-            memcpy(whole->address + exposed->at, keel_mpi_arena_at(exposed->offset), exposed->length);
-            whole->is_back = 1;
+        region->is_back = 0;
+        while ((exposed = keel_mpi_arena_exposed(region->id, exposed)) != NULL) {
+            memcpy(region->address + exposed->at, keel_mpi_arena_at(exposed->offset), exposed->length);
+            region->is_back = 1;
         }
     }
     keel_mpi_arena_free_aliases();
-    for (whole_t *whole = wholes; whole != NULL; whole = whole->next) {
-        if (whole->is_back) {
-            map_run(whole);
-            whole_map(whole, "KEEL_MPI_RESTART_POINT");
+    for (region_t *region = regions; region != NULL; region = region->next) {
+        if (region->is_back) {
+            map_run(region);
+            region_map(region, "KEEL_MPI_RESTART_POINT");
         }
     }
 }

@@ -38,7 +38,7 @@ int keel_mpi_direct_refresh(const keel_mpi_comm_t *comm, const char *call)
 {
     int is_all = 1;
 
-    if (keel_mpi.is_promised || keel_mpi_is_replaying()) {
+    if (keel_mpi.is_deterministic_mode || keel_mpi_is_replaying()) {
         return 0;
     }
     if (keel_mpi.direct == NULL) {
@@ -91,9 +91,9 @@ void keel_mpi_direct_unmake(void)
     keel_mpi.direct = NULL;
 }
 
-static keel_mpi_barrier_t *meeting_of(const keel_mpi_win_t *win, uint32_t member)
+static keel_mpi_barrier_t *barrier_of(const keel_mpi_win_t *win, uint32_t member)
 {
-    return (keel_mpi_barrier_t *)(keel_mpi_direct(win->comm->members[member]) + win->places[member].meeting);
+    return (keel_mpi_barrier_t *)(keel_mpi_direct(win->comm->members[member]) + win->places[member].barrier);
 }
 
 /* until each of some is there, who have met those before them: counts grow, so who is ahead writes nothing that is still looked for */
@@ -107,12 +107,12 @@ void keel_mpi_direct_barrier(const keel_mpi_win_t *win, const char *call)
     if (keel_mpi_is_replaying()) {
         return;
     }
-    mine = meeting_of(win, rank);
-    mine->turn++;
+    mine = barrier_of(win, rank);
+    mine->entered++;
     for (unsigned i = 0; distance < size; i++, distance *= 2) {
-        __atomic_store_n(&meeting_of(win, (uint32_t)((rank + distance) % size))->arrived[i], mine->turn,
+        __atomic_store_n(&barrier_of(win, (uint32_t)((rank + distance) % size))->arrived[i], mine->entered,
                          __ATOMIC_SEQ_CST);
-        for (unsigned spun = 0; __atomic_load_n(&mine->arrived[i], __ATOMIC_ACQUIRE) < mine->turn; spun++) {
+        for (unsigned spun = 0; __atomic_load_n(&mine->arrived[i], __ATOMIC_ACQUIRE) < mine->entered; spun++) {
             if (spun < most) {
                 keel_mpi_direct_spin();
             } else {

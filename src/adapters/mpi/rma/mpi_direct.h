@@ -13,7 +13,7 @@ enum { KEEL_MPI_COPY_CHUNK = 128 << 10 };
 
 /* in each member's arena: of a window that all members have mapped, how often each of those before it has come */
 typedef struct keel_mpi_barrier {
-    uint64_t turn;        /* the own count */
+    uint64_t entered;     /* the own count */
     uint64_t arrived[32]; /* put by the member 1, 2, 4, ... before this one: its count */
 } keel_mpi_barrier_t;
 

@@ -65,7 +65,7 @@ static void entry_clear(table_t *table, keel_mpi_segment_t *entry)
 }
 
 /* all that was attached with that one */
-static void whole_remove(table_t *table, keel_mpi_segment_t *entry)
+static void memory_detach(table_t *table, keel_mpi_segment_t *entry)
 {
     const uint64_t id = entry->id;
 
@@ -87,7 +87,7 @@ void keel_mpi_dynamic_remove(const keel_mpi_win_t *win)
 
     for (uint64_t i = 0; i < table->count; i++) {
         if (table->entries[i].id != NOTHING) {
-            whole_remove(table, &table->entries[i]);
+            memory_detach(table, &table->entries[i]);
         }
     }
     keel_mpi_arena_free(win->places[win->comm->rank].attached);
@@ -161,7 +161,7 @@ static int attach_own(table_t *table, char *base, size_t size)
     }
     is_done = entries_add(table, segments, count);
     if (!is_done) {
-        whole_remove(table, &(keel_mpi_segment_t){.id = id});
+        memory_detach(table, &(keel_mpi_segment_t){.id = id});
     }
     free(segments);
     return is_done;
@@ -204,7 +204,7 @@ int MPI_Win_detach(MPI_Win win, const void *base)
     table = table_of(of);
     for (uint64_t i = 0; i < table->count; i++) {
         if (table->entries[i].id != NOTHING && table->entries[i].at == (uintptr_t)base) {
-            whole_remove(table, &table->entries[i]);
+            memory_detach(table, &table->entries[i]);
             return MPI_SUCCESS;
         }
     }

@@ -40,7 +40,7 @@ int keel_mpi_win_allows(const keel_mpi_win_t *win, uint32_t target)
 
 int MPI_Win_fence(int assert, MPI_Win win)
 {
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     KEEL_MPI_WIN(of, win, "MPI_Win_fence")
 
     if (keel_mpi_win_access(of)->is_all || keel_mpi_win_access(of)->locks > 0 || of->started != NULL ||
@@ -55,8 +55,8 @@ int MPI_Win_fence(int assert, MPI_Win win)
         keel_mpi_direct_barrier(of, "MPI_Win_fence");
         return MPI_SUCCESS;
     }
-    round = keel_mpi_coll_begin(of->comm, "MPI_Win_fence");
-    keel_mpi_coll_barrier_or_gsync(&round);
+    coll = keel_mpi_coll_begin(of->comm, "MPI_Win_fence");
+    keel_mpi_coll_barrier_or_gsync(&coll);
     return MPI_SUCCESS;
 }
 
@@ -92,14 +92,14 @@ static void group_forget(const keel_mpi_group_t **group_p)
     *group_p = NULL;
 }
 
-static void tell(const keel_mpi_win_t *win, const keel_mpi_group_t *group, int64_t tag, const char *call)
+static void notify(const keel_mpi_win_t *win, const keel_mpi_group_t *group, int64_t tag, const char *call)
 {
     for (uint32_t i = 0; i < group->size; i++) {
         (void)keel_mpi_channel_send_mode(KEEL_MPI_SEND_COPIES, group->ranks[i], win->comm->context, tag, NULL, 0, call);
     }
 }
 
-static void hear(const keel_mpi_win_t *win, const keel_mpi_group_t *group, int64_t tag, const char *call)
+static void await_notices(const keel_mpi_win_t *win, const keel_mpi_group_t *group, int64_t tag, const char *call)
 {
     for (uint32_t i = 0; i < group->size; i++) {
         keel_mpi_channel_receive(group->ranks[i], win->comm->context, tag, NULL, 0, call);
@@ -116,7 +116,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     }
     of->posted = group_keep(group, of, "MPI_Win_post", &code);
     if (of->posted != NULL && !(assert &MPI_MODE_NOCHECK)) {
-        tell(of, of->posted, TAG_POST, "MPI_Win_post");
+        notify(of, of->posted, TAG_POST, "MPI_Win_post");
     }
     return code;
 }
@@ -134,7 +134,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     }
     of->started = group_keep(group, of, "MPI_Win_start", &code);
     if (of->started != NULL && !(assert &MPI_MODE_NOCHECK)) {
-        hear(of, of->started, TAG_POST, "MPI_Win_start");
+        await_notices(of, of->started, TAG_POST, "MPI_Win_start");
     }
     return code;
 }
@@ -147,7 +147,7 @@ int MPI_Win_complete(MPI_Win win)
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_complete", "no epoch was started");
     }
     keel_mpi_flush_all("MPI_Win_complete");
-    tell(of, of->started, TAG_COMPLETE, "MPI_Win_complete");
+    notify(of, of->started, TAG_COMPLETE, "MPI_Win_complete");
     group_forget(&of->started);
     return MPI_SUCCESS;
 }
@@ -159,7 +159,7 @@ int MPI_Win_wait(MPI_Win win)
     if (of->posted == NULL) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_wait", "the window is not posted");
     }
-    hear(of, of->posted, TAG_COMPLETE, "MPI_Win_wait");
+    await_notices(of, of->posted, TAG_COMPLETE, "MPI_Win_wait");
     group_forget(&of->posted);
     return MPI_SUCCESS;
 }
@@ -174,10 +174,10 @@ int MPI_Win_test(MPI_Win win, int *flag)
     keel_mpi_channel_progress_or_yield("MPI_Win_test");
     *flag = 1;
     for (uint32_t i = 0; i < of->posted->size && *flag && !keel_mpi_is_replaying(); i++) {
-        const keel_mpi_receive_t want = {
+        const keel_mpi_receive_t receive = {
             .context = of->comm->context, .source = of->posted->ranks[i], .tag = TAG_COMPLETE};
 
-        *flag = keel_mpi_match_peek(&want, 0) != NULL;
+        *flag = keel_mpi_match_peek(&receive, 0) != NULL;
     }
     keel_mpi_startup_result(flag, sizeof(*flag));
     return *flag ? MPI_Win_wait(win) : MPI_SUCCESS;

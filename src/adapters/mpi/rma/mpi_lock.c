@@ -15,7 +15,7 @@
 #include "p2p/mpi_synchronous.h"
 #include "rma/mpi_window.h"
 
-enum { ASKED = 4 };
+enum { FLUSH_INTERVAL = 4 };
 
 static uint8_t *held_of(const keel_mpi_win_t *win, uint32_t target)
 {
@@ -64,7 +64,7 @@ static uint64_t word_swap(const keel_mpi_win_t *win, uint32_t target, uint64_t e
     return was;
 }
 
-static uint64_t word_look(const keel_mpi_win_t *win, uint32_t target, const char *call)
+static uint64_t word_get(const keel_mpi_win_t *win, uint32_t target, const char *call)
 {
     uint64_t is = 0;
 
@@ -88,13 +88,13 @@ static void await_turn(const keel_mpi_win_t *win, uint32_t target, uint64_t word
         }
         if (!has_entered) {
             keel_mpi_channel_yield(call);
-            word = word_look(win, target, call);
+            word = word_get(win, target, call);
         }
     }
     keel_mpi_synchronous_leave();
 }
 
-static void take_shared(const keel_mpi_win_t *win, uint32_t target, const char *call)
+static void acquire_shared(const keel_mpi_win_t *win, uint32_t target, const char *call)
 {
     const uint64_t waits = KEEL_MPI_LOCK_READER - KEEL_MPI_LOCK_SHARE;
 
@@ -103,16 +103,16 @@ static void take_shared(const keel_mpi_win_t *win, uint32_t target, const char *
     }
 }
 
-static void take_alone(const keel_mpi_win_t *win, uint32_t target, const char *call)
+static void acquire_exclusive(const keel_mpi_win_t *win, uint32_t target, const char *call)
 {
     if (word_swap(win, target, 0, KEEL_MPI_LOCK_OWNED, call) != 0) {
         (void)word_add(win, target, KEEL_MPI_LOCK_WRITER, call);
         keel_mpi_channel_yield(call); /* the caller may have just released the lock: others go first */
-        await_turn(win, target, word_look(win, target, call), 0, call);
+        await_turn(win, target, word_get(win, target, call), 0, call);
     }
 }
 
-static void give(const keel_mpi_win_t *win, uint32_t target, const char *call)
+static void release(const keel_mpi_win_t *win, uint32_t target, const char *call)
 {
     const uint8_t held = *held_of(win, target);
     const uint64_t minus = (held == KEEL_MPI_HELD_EXCLUSIVE) ? -KEEL_MPI_LOCK_OWNED : -KEEL_MPI_LOCK_SHARE;
@@ -140,7 +140,7 @@ int keel_mpi_lock_is_shared(const keel_mpi_win_t *win, uint32_t target)
 void keel_mpi_lock_ensure(keel_mpi_win_t *win, uint32_t target, const char *call)
 {
     if (*held_of(win, target) == KEEL_MPI_HELD_LAZY) {
-        take_shared(win, target, call);
+        acquire_shared(win, target, call);
         *held_of(win, target) = KEEL_MPI_HELD_SHARED;
     }
 }
@@ -155,7 +155,7 @@ static void complete(const keel_mpi_win_t *win, uint32_t target, const char *cal
 {
     static unsigned flushes;
 
-    if (win->is_mapped && ++flushes % ASKED != 0) {
+    if (win->is_mapped && ++flushes % FLUSH_INTERVAL != 0) {
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     } else {
         keel_mpi_flush(home_of(win, target), call);
@@ -188,10 +188,10 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     if (assert & MPI_MODE_NOCHECK) {
         *held_of(of, target) = KEEL_MPI_HELD_UNCHECKED;
     } else if (lock_type == MPI_LOCK_SHARED) {
-        take_shared(of, target, "MPI_Win_lock");
+        acquire_shared(of, target, "MPI_Win_lock");
         *held_of(of, target) = KEEL_MPI_HELD_SHARED;
     } else {
-        take_alone(of, target, "MPI_Win_lock");
+        acquire_exclusive(of, target, "MPI_Win_lock");
         *held_of(of, target) = KEEL_MPI_HELD_EXCLUSIVE;
     }
     keel_mpi_win_access(of)->locks++;
@@ -212,7 +212,7 @@ int MPI_Win_unlock(int rank, MPI_Win win)
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_unlock", "the caller does not have it locked");
     }
     complete(of, (uint32_t)rank, "MPI_Win_unlock");
-    give(of, (uint32_t)rank, "MPI_Win_unlock");
+    release(of, (uint32_t)rank, "MPI_Win_unlock");
     keel_mpi_win_access(of)->locks--;
     keel_mpi_channel_poll_some("MPI_Win_unlock");
     return MPI_SUCCESS;
@@ -246,7 +246,7 @@ int MPI_Win_unlock_all(MPI_Win win)
     }
     keel_mpi_flush_all("MPI_Win_unlock_all");
     for (uint32_t i = 0; i < of->comm->size; i++) {
-        give(of, i, "MPI_Win_unlock_all");
+        release(of, i, "MPI_Win_unlock_all");
     }
     keel_mpi_win_access(of)->is_all = 0;
     keel_mpi_channel_poll_some("MPI_Win_unlock_all");

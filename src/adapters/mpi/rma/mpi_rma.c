@@ -50,12 +50,12 @@ typedef struct {
     const keel_mpi_target_t *target;
     keel_mpi_chunk_cb_t each;
     void *user;
-} cut_t;
+} split_t;
 
-static int cut(void *user, ptrdiff_t offset, size_t length)
+static int split(void *user, ptrdiff_t offset, size_t length)
 {
-    const cut_t *cut = user;
-    const keel_mpi_target_t *target = cut->target;
+    const split_t *split = user;
+    const keel_mpi_target_t *target = split->target;
     uint64_t at = (uint64_t)(target->at + offset);
 
     while (length > 0) {
@@ -67,7 +67,7 @@ static int cut(void *user, ptrdiff_t offset, size_t length)
         }
         some = segment.at + segment.bytes - at;
         some = (some < length) ? some : length;
-        if (!cut->each(cut->user, (ptrdiff_t)(segment.offset + (at - segment.at)), some)) {
+        if (!split->each(split->user, (ptrdiff_t)(segment.offset + (at - segment.at)), some)) {
             return 0;
         }
         at += some;
@@ -78,10 +78,10 @@ static int cut(void *user, ptrdiff_t offset, size_t length)
 
 int keel_mpi_target_each(const keel_mpi_target_t *target, keel_mpi_chunk_cb_t each, void *user)
 {
-    cut_t pieces = {target, each, user};
+    split_t transfer = {target, each, user};
 
     return (target->segments == NULL) ? keel_mpi_layout_each(target->layout, target->count, each, user)
-                                      : keel_mpi_layout_each(target->layout, target->count, cut, &pieces);
+                                      : keel_mpi_layout_each(target->layout, target->count, split, &transfer);
 }
 
 static int nothing(void *user, ptrdiff_t offset, size_t length)
@@ -210,56 +210,56 @@ typedef struct {
     char *packed;
     keel_block_t blocks[BLOCKS];
     size_t count;
-} pieces_t;
+} transfer_t;
 
-static int put_piece(void *user, ptrdiff_t offset, size_t length)
+static int put_chunk(void *user, ptrdiff_t offset, size_t length)
 {
-    pieces_t *pieces = user;
-    const keel_mpi_target_t *target = pieces->target;
+    transfer_t *transfer = user;
+    const keel_mpi_target_t *target = transfer->target;
 
     if (target->memory != NULL) {
-        keel_mpi_direct_copy(target->memory + target->offset + offset, pieces->packed, length);
+        keel_mpi_direct_copy(target->memory + target->offset + offset, transfer->packed, length);
     } else {
-        keel_mpi_put(target->rank, target->offset + (uint64_t)offset, pieces->packed, length, target->call);
+        keel_mpi_put(target->rank, target->offset + (uint64_t)offset, transfer->packed, length, target->call);
     }
-    pieces->packed += length;
+    transfer->packed += length;
     return 1;
 }
 
-static void get_blocks(pieces_t *pieces)
+static void get_blocks(transfer_t *transfer)
 {
-    keel_mpi_get_list(pieces->target->rank, pieces->blocks, pieces->count, pieces->target->call);
-    pieces->count = 0;
+    keel_mpi_get_list(transfer->target->rank, transfer->blocks, transfer->count, transfer->target->call);
+    transfer->count = 0;
 }
 
-static int get_piece(void *user, ptrdiff_t offset, size_t length)
+static int get_chunk(void *user, ptrdiff_t offset, size_t length)
 {
-    pieces_t *pieces = user;
-    const keel_mpi_target_t *target = pieces->target;
+    transfer_t *transfer = user;
+    const keel_mpi_target_t *target = transfer->target;
 
     if (target->memory != NULL) {
-        keel_mpi_direct_copy(pieces->packed, target->memory + target->offset + offset, length);
-        keel_mpi_startup_result(pieces->packed, length);
+        keel_mpi_direct_copy(transfer->packed, target->memory + target->offset + offset, length);
+        keel_mpi_startup_result(transfer->packed, length);
     } else if (target->is_polled) {
-        keel_mpi_poll(target->rank, target->offset + (uint64_t)offset, pieces->packed, length, target->call);
+        keel_mpi_poll(target->rank, target->offset + (uint64_t)offset, transfer->packed, length, target->call);
     } else {
-        pieces->blocks[pieces->count++] =
-            (keel_block_t){.offset = target->offset + (uint64_t)offset, .length = length, .buffer = pieces->packed};
-        if (pieces->count == BLOCKS) {
-            get_blocks(pieces);
+        transfer->blocks[transfer->count++] =
+            (keel_block_t){.offset = target->offset + (uint64_t)offset, .length = length, .buffer = transfer->packed};
+        if (transfer->count == BLOCKS) {
+            get_blocks(transfer);
         }
     }
-    pieces->packed += length;
+    transfer->packed += length;
     return 1;
 }
 
 void keel_mpi_target_put(const keel_mpi_target_t *target, const void *packed)
 {
-    pieces_t pieces;
+    transfer_t transfer;
 
-    pieces.target = target;
-    pieces.packed = (char *)packed;
-    (void)keel_mpi_target_each(target, put_piece, &pieces);
+    transfer.target = target;
+    transfer.packed = (char *)packed;
+    (void)keel_mpi_target_each(target, put_chunk, &transfer);
 }
 
 /* what they lie in is little more than the elements themselves: all of it is got at once, and they are picked out here */
@@ -293,16 +293,16 @@ static int get_whole(const keel_mpi_target_t *target, void *packed)
 
 void keel_mpi_target_get(const keel_mpi_target_t *target, void *packed)
 {
-    pieces_t pieces;
+    transfer_t transfer;
 
     if (get_whole(target, packed)) {
         return;
     }
-    pieces.target = target;
-    pieces.packed = packed;
-    pieces.count = 0;
-    (void)keel_mpi_target_each(target, get_piece, &pieces);
-    get_blocks(&pieces);
+    transfer.target = target;
+    transfer.packed = packed;
+    transfer.count = 0;
+    (void)keel_mpi_target_each(target, get_chunk, &transfer);
+    get_blocks(&transfer);
 }
 
 /* ---- calls ---- */
@@ -336,7 +336,7 @@ static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
     if (bytes == 0) {
         return MPI_SUCCESS;
     }
-    target->is_polled = keel_mpi.is_promised && keel_mpi_lock_is_shared(target->win, target->index);
+    target->is_polled = keel_mpi.is_deterministic_mode && keel_mpi_lock_is_shared(target->win, target->index);
     if (layout->is_dense && target->memory != NULL) {
         keel_mpi_target_get(target, (char *)origin->buffer + layout->runs[0].offset);
         return MPI_SUCCESS;
@@ -360,8 +360,8 @@ static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
  * The usual access: of as many elements without gaps on both sides, to memory that is mapped, under a lock that is held or amid an epoch of
  * fences. Where it is, and how many bytes; NULL: go the general way, which also says what is wrong.
  */
-static inline char *at_once(MPI_Datatype origin_type, int origin_count, int rank, MPI_Aint disp, int count,
-                            MPI_Datatype type, MPI_Win handle, size_t *bytes_p, const keel_mpi_layout_t **layout_p)
+static inline char *fast_address(MPI_Datatype origin_type, int origin_count, int rank, MPI_Aint disp, int count,
+                                 MPI_Datatype type, MPI_Win handle, size_t *bytes_p, const keel_mpi_layout_t **layout_p)
 {
     const keel_mpi_win_t *win = (keel_mpi.ctx != NULL) ? keel_mpi_win_of(handle) : NULL;
     const keel_mpi_layout_t *layout;
@@ -396,11 +396,11 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
     keel_mpi_target_t target;
     const keel_mpi_layout_t *layout;
     size_t bytes;
-    char *there = at_once(origin_datatype, origin_count, target_rank, target_disp, target_count, target_datatype, win,
-                          &bytes, &layout);
+    char *address = fast_address(origin_datatype, origin_count, target_rank, target_disp, target_count, target_datatype,
+                                 win, &bytes, &layout);
 
-    if (there != NULL) {
-        keel_mpi_direct_copy(there, (const char *)origin_addr + layout->true_low, bytes);
+    if (address != NULL) {
+        keel_mpi_direct_copy(address, (const char *)origin_addr + layout->true_low, bytes);
         return MPI_SUCCESS;
     }
     return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Put")
@@ -415,11 +415,11 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
     keel_mpi_target_t target;
     const keel_mpi_layout_t *layout;
     size_t bytes;
-    const char *there = at_once(origin_datatype, origin_count, target_rank, target_disp, target_count, target_datatype,
-                                win, &bytes, &layout);
+    const char *address = fast_address(origin_datatype, origin_count, target_rank, target_disp, target_count,
+                                       target_datatype, win, &bytes, &layout);
 
-    if (there != NULL) {
-        keel_mpi_direct_copy((char *)origin_addr + layout->true_low, there, bytes);
+    if (address != NULL) {
+        keel_mpi_direct_copy((char *)origin_addr + layout->true_low, address, bytes);
         keel_mpi_startup_result((char *)origin_addr + layout->true_low, bytes);
         return MPI_SUCCESS;
     }
@@ -434,9 +434,9 @@ int keel_mpi_accumulate_fast(const keel_mpi_origin_t *origin, void *result, int 
     const keel_mpi_layout_t *layout;
     keel_mpi_guard_t *guard;
     size_t bytes;
-    char *there = at_once(origin->type, origin->count, rank, disp, count, type, handle, &bytes, &layout);
+    char *address = fast_address(origin->type, origin->count, rank, disp, count, type, handle, &bytes, &layout);
 
-    if (there == NULL || layout->is_mixed || (result != NULL && layout->basic != type) || keel_mpi_is_replaying() ||
+    if (address == NULL || layout->is_mixed || (result != NULL && layout->basic != type) || keel_mpi_is_replaying() ||
         !keel_mpi_op_apply((keel_mpi_kind_t)layout->basic_kind, op, NULL, NULL, 0)) {
         return 0;
     }
@@ -446,9 +446,9 @@ int keel_mpi_accumulate_fast(const keel_mpi_origin_t *origin, void *result, int 
     }
     keel_mpi_direct_lock(&guard->accumulate, call);
     if (result != NULL) {
-        memcpy(result, there, bytes);
+        memcpy(result, address, bytes);
     }
-    (void)keel_mpi_op_apply((keel_mpi_kind_t)layout->basic_kind, op, there,
+    (void)keel_mpi_op_apply((keel_mpi_kind_t)layout->basic_kind, op, address,
                             (const char *)origin->buffer + layout->true_low, bytes / layout->basic_size);
     keel_mpi_direct_unlock(&guard->accumulate);
     if (result != NULL) {

@@ -23,7 +23,7 @@ void keel_mpi_shared_check(const keel_mpi_win_t *win, const char *call)
     }
 }
 
-static int is_apart(MPI_Info info)
+static int is_noncontiguous(MPI_Info info)
 {
     char value[8] = "";
     int is_there = 0;
@@ -36,13 +36,13 @@ static int is_apart(MPI_Info info)
 /* the bytes of all members after each other, and after them a guard for each */
 static uint64_t room_of(const keel_mpi_comm_t *of, uint64_t bytes, uint64_t *total_p, const char *call)
 {
-    const keel_mpi_coll_t round = keel_mpi_coll_begin(of, call);
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(of, call);
     uint64_t *all = malloc(of->size * sizeof(*all)), room;
 
     if (all == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    keel_mpi_coll_allgather(&round, &bytes, sizeof(bytes), all);
+    keel_mpi_coll_allgather(&coll, &bytes, sizeof(bytes), all);
     *total_p = 0;
     for (uint32_t i = 0; i < of->size; i++) {
         *total_p += all[i];
@@ -102,7 +102,7 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
         return keel_mpi_raise(comm, MPI_ERR_RMA_SHARED, call,
                               "ranks that do not share memory: see MPI_Comm_split_type");
     }
-    if (!is_apart(info)) {
+    if (!is_noncontiguous(info)) {
         room = room_of(of, (uint64_t)size, &total, call);
         room = (of->rank == 0) ? room : 0;
     }
@@ -115,7 +115,7 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
         return code;
     }
     made = keel_mpi_win_of(*win);
-    if (!is_apart(info)) {
+    if (!is_noncontiguous(info)) {
         places_set(made, total);
     }
     made->base = base_of(made, of->rank, call);

@@ -18,7 +18,7 @@
 keel_mpi_table_t keel_mpi_wins;
 static const MPI_Win none = MPI_WIN_NULL;
 
-enum { MEETING = KEEL_MPI_ALIGN, ACCESS = MEETING + sizeof(keel_mpi_barrier_t) };
+enum { BARRIER = KEEL_MPI_ALIGN, ACCESS = BARRIER + sizeof(keel_mpi_barrier_t) };
 
 /* the own guard, and after it where members meet, and what is known of the own accesses */
 static uint64_t guard_make(uint32_t size, const char *call)
@@ -62,10 +62,10 @@ static void segments_free(keel_mpi_win_t *win)
 /* collective: where each member has its part. The record has what was agreed: what a call has in it depends on that */
 static void places_get(keel_mpi_win_t *win, keel_mpi_place_t mine, const char *call)
 {
-    const keel_mpi_coll_t round = keel_mpi_coll_begin(win->comm, call);
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(win->comm, call);
 
     mine.has_all = (uint64_t)keel_mpi_direct_refresh(win->comm, call);
-    keel_mpi_coll_allgather(&round, &mine, sizeof(mine), win->places);
+    keel_mpi_coll_allgather(&coll, &mine, sizeof(mine), win->places);
     win->is_mapped = 1;
     for (uint32_t i = 0; i < win->comm->size; i++) {
         win->is_mapped &= win->places[i].has_all != 0;
@@ -81,7 +81,7 @@ static void places_get(keel_mpi_win_t *win, keel_mpi_place_t mine, const char *c
 }
 
 /* the table, if there is one */
-static void place_give(const keel_mpi_place_t *place)
+static void place_free_table(const keel_mpi_place_t *place)
 {
     if (place->attached != 0) {
         keel_mpi_arena_free(place->attached);
@@ -100,7 +100,7 @@ static void place_own(const keel_mpi_win_t *win, keel_mpi_place_t *mine, const c
     (void)keel_mpi_alias_segments(win->alias, segments);
     if (count > 1) {
         if (mine->attached == 0 || keel_mpi_arena_block(mine->attached, count * sizeof(*segments)) == NULL) {
-            place_give(mine);
+            place_free_table(mine);
             mine->attached = keel_mpi_arena_alloc(count * sizeof(*segments), KEEL_MPI_ALIGN, call);
         }
         memcpy(keel_mpi_arena_at(mine->attached), segments, count * sizeof(*segments));
@@ -130,7 +130,7 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
         keel_mpi_fatal(call, "no memory");
     }
     mine.guard = guard_make(of->size, call);
-    mine.meeting = mine.guard + MEETING;
+    mine.barrier = mine.guard + BARRIER;
     win->access = mine.guard + ACCESS;
     if (like->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
         mine.attached = keel_mpi_dynamic_make(call);
@@ -176,15 +176,15 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
     keel_mpi_win_t like = {
         .flavor = MPI_WIN_FLAVOR_CREATE, .model = MPI_WIN_UNIFIED, .size = size, .unit = disp_unit, .base = base};
     uint64_t offset = 0;
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     KEEL_MPI_INTRA(of, comm, "MPI_Win_create")
 
     if (keel_mpi_win_wrong_size(size, disp_unit) != NULL) {
         return keel_mpi_raise(comm, size < 0 ? MPI_ERR_SIZE : MPI_ERR_DISP, "MPI_Win_create",
                               keel_mpi_win_wrong_size(size, disp_unit));
     }
-    round = keel_mpi_coll_begin(of, "MPI_Win_create");
-    keel_mpi_coll_barrier(&round); /* mpi_stop_world.c */
+    coll = keel_mpi_coll_begin(of, "MPI_Win_create");
+    keel_mpi_coll_barrier(&coll); /* mpi_stop_world.c */
     like.home = keel_mpi.rank;
     if (size > 0 && keel_mpi_arena_contains(base, (size_t)size)) {
         offset = keel_mpi_arena_offset(base);
@@ -232,13 +232,13 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 }
 
 /* what of it lies in the arena is free: a rollback brings that back */
-static void win_give(const keel_mpi_win_t *win)
+static void win_free_memory(const keel_mpi_win_t *win)
 {
     if (win->block != 0) {
         keel_mpi_arena_free(win->block);
     } else if (win->alias != 0) {
         keel_mpi_alias_remove(win->alias);
-        place_give(&win->places[win->comm->rank]);
+        place_free_table(&win->places[win->comm->rank]);
     } else if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
         keel_mpi_dynamic_remove(win);
     }
@@ -263,7 +263,7 @@ static int was_freed(MPI_Win handle)
 
 static int win_free(MPI_Win *win)
 {
-    keel_mpi_coll_t round;
+    keel_mpi_coll_t coll;
     int code;
     KEEL_MPI_WIN(of, *win, "MPI_Win_free")
 
@@ -272,17 +272,17 @@ static int win_free(MPI_Win *win)
         return keel_mpi_raise_win(*win, MPI_ERR_RMA_SYNC, "MPI_Win_free", "amid an epoch");
     }
     keel_mpi_flush_all("MPI_Win_free");
-    round = keel_mpi_coll_begin(of->comm, "MPI_Win_free");
-    keel_mpi_coll_barrier(&round);
+    coll = keel_mpi_coll_begin(of->comm, "MPI_Win_free");
+    keel_mpi_coll_barrier(&coll);
     if (keel_mpi.phase == KEEL_MPI_RUNS && !of->is_late) {
-        win_give(of);
+        win_free_memory(of);
         keel_mpi_win_access(of)->is_freed = 1;
         of->variables.freed_by = win;
         *win = MPI_WIN_NULL;
         return MPI_SUCCESS;
     }
     code = PMPI_Win_free(win); /* what the program has to be done with its attributes asks for it still */
-    win_give(of);
+    win_free_memory(of);
     keel_mpi_arena_free(own_guard(of));
     win_destroy(of);
     return code;
@@ -404,7 +404,7 @@ void keel_mpi_win_revive(void)
     }
 }
 
-static void places_tell(keel_mpi_win_t *win, const char *call)
+static void places_exchange(keel_mpi_win_t *win, const char *call)
 {
     keel_mpi_place_t mine = win->places[win->comm->rank];
 
@@ -432,7 +432,7 @@ void keel_mpi_win_update_places(const char *call)
         }
         if (next != NULL) {
             last = next->comm->context;
-            places_tell(next, call);
+            places_exchange(next, call);
             keel_mpi_shared_check(next, call);
         }
     } while (next != NULL);

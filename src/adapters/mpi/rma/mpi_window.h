@@ -43,7 +43,7 @@ typedef struct keel_mpi_place {
     uint64_t home;                 /* rank of the job, which the member is, or who has the memory of all members */
     uint64_t attached;             /* its table, of a dynamic window, or of what lies in several segments */
     uint64_t segments;             /* how many, then; fewer than 2: it lies at the offset */
-    uint64_t meeting;              /* its keel_mpi_barrier_t */
+    uint64_t barrier;              /* its keel_mpi_barrier_t */
     int64_t unit;
     uint64_t has_all; /* the memory of all members mapped, without the promise */
 } keel_mpi_place_t;
