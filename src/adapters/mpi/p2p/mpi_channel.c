@@ -1,6 +1,7 @@
 /*
- * Counts of bytes are put by one side only. The sender puts the bytes, a fence, and then the count: what the count covers is there. The
- * receiver puts what it has taken, which is what the sender may write over. All counts lie in the arena and go back with it.
+ * Each count of bytes has a single writer. The sender puts the bytes, a fence, and then the count,
+ * so the bytes covered by a count are there. The receiver puts the number of bytes taken; the
+ * sender may overwrite these. All counts lie in the arena and roll back with the arena.
  */
 #include "p2p/mpi_channel.h"
 
@@ -18,19 +19,21 @@
 #include <string.h>
 
 enum {
-    SOURCES_PER_POLL = 4, /* ranks a glance looks at */
-    PROGRESS =
-        8, /* rounds of waiting of which one is Keel's progress: system calls, while a message arrives by stores */
+    SOURCES_PER_POLL = 4, /* ranks polled by a call of keel_mpi_channel_poll_some() */
+    /* rounds of waiting per call of Keel's progress: progress is a system call, while messages
+     * arrive by stores */
+    PROGRESS = 8,
 };
 
 static struct {
-    uint64_t acks_requested;       /* how many answers were asked for */
-    keel_mpi_message_t **incoming; /* of each rank: the letter that is not whole; NULL: none */
+    uint64_t acks_requested;       /* tags of acks given out */
+    keel_mpi_message_t **incoming; /* for each rank the incomplete message; NULL: none */
     int is_sending_acks;
-    uint32_t
-        sending_to; /* to whom the program's own message is being written, which nothing may come between; from 1, 0: nobody */
-    uint32_t next_source; /* whom the next one looks at first */
-    unsigned idle_rounds; /* of waiting, since something came */
+    /* 1 + the rank that a message of the program is being written to; no other bytes may come
+     * between. 0: none */
+    uint32_t sending_to;
+    uint32_t next_source; /* first rank of the next poll */
+    unsigned idle_rounds; /* rounds of waiting since the last arrival */
 } state;
 
 void keel_mpi_channel_make(void)
@@ -54,7 +57,7 @@ static void ring_read(uint32_t source, uint64_t from, void *data, size_t bytes)
     memcpy((char *)data + first, ring, bytes - first);
 }
 
-/* tells a sender what it may write over, when that is a good part of the ring */
+/* Announces to the sender the bytes free again, once they are a good part of the ring. */
 static void announce_freed(uint32_t source, const char *call)
 {
     keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
@@ -68,7 +71,7 @@ static void announce_freed(uint32_t source, const char *call)
     keel_mpi_flush(source, call);
 }
 
-/* what has come from one rank; true when that was something */
+/* Takes all bytes that have arrived from a rank; true if there were any. */
 static int take_from(uint32_t source, const char *call)
 {
     keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
@@ -107,7 +110,7 @@ static int take_from(uint32_t source, const char *call)
 static uint64_t send_message(uint32_t rank, keel_mpi_head_t head, const void *data, keel_mpi_send_mode_t mode,
                              const char *call);
 
-/* a send may look for what comes, and end here again */
+/* A send may poll and call this function again. */
 void keel_mpi_channel_send_acks(const char *call)
 {
     keel_mpi_ack_t ack;
@@ -128,8 +131,8 @@ int keel_mpi_channel_poll(const char *call)
 {
     int is_progress = 0;
 
-    if (keel_mpi_is_replaying() ||
-        keel_mpi.is_deterministic_mode) { /* with the promise nobody relies on being looked at */
+    if (keel_mpi_is_replaying() || keel_mpi.is_deterministic_mode) {
+        /* in deterministic mode no rank relies on this rank to poll */
         return 0;
     }
     for (uint32_t source = 0; source < keel_mpi.ranks; source++) {
@@ -177,8 +180,9 @@ int keel_mpi_channel_progress(const char *call)
 }
 
 /*
- * A message arrives by stores of its sender, so a waiting rank looks at memory and gives the core away between looks; it asks Keel, which notices
- * deaths by system calls, in some of the rounds only. Where each rank has a core it looks for some time before it gives the core away.
+ * Messages arrive by stores of their senders, so a waiting rank looks at memory and yields the core
+ * between looks. Only every PROGRESSth round asks Keel, since Keel notices deaths by system calls.
+ * If each rank has a core, the rank spins for a while before yielding.
  */
 void keel_mpi_channel_progress_or_yield(const char *call)
 {
@@ -257,7 +261,7 @@ static void send_to_self(const keel_mpi_head_t *head, const void *data)
 {
     keel_mpi_message_t *message = keel_mpi_message_make(head);
 
-    if (data != NULL) { /* a message of no bytes may have none */
+    if (data != NULL) { /* data may be NULL if the message is empty */
         memcpy(message->data, data, head->bytes);
     }
     message->received = head->bytes;
@@ -346,12 +350,14 @@ size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, vo
 
 void keel_mpi_channel_restore(void)
 {
-    keel_mpi_ordered_reset(0); /* the table of blocks is the checkpoint's, which has none of its own */
+    /* the table of blocks is the checkpoint's, which has none of these blocks */
+    keel_mpi_ordered_reset(0);
     keel_mpi_stream_reset();
-    state.is_sending_acks = 0; /* a jump may have left it */
+    state.is_sending_acks = 0; /* may be set after a jump to the restart point */
     state.sending_to = 0;
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
-        state.incoming[rank] = NULL; /* in the queue, or a waiter's: forgotten with it */
+        /* the message is in the queue or belongs to a receive, and both are dropped */
+        state.incoming[rank] = NULL;
     }
     keel_mpi_match_restore();
 }

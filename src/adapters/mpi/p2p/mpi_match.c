@@ -1,6 +1,7 @@
 /*
- * Letters and who waits for them: a message that has come, or whose head has, goes to the first that wants it, in the order in which they
- * were posted; one that nobody has asked for waits in the order of heads.
+ * Message matching. Once its head has arrived, a message goes to the first matching posted receive,
+ * in the order of posting. Other messages wait in the unexpected queue, in the order of their
+ * heads.
  */
 #include "p2p/mpi_match.h"
 
@@ -10,10 +11,10 @@
 #include <string.h>
 
 static struct {
-    keel_mpi_message_t *first, **last; /* nobody has asked for them; in the order of their heads */
+    keel_mpi_message_t *first, **last; /* the unexpected queue, in the order of heads */
     keel_mpi_receive_t *posted, **posted_last;
-    keel_mpi_ack_t
-        *acks; /* that are to be sent: not from where a letter is taken, which may not be called again amid it */
+    /* acks to send; the code that takes a message does not send, since it is not reentrant */
+    keel_mpi_ack_t *acks;
     size_t ack_count, ack_room;
 } queues = {.last = &queues.first, .posted_last = &queues.posted};
 
@@ -64,7 +65,7 @@ keel_mpi_message_t *keel_mpi_message_make(const keel_mpi_head_t *head)
     return message;
 }
 
-/* a letter has its receiver: so who sent it may be told */
+/* Queues the ack for a matched message, if its sender asked for an ack. */
 static void queue_ack(keel_mpi_message_t *message)
 {
     if (message->head.ack == 0) {
@@ -81,7 +82,6 @@ static void queue_ack(keel_mpi_message_t *message)
     message->head.ack = 0;
 }
 
-/* a head has come: to who waits for it, or into the queue */
 void keel_mpi_match_deliver(keel_mpi_message_t *message)
 {
     for (keel_mpi_receive_t **at = &queues.posted; *at != NULL; at = &(*at)->next) {
@@ -93,7 +93,7 @@ void keel_mpi_match_deliver(keel_mpi_message_t *message)
         }
     }
     if (keel_mpi.is_deterministic_mode &&
-        message->head.context == KEEL_MPI_ACK_CONTEXT) { /* who asked for it has seen itself that it was matched */
+        message->head.context == KEEL_MPI_ACK_CONTEXT) { /* the sender has already seen the match */
         free(message);
         return;
     }
@@ -161,9 +161,9 @@ keel_mpi_message_t *keel_mpi_match_peek(const keel_mpi_receive_t *receive, int i
     for (keel_mpi_message_t **at = &queues.first; *at != NULL; at = &(*at)->next) {
         keel_mpi_message_t *message = *at;
 
-        if (keel_mpi_match_fits(
-                receive,
-                &message->head)) { /* one that is not whole hides those after it, as they are to be taken in order */
+        if (keel_mpi_match_fits(receive, &message->head)) {
+            /* an incomplete message hides later messages, since messages are taken in
+                     * order */
             if (message->received < message->head.bytes) {
                 return NULL;
             }

@@ -1,4 +1,5 @@
-/* Looking what has come: MPI_Probe, and MPI_Mprobe and its kind, by which what is found is taken out of the queue, and is the caller's. */
+/* MPI_Probe, and MPI_Mprobe and its variants, which remove the message from the unexpected queue
+ * and give it to the caller. */
 #include "life/mpi_startup.h"
 #include "p2p/mpi_request.h"
 #include "mpi_table.h"
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HANDLE_FIRST = 0x50000000 }; /* as of groups */
+enum { HANDLE_FIRST = 0x50000000 }; /* as in mpi_group.c */
 
 typedef struct {
     keel_mpi_comm_t *comm;
@@ -60,7 +61,7 @@ void keel_mpi_mprobe_drop(void)
     messages = (keel_mpi_table_t){0};
 }
 
-/* @a message NULL: it stays in the queue */
+/* @a message NULL: the message stays in the queue. */
 static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status,
                  int is_waiting, const char *call)
 {
@@ -114,7 +115,7 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status
     return probe(source, tag, comm, flag, NULL, status, 0, "MPI_Iprobe");
 }
 
-/* as of groups */
+/* As in mpi_group.c. */
 #undef MPI_Message_c2f
 #undef MPI_Message_f2c
 MPI_Fint MPI_Message_c2f(MPI_Message message);
@@ -170,7 +171,7 @@ int MPI_Mrecv(void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI
     return code;
 }
 
-/* the message is here: so it is received now */
+/* The message has arrived already, so the call receives at once. */
 int MPI_Imrecv(void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request)
 {
     MPI_Status status;

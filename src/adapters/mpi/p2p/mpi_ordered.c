@@ -1,11 +1,15 @@
 /*
- * What a replacement does again has to be the same. So no call looks how much has come: who waits for a message waits for the count of the
- * sender's entries to be one more than those it has taken, by a wait that Keel logs, and takes that one. Who has something unsent
- * (mpi_pending.c) waits for its receivers to take something, too, which is logged as well, and sends more of it meanwhile.
+ * Replay. A replacement must repeat the calls of its predecessor exactly, so no call looks how many
+ * messages have arrived. A rank that waits for a message waits until the sender's count of entries
+ * exceeds the number taken by one, by a wait that Keel logs, and takes that entry. A rank with
+ * pending sends (mpi_pending.c) also waits, likewise logged, for its receivers to take entries, and
+ * sends more meanwhile.
  *
- * In a gsync nobody sends. So a rank with something unsent does not enter one before all those that it is for have come to it, as one
- * of them may need it before that. Whether they have it reads at theirs, by gets, which are logged, and tests meanwhile what they have taken,
- * which is logged as well, once while it stays the same. They all come, as each of them, too, sends until then.
+ * Gsync. No rank sends during a gsync. A rank with pending sends therefore enters a gsync only
+ * after all receivers of pending messages have arrived at it; before that a receiver may need one
+ * of the messages to get there. The rank reads the receivers' arrivals by gets and meanwhile tests
+ * the counts of entries taken. Both are logged, a test once while its result stays the same. Every
+ * receiver arrives, because each rank keeps sending until then.
  */
 #include "p2p/mpi_ordered.h"
 
@@ -21,7 +25,7 @@
 enum { POLL_INTERVAL = 100, ANNOUNCE_AT = KEEL_MPI_RING / 4, TESTS_MAX = 4096 };
 
 keel_mpi_peer_t *keel_mpi_peers;
-static unsigned calls_since_poll; /* since a receive is open, or the last look */
+static unsigned calls_since_poll; /* calls since a receive was opened or since the last poll */
 
 void keel_mpi_ordered_make(void)
 {
@@ -64,7 +68,7 @@ static keel_word_t word_of(uint64_t offset, uint64_t value)
         .win = keel_mpi.arena, .offset = offset, .size = sizeof(value), .compare = KEEL_COMPARE_GE, .value = value};
 }
 
-/* before the restart point what is looked at stands in the record */
+/* Looks at the words without a log: before the restart point the startup record has the results. */
 static unsigned poll_words(keel_word_t *words, unsigned count, const char *call)
 {
     unsigned met = 0;
@@ -79,7 +83,7 @@ static unsigned poll_words(keel_word_t *words, unsigned count, const char *call)
     return met;
 }
 
-/* which of the words are met; until one of them is, @a waits */
+/* Tests which of the words are met. @a waits: waits until one is. */
 static void test_or_wait(keel_word_t *words, unsigned count, int waits, const char *call)
 {
     keel_status_t status;
@@ -94,8 +98,9 @@ static void test_or_wait(keel_word_t *words, unsigned count, int waits, const ch
     }
 }
 
-/* looks whether a word (NULL: there is none) is met or somebody that something is unsent for has taken more, or @a waits until that is so, and
- * sends what there is room for then; true: the word is met */
+/* Tests whether the word (NULL: none) is met or a receiver of pending messages has taken more.
+ * @a waits: waits for either. Then sends the pending messages that have room. True if the word is
+ * met. */
 static int test_or_wait_and_push(const keel_word_t *word, int waits, const char *call)
 {
     keel_word_t *words = calloc((size_t)keel_mpi.ranks + 1, sizeof(*words));
@@ -129,7 +134,7 @@ static int test_or_wait_and_push(const keel_word_t *word, int waits, const char 
     return is_met;
 }
 
-/* until a word of the own arena that @a rank puts is that large */
+/* Waits until a word of the own arena, which @a rank puts, reaches the value. */
 static void await(uint32_t rank, uint64_t offset, uint64_t value, const char *call)
 {
     const keel_word_t word = word_of(offset, value);
@@ -151,7 +156,7 @@ static void await(uint32_t rank, uint64_t offset, uint64_t value, const char *ca
     keel_mpi_synchronous_leave();
 }
 
-/* ---- what is unsent ---- */
+/* ---- pending sends ---- */
 
 int keel_mpi_ordered_is_sent(uint32_t rank, uint64_t ticket)
 {
@@ -179,7 +184,7 @@ void keel_mpi_ordered_throttle(const char *call)
     keel_mpi_synchronous_leave();
 }
 
-/* what others have said that they took, at once */
+/* Reads all counts that peers have announced. */
 static void read_freed(void)
 {
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
@@ -227,7 +232,8 @@ static int all_have_arrived(uint64_t gsyncs, const char *call)
 void keel_mpi_ordered_arrive(const char *call)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
-    unsigned asked = 0, most = 1; /* times in vain since their count was read: it is read ever more seldom */
+    /* tests in vain since the last read of the arrivals, and their limit, which doubles */
+    unsigned asked = 0, most = 1;
 
     if (!keel_mpi.is_deterministic_mode || keel_mpi_is_replaying()) {
         return;
@@ -259,7 +265,8 @@ static void ring_read(uint32_t source, void *data, size_t bytes)
     peer->read += bytes;
 }
 
-/* where it lies: its node, or 0: next on the ring */
+/* Reads the head of the next entry. Returns the message's node at the sender, or 0 if the data
+ * follows on the ring. */
 static uint64_t head_read(uint32_t source, keel_mpi_head_t *head_p, const char *call)
 {
     keel_mpi_peer_t *peer = &keel_mpi_peers[source];
@@ -277,7 +284,8 @@ static uint64_t head_read(uint32_t source, keel_mpi_head_t *head_p, const char *
     return next;
 }
 
-/* tells the sender what has been taken: when that was a node, or a good part of the ring since it was told */
+/* Announces the number of entries taken to the sender: after each node, and after a good part of
+ * the ring. */
 static void announce(uint32_t source, int is_node, const char *call)
 {
     const keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
@@ -291,7 +299,8 @@ static void announce(uint32_t source, int is_node, const char *call)
     }
 }
 
-/* the next entry, which has come: a message, or a part of one, which is delivered when it is whole */
+/* Takes the next entry, which has arrived: a message or a part of one. Delivers the message when it
+ * is whole. */
 static void take(uint32_t source, const char *call)
 {
     keel_mpi_peer_t *peer = &keel_mpi_peers[source];

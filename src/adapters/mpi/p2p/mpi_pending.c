@@ -1,24 +1,31 @@
 /*
- * Who sends may not wait for a receiver that waits for another: a message that the receiver's ring has no room for stays in the sender's arena, as
- * long ones do, and is fetched. Where the arena has no room for it either a copy stays with the sender, and so does what is sent
- * to the same rank after it; the call returns. All that waits (mpi_ordered.c) waits for those ranks to take something, too, and sends what
- * there is room for then.
+ * Sending never waits for the receiver, which may itself wait for a third rank. A message without
+ * room on the receiver's ring stays in the sender's arena, as long messages do, and the receiver
+ * fetches it. If the arena has no room either, the sender keeps a copy, as well as copies of all
+ * later messages to the same rank, and the call returns. Every wait (mpi_ordered.c) also waits for
+ * these receivers to take entries, and then sends pending messages that have room.
  *
- * That ends. A rank that waits for a message of another takes all that this one sends, in its order, until it has it; so it never stands in
- * the way of what it waits for. Room in the arena may be given by other ranks alone, which may wait for that very message. So where the
- * arena is full a message goes in parts by the ring, which the receiver alone empties: who has taken a quarter of it says so, so that a
- * sender that knows of no room for a part learns of some as soon as it has been taken, if all is taken at the latest.
+ * Progress. A rank that waits for a message of a source takes all messages of the source in order
+ * until the awaited one arrives, so the rank never blocks its own source. Room in the arena may
+ * depend on other ranks, which may wait for that very message. With a full arena a message
+ * therefore goes in parts through the ring, which the receiver alone empties. The receiver
+ * announces each quarter of the ring that it has taken, so a sender without known room for a part
+ * learns of room at the latest when all parts are taken.
  *
- * What is sent when, and how, is a matter of what the sender knows to have been taken, and of its table of blocks. It knows that by
- * the heads of messages that it took and by words that it waited for: a wait for one is logged, and so is which of several came first
- * and what each held (keel_wait()). So a replacement has the same messages left at the same places, and makes the same puts in the same
- * order; beyond its predecessor's death it may wait for others first, and nobody has seen anything of that. The copies are not state that
- * anybody else needs: a checkpoint is taken when there are none (mpi_restart.c), and a rollback drops them.
+ * Replay. The order and place of sends depend on the entries that the sender knows to be taken and
+ * on its table of blocks. The sender learns of taken entries from the heads of messages and from
+ * words that it waits for. Keel logs each wait, as well as the first of several words to be met and
+ * the value of each (keel_wait()). A replacement therefore has the same messages pending at the
+ * same points and makes the same puts in the same order. Beyond its predecessor's death it may wait
+ * for other ranks first; no rank has seen anything of that part. No other rank needs the copies: a
+ * checkpoint is taken when there are none (mpi_restart.c), and a rollback drops them.
  *
- * An entry of the ring is a head, and the data of a short message or a part. A head with a node says where at the sender the message lies; the last
- * that the ring has room for says that those behind it lie in a chain of nodes, each of which says, when the count says that there is
- * another, where that is, or that it is on the ring again. What of it is free the sender learns by the receiver's own messages, and by the
- * word that a receiver sets when it has taken a node or a quarter of the ring.
+ * Format. An entry of the ring is a head and the data of a short message or of a part. A head with
+ * a node gives the offset of the message in the sender's arena. The last entry that the ring has
+ * room for starts a chain of nodes. Each node of the chain, once the count covers another entry,
+ * gives the offset of the next node, or KEEL_MPI_ON_THE_RING. The sender learns of free ring space
+ * from the receiver's own messages and from the word that a receiver sets after taking a node or a
+ * quarter of the ring.
  */
 #include "p2p/mpi_pending.h"
 
@@ -28,15 +35,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* a part leaves room for two heads, and more than three quarters of the ring are free when all but a quarter has been told */
+/* A part leaves room for two heads. More than three quarters of the ring are free when all but a
+ * quarter has been announced. */
 enum { SHORT = 4096, PART = 16 << 10 };
 
 static struct {
-    size_t count; /* of messages that are unsent, and what they take */
+    size_t count; /* pending messages and their bytes */
     uint64_t bytes;
 } total;
 
-/* ---- what was sent ---- */
+/* ---- messages sent ---- */
 
 static void queue_add(keel_mpi_peer_t *peer, keel_mpi_sent_t sent, const char *call)
 {
@@ -64,8 +72,8 @@ static void queue_free(keel_mpi_peer_t *peer)
         keel_mpi_sent_t *sent = &peer->sent[peer->first];
 
         if (peer->known_taken < sent->free_at) {
-            if (peer->known_taken >= sent->number &&
-                sent->kept > sizeof(keel_mpi_node_t)) { /* only its link is read once more */
+            if (peer->known_taken >= sent->number && sent->kept > sizeof(keel_mpi_node_t)) {
+                /* the receiver reads only the link once more */
                 keel_mpi_arena_shrink(sent->node, sizeof(keel_mpi_node_t));
                 peer->kept -= sent->kept - sizeof(keel_mpi_node_t);
                 sent->kept = sizeof(keel_mpi_node_t);
@@ -82,7 +90,7 @@ static void queue_free(keel_mpi_peer_t *peer)
     }
 }
 
-/* what of the others' it is known that they have taken; true when that gave something back */
+/* Frees the nodes that peers are known to have taken; true if that freed any bytes. */
 static int nodes_free(void)
 {
     size_t before = 0, after = 0;
@@ -116,7 +124,7 @@ int keel_mpi_pending_head(uint32_t rank, size_t i, uint64_t taken, keel_mpi_head
     return 1;
 }
 
-/* ---- sending what there is room for ---- */
+/* ---- sending as far as there is room ---- */
 
 static size_t ring_room(const keel_mpi_peer_t *peer)
 {
@@ -134,7 +142,7 @@ static void ring_write(uint32_t rank, const void *data, size_t bytes, const char
     peer->written += bytes;
 }
 
-/* what was put is told: the count of entries covers it */
+/* Announces the entry just put: raises the count of entries to cover it. */
 static void announce(uint32_t rank, keel_mpi_sent_t sent, const char *call)
 {
     keel_mpi_channel_t *channel = keel_mpi_arena_channel(rank);
@@ -151,7 +159,7 @@ static void announce(uint32_t rank, keel_mpi_sent_t sent, const char *call)
     keel_mpi_flush(rank, call);
 }
 
-/* one put: the head, and so much of the data */
+/* Puts the head and as much data as head.part says, in one put. */
 static void send_by_ring(uint32_t rank, keel_mpi_head_t head, const char *data, uint64_t done, const char *call)
 {
     char together[sizeof(head) + PART];
@@ -166,7 +174,7 @@ static void send_by_ring(uint32_t rank, keel_mpi_head_t head, const char *data, 
     announce(rank, (keel_mpi_sent_t){.is_part = done + bytes < head.bytes, .head = head}, call);
 }
 
-/* false: the arena has no room, though all that is known to have been taken is given back */
+/* False if the arena has no room even after freeing all nodes known to be taken. */
 static int send_by_node(uint32_t rank, keel_mpi_head_t head, const void *data, const char *call)
 {
     const size_t bytes = sizeof(keel_mpi_node_t) + head.bytes;
@@ -203,7 +211,7 @@ static int has_room(const keel_mpi_peer_t *peer, uint64_t bytes)
     return peer->last == 0 && ring_room(peer) >= 2 * sizeof(keel_mpi_head_t) + keel_mpi_padded(bytes);
 }
 
-/* true: all of it is on its way */
+/* True if all of the message is in flight. */
 static int send_some(uint32_t rank, keel_mpi_head_t head, const char *data, uint64_t *done, const char *call)
 {
     keel_mpi_peer_t *peer = &keel_mpi_peers[rank];
@@ -211,7 +219,7 @@ static int send_some(uint32_t rank, keel_mpi_head_t head, const char *data, uint
     queue_free(peer);
     head.taken = keel_mpi_arena_channel(rank)->taken;
     if (peer->last != 0 && peer->known_taken == keel_mpi_arena_channel(rank)->sent) {
-        peer->last = 0; /* it has taken all: the ring is empty */
+        peer->last = 0; /* the peer has taken all entries: the ring is empty */
     }
     if (*done == 0 && (head.bytes > SHORT || !has_room(peer, head.bytes)) && send_by_node(rank, head, data, call)) {
         return 1;
@@ -227,7 +235,7 @@ static int send_some(uint32_t rank, keel_mpi_head_t head, const char *data, uint
     return 1;
 }
 
-/* ---- what there was no room for ---- */
+/* ---- messages without room ---- */
 
 static void pending_drop(keel_mpi_peer_t *peer)
 {

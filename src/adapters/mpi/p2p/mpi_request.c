@@ -7,20 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static keel_mpi_table_t requests;    /* that are open */
-static keel_mpi_table_t persistents; /* by the handle that the program has */
-static size_t orphans;               /* sends whose handle is freed, and receives */
+static keel_mpi_table_t requests;    /* open requests */
+static keel_mpi_table_t persistents; /* by the program's handle */
+static size_t orphans;               /* sends with a freed handle; freed: such receives */
 static struct {
     size_t open;
-    uint32_t last; /* of their numbers, by which the record has them */
-    int is_held;   /* as they are, for the moment */
+    uint32_t last; /* newest number; the startup record refers to receives by number */
+    int is_held;   /* keel_mpi_request_hold_freed() is in force */
 } freed;
 
 typedef struct {
-    MPI_Request now; /* of what was started; MPI_REQUEST_NULL: inactive */
+    MPI_Request now; /* the active request; MPI_REQUEST_NULL: inactive */
     keel_mpi_start_t start;
-    MPI_Datatype type;     /* held */
-    keel_mpi_comm_t *comm; /* likewise */
+    MPI_Datatype type;     /* holds a reference */
+    keel_mpi_comm_t *comm; /* holds a reference */
     char arguments[];
 } persistent_t;
 
@@ -35,7 +35,7 @@ void keel_mpi_status_set(MPI_Status *status, int source, int tag, size_t bytes)
     PMPI_Status_set_cancelled(status, 0);
 }
 
-/* ---- as the system's MPI sees them ---- */
+/* ---- callbacks of the system's MPI ---- */
 
 static int query(void *of, MPI_Status *status)
 {
@@ -51,7 +51,7 @@ static int forget(void *of)
 {
     keel_mpi_request_t *request = of;
 
-    if (!request->is_done) { /* MPI_Request_free: what was posted is not there any more */
+    if (!request->is_done) { /* MPI_Request_free: withdraws the receive */
         (void)keel_mpi_match_unpost(&request->receive);
     }
     for (uint32_t i = 0; i < request->receive_count && !request->is_done; i++) {
@@ -105,7 +105,7 @@ static void finish_orphan(keel_mpi_request_t *request)
     PMPI_Request_free(&handle);
 }
 
-/* removing one moves others to where was looked already: so until there is none */
+/* Completing one moves others in the table, so the search starts again after each. */
 void keel_mpi_request_finish_orphans(void)
 {
     keel_mpi_request_t *request;
@@ -135,7 +135,7 @@ void keel_mpi_request_finish_freed(void)
     keel_mpi_request_t *request;
 
     do {
-        uint32_t number; /* of the one whose message has come; 0: none has */
+        uint32_t number; /* of the receive with a complete message; 0: none */
 
         if (freed.open == 0 || freed.is_held) {
             return;
@@ -189,7 +189,7 @@ keel_mpi_request_t *keel_mpi_request_of(MPI_Request handle)
     return (handle == MPI_REQUEST_NULL) ? NULL : keel_mpi_table_find(&requests, (uintptr_t)handle);
 }
 
-/* one that is open, and applies the operation, or one to elements of the type; NULL: there is none */
+/* An open reduction that uses the operation or the type; NULL: none. */
 static keel_mpi_request_t *reduction_that_uses(MPI_Op op, MPI_Datatype type)
 {
     for (size_t i = 0; i < requests.size; i++) {
@@ -236,7 +236,7 @@ void keel_mpi_request_finish(keel_mpi_request_t *request)
     PMPI_Grequest_complete(request->handle);
 }
 
-/* with the promise the messages are waited for in turn, but answers, which need not come */
+/* In deterministic mode waits for the messages in turn. Acks are left out: an ack need not come. */
 static void await_messages(keel_mpi_request_t *request)
 {
     if (request->ops->await != NULL) {
@@ -264,8 +264,8 @@ void keel_mpi_request_wait(keel_mpi_request_t *request)
     keel_mpi_request_finish_freed();
 }
 
-/* all that a send has to do is done, but that somebody asks for it, or for an answer that nobody waits for; receives that are freed are asked
- * for apart */
+/* True if a request needs no more work of its own: an orphan, or a send with all data out. A send
+ * waiting for an ack is not done. Freed receives are counted elsewhere. */
 static int is_sent(keel_mpi_request_t *request)
 {
     return request->is_orphan ||
@@ -293,7 +293,8 @@ void keel_mpi_request_drop(void)
         if (request != NULL) {
             MPI_Request handle = request->handle;
 
-            if (request->frees_op) { /* nobody else of those that use it, and are dropped, does */
+            if (request->frees_op) {
+                /* the other requests that use the operation are dropped, too */
                 PMPI_Op_free(&request->op);
             }
             if (request->frees_type) {
@@ -317,7 +318,7 @@ void keel_mpi_request_drop(void)
     }
 }
 
-/* ---- persistent ones ---- */
+/* ---- persistent requests ---- */
 
 int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size_t bytes, MPI_Datatype type,
                              keel_mpi_comm_t *comm, MPI_Request *request)
@@ -334,7 +335,8 @@ int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size
     persistent->comm = comm;
     persistent->now = MPI_REQUEST_NULL;
     memcpy(persistent->arguments, arguments, bytes);
-    code = PMPI_Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request); /* never started: a handle */
+    /* never started: only a handle */
+    code = PMPI_Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
     if (code != MPI_SUCCESS || !keel_mpi_table_add(&persistents, (uintptr_t)*request, persistent)) {
         keel_mpi_fatal("MPI_Send_init", "no memory for a request");
     }
@@ -389,19 +391,20 @@ int MPI_Request_free(MPI_Request *request)
         keel_mpi_type_release(persistent->type);
         keel_mpi_comm_release(persistent->comm);
         free(persistent);
-    } else if ((open = keel_mpi_request_of(*request)) != NULL) { /* completes without anybody asking for it */
+    } else if ((open = keel_mpi_request_of(*request)) != NULL) {
+        /* an open request completes without the program */
         if (open->ops->is_send && !keel_mpi.is_deterministic_mode && !keel_mpi_is_replaying()) {
             keel_mpi_stream_copy(open->receive.source, open->ticket, "MPI_Request_free");
         }
         if (open->ops->is_send ? open->ops->await == NULL && !keel_mpi_is_replaying() && !keel_mpi.is_deterministic_mode
                                : open->receive_count == 0) {
-            open->is_orphan = 1; /* whose answer, or message, is taken when it comes */
+            open->is_orphan = 1; /* a later call takes the ack or the message */
             open->number = open->ops->is_send ? 0 : ++freed.last;
             *(open->ops->is_send ? &orphans : &freed.open) += 1;
             *request = MPI_REQUEST_NULL;
             return MPI_SUCCESS;
         }
-        if (open->ops->is_send) { /* which has a copy of its data */
+        if (open->ops->is_send) { /* the request has a copy of its data */
             keel_mpi_request_finish(open);
         } else {
             keel_mpi_request_wait(open);
@@ -418,13 +421,14 @@ int MPI_Cancel(MPI_Request *request)
     keel_mpi_begin("MPI_Cancel");
     persistent = persistent_of(*request);
     open = keel_mpi_request_of(persistent != NULL ? persistent->now : *request);
-    if (persistent == NULL && open == NULL) { /* none, a generalized one of the program's, or one that is complete */
+    if (persistent == NULL && open == NULL) {
+        /* null, a generalized request of the program's, or complete */
         return PMPI_Cancel(request);
     }
     if (open != NULL && open->ops->cancel != NULL) {
         open->ops->cancel(open, &open->status);
     }
-    return MPI_SUCCESS; /* what was sent is on its way, and is not cancelled */
+    return MPI_SUCCESS; /* a send in flight is not cancelled */
 }
 
 MPI_Request *keel_mpi_request_active(MPI_Request *handle)

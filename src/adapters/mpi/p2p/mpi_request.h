@@ -1,6 +1,7 @@
 /*
- * Requests. One that is open is a generalized request of the system's MPI, which keeps its status; who asks for it looks here first whether
- * it can be completed. A persistent one has another such request each time that it is started.
+ * Requests. An open request is a generalized request of the system's MPI, which keeps the status. A
+ * call that tests or waits first looks here whether the request can be completed. Each start of a
+ * persistent request makes another generalized request.
  */
 #ifndef KEEL_MPI_REQUEST_H_
 #define KEEL_MPI_REQUEST_H_
@@ -11,15 +12,16 @@
 
 typedef struct keel_mpi_request keel_mpi_request_t;
 
-/* what makes it complete: 1 when it is, and then @a finish puts the results where they belong and sets the status; what finish has from
- * others it gets by keel_mpi_startup_result() */
+/* is_ready returns 1 once the request can complete. finish then delivers the results and sets the
+ * status; results from other ranks pass through keel_mpi_startup_result(). */
 typedef struct keel_mpi_request_ops {
     int (*is_ready)(keel_mpi_request_t *request);
     void (*finish)(keel_mpi_request_t *request, MPI_Status *status);
-    void (*cancel)(keel_mpi_request_t *request, MPI_Status *status); /* NULL: cannot be */
-    void (*await)(
-        keel_mpi_request_t *request); /* until it is, for what is not received; NULL: the messages are waited for */
-    int is_send;                      /* all that it has to do is done without it */
+    void (*cancel)(keel_mpi_request_t *request, MPI_Status *status); /* NULL: cannot be cancelled */
+    /* waits until a request without receives is ready; NULL: the wait is for messages */
+    void (*await)(keel_mpi_request_t *request);
+    /* the request completes without further work of the program */
+    int is_send;
 } keel_mpi_request_ops_t;
 
 struct keel_mpi_request {
@@ -27,79 +29,92 @@ struct keel_mpi_request {
     MPI_Request handle;
     MPI_Status status;
     int is_done;
-    int is_orphan;   /* the program has freed its handle; it is complete when it is, in some call of this file */
-    uint32_t number; /* of a receive whose handle is freed, from 1 */
+    /* the program has freed the handle; a later call of this file completes the request */
+    int is_orphan;
+    uint32_t number; /* number of a receive with a freed handle, from 1 */
     const char *call;
-    /* a receive, and what else needs these */
+    /* fields of a receive; other requests use some of them */
     keel_mpi_receive_t receive;
-    keel_mpi_comm_t *comm; /* held; NULL: none */
+    keel_mpi_comm_t *comm; /* holds a reference; NULL: none */
     void *buffer;
     size_t count;
     keel_mpi_layout_t *layout; /* a copy */
-    uint64_t ticket;           /* of a send, to want.source */
-    /* a collective call's */
-    keel_mpi_receive_t *receives; /* all of them; allocated */
+    uint64_t ticket;           /* ticket of a send to receive.source */
+    /* fields of a collective */
+    keel_mpi_receive_t *receives; /* all receives; allocated */
     uint32_t receive_count;
-    struct keel_mpi_request_place { /* of each, where what has come goes; allocated, NULL: elsewhere */
+    /* for each receive the destination of the data; allocated; NULL: elsewhere */
+    struct keel_mpi_request_place {
         void *at;
         size_t count;
         const keel_mpi_layout_t *layout;
     } * places;
-    keel_mpi_layout_t **kept; /* the copies that these need; allocated, as all are */
+    keel_mpi_layout_t **kept; /* copies of layouts that the places need; allocated */
     uint32_t kept_count;
-    const void *form; /* of a reduction: such elements as it is done on; and the part of them that the buffer gets */
+    /* a reduction: elements of the kind it works on, and the part of the result for the buffer */
+    const void *form;
     size_t part_at, part_count;
-    void *own;       /* its own contribution, packed; allocated */
-    uint32_t own_at; /* after so many of the others; UINT32_MAX: it is none */
+    void *own;       /* the rank's own contribution, packed; allocated */
+    uint32_t own_at; /* position of the own contribution among the others; UINT32_MAX: none */
     MPI_Datatype type;
     MPI_Op op;
-    int is_reduction, frees_op, frees_type; /* the last two: the program has freed it meanwhile */
+    /* frees_op, frees_type: the program has freed the operation or the type meanwhile */
+    int is_reduction, frees_op, frees_type;
 };
 
-/* one that is open, zeroed but for these; its handle is the program's */
+/* Makes an open request, zeroed but for its ops and call. The handle is for the program. */
 keel_mpi_request_t *keel_mpi_request_make(const keel_mpi_request_ops_t *ops, const char *call);
-/* a handle of one that is complete already */
+/* Makes a handle of a request that is complete already. */
 int keel_mpi_request_complete(MPI_Request *request);
-/* of the program's handle, NULL: none of ours, or complete */
+/* The open request of a handle; NULL: the handle is foreign, or its request is complete. */
 keel_mpi_request_t *keel_mpi_request_of(MPI_Request handle);
-/* one that is ready is completed; and one that may not be is waited for before that */
+/* keel_mpi_request_finish() completes a ready request; keel_mpi_request_wait() waits until the
+ * request is ready, and completes it. */
 void keel_mpi_request_finish(keel_mpi_request_t *request);
 void keel_mpi_request_wait(keel_mpi_request_t *request);
-/* where the handle stands that the system's MPI is to be asked for: of a persistent one, of what was started */
+/* The handle to ask the system's MPI for: of a persistent request the active one. */
 MPI_Request *keel_mpi_request_active(MPI_Request *handle);
-/* those whose handle is freed, and that are ready: sends, and where nothing has to be done again in the same way, receives */
+/* Completes ready requests with freed handles: sends, and, if no replay has to repeat the order,
+ * receives. */
 void keel_mpi_request_finish_orphans(void);
-/* such receives; where what is done has to be done again in the same way, only here: when a call has received something, in
- * the record before the restart point. And whether some are left; and not there either until that is taken back. */
+/* Completes ready receives with freed handles. If a replay has to repeat the order, this is the
+ * only place: after a call has received something, with the result in the startup record.
+ * keel_mpi_request_hold_freed() suspends even this. keel_mpi_request_has_freed() is true if some
+ * are left. */
 void keel_mpi_request_finish_freed(void);
 void keel_mpi_request_hold_freed(int is_kept);
 int keel_mpi_request_has_freed(void);
-/* whether some are open; and all of them forgotten at a rollback */
+/* True if requests are open. keel_mpi_request_drop() forgets all requests at a rollback. */
 int keel_mpi_request_is_open(void);
 void keel_mpi_request_drop(void);
 
-/* a persistent one's way to be started; @a type and @a comm are part of the arguments, and let go with it */
+/* Starts a persistent request. @a type and @a comm of keel_mpi_request_persist() are part of the
+ * arguments and released with them. */
 typedef int (*keel_mpi_start_t)(const void *arguments, MPI_Request *request);
 int keel_mpi_request_persist(keel_mpi_start_t start, const void *arguments, size_t bytes, MPI_Datatype type,
                              keel_mpi_comm_t *comm, MPI_Request *request);
 
-/* true: some that is open uses it, and it is freed with that */
+/* True if an open request uses the operation (type). The request then frees the operation (type) at
+ * its end. */
 int keel_mpi_request_takes_op(MPI_Op op);
 int keel_mpi_request_takes_type(MPI_Datatype type);
 
-/* mpi_mprobe.c: messages that were matched by MPI_Mprobe and are not received: whether there are some, and all of them forgotten at a rollback */
+/* mpi_mprobe.c: True if MPI_Mprobe has matched messages not received yet. keel_mpi_mprobe_drop()
+ * forgets all of them at a rollback. */
 int keel_mpi_mprobe_is_open(void);
 void keel_mpi_mprobe_drop(void);
 
-/* mpi_send_recv.c: MPI_SUCCESS, or an error that was raised; @a is_any: of what receives or looks, which may be for any */
+/* mpi_send_recv.c: Checks the arguments of a call; MPI_SUCCESS, or the code of a raised error.
+ * @a is_any: the call receives or probes, so wildcards are allowed. */
 int keel_mpi_message_check(const keel_mpi_comm_t *comm, int count, const keel_mpi_layout_t *layout, int peer,
                            int is_any, int tag, const char *call);
-/* what is wanted of a peer that was found right */
+/* The receive for a source and tag that have been checked. */
 keel_mpi_receive_t keel_mpi_receive_of(const keel_mpi_comm_t *comm, int source, int tag);
-/* of a message that was matched and is whole: to where it goes; gives MPI_SUCCESS or MPI_ERR_TRUNCATE */
+/* Unpacks a message that is matched and whole into the buffer. Returns MPI_SUCCESS or
+ * MPI_ERR_TRUNCATE. */
 int keel_mpi_receive_deliver(const keel_mpi_comm_t *comm, keel_mpi_receive_t *receive, void *buffer, size_t count,
                              const keel_mpi_layout_t *layout, MPI_Status *status, const char *call);
-/* a request of a message that was received */
+/* Makes a request for a message that has been received. */
 int keel_mpi_request_received(const MPI_Status *status, MPI_Request *request);
 
 void keel_mpi_status_set(MPI_Status *status, int source, int tag, size_t bytes);

@@ -1,7 +1,8 @@
 /*
- * Messages between two. A send is complete when its call returns, as the message is at the receiver or a copy is kept, but for synchronous ones
- * and for those that do not wait: of these the data is the program's until there is room for it (mpi_stream.c), or, with the promise, where
- * much is unsent (mpi_pending.c).
+ * Point-to-point messages. A send call returns when the message is at the receiver or copied.
+ * Exceptions are synchronous sends, and nonblocking sends, which borrow the program's buffer until
+ * the message finds room (mpi_stream.c) or, in deterministic mode, until the pending sends are
+ * below their limit (mpi_pending.c).
  */
 #include "mpi_arena.h"
 #include "life/mpi_startup.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is right ---- */
+/* ---- checks ---- */
 
 int keel_mpi_message_check(const keel_mpi_comm_t *comm, int count, const keel_mpi_layout_t *layout, int peer,
                            int is_any, int tag, const char *call)
@@ -46,7 +47,9 @@ typedef struct {
     int count, peer, tag;
     MPI_Datatype type;
     MPI_Comm comm;
-    keel_mpi_comm_t *held; /* of a persistent request: it, whose handle may be freed by now; NULL: by its handle */
+    /* communicator of a persistent request, for the handle may be freed by now; NULL: look the
+     * handle up */
+    keel_mpi_comm_t *held;
 } message_t;
 
 static keel_mpi_comm_t *comm_of(const message_t *message)
@@ -54,7 +57,8 @@ static keel_mpi_comm_t *comm_of(const message_t *message)
     return (message->held != NULL) ? message->held : keel_mpi_comm_of(message->comm);
 }
 
-/* @a ticket_p: set to the message's; @a answer_p: to the tag of the answer that is asked for, 0: there is nobody; NULL: none is */
+/* Sends a message and sets *@a ticket_p. @a ack_p: asks for an ack and receives its tag, 0 if the
+ * peer is MPI_PROC_NULL; NULL: no ack. */
 static int send(const message_t *message, keel_mpi_send_mode_t mode, int64_t *ack_p, uint64_t *ticket_p,
                 const char *call)
 {
@@ -73,8 +77,8 @@ static int send(const message_t *message, keel_mpi_send_mode_t mode, int64_t *ac
         return code;
     }
     room = keel_mpi_pack(message->buffer, (size_t)message->count, layout, &packed, call);
-    mode = (mode == KEEL_MPI_SEND_BORROWS && room != NULL) ? KEEL_MPI_SEND_COPIES
-                                                           : mode; /* the program's memory stays, and no other */
+    /* only the program's own buffer may be borrowed */
+    mode = (mode == KEEL_MPI_SEND_BORROWS && room != NULL) ? KEEL_MPI_SEND_COPIES : mode;
     if (ack_p != NULL) {
         *ack_p = keel_mpi_channel_send_acked(mode, of->peers[message->peer], of->context, message->tag, packed,
                                              layout->size * (size_t)message->count, ticket_p, call);
@@ -86,7 +90,7 @@ static int send(const message_t *message, keel_mpi_send_mode_t mode, int64_t *ac
     return MPI_SUCCESS;
 }
 
-/* waits for it, where it is unsent: with the promise, where that is much */
+/* Waits for a pending send; in deterministic mode only if the pending sends are over the limit. */
 static int finish_send(int code, const message_t *message, uint64_t ticket, const char *call)
 {
     if (ticket != 0) {
@@ -123,11 +127,11 @@ static int isend(const message_t *message, keel_mpi_send_mode_t mode, MPI_Reques
     if (code != MPI_SUCCESS) {
         return code;
     }
-    ticket =
-        (mode == KEEL_MPI_SEND_COPIES && !keel_mpi.is_deterministic_mode) ? 0 : ticket; /* a buffered one is complete */
+    /* a buffered send is complete */
+    ticket = (mode == KEEL_MPI_SEND_COPIES && !keel_mpi.is_deterministic_mode) ? 0 : ticket;
     rank = (ticket != 0) ? comm_of(message)->peers[message->peer] : 0;
     ticket = (ticket != 0 && keel_mpi_channel_is_sent(rank, ticket)) ? 0 : ticket;
-    if (keel_mpi.is_deterministic_mode) { /* a replacement has the request open that was open */
+    if (keel_mpi.is_deterministic_mode) { /* a replacement has the same requests open */
         keel_mpi_startup_result(&ticket, sizeof(ticket));
     }
     if (ticket == 0) {
@@ -147,7 +151,7 @@ static int persist(keel_mpi_start_t start, message_t message, MPI_Request *reque
     return keel_mpi_request_persist(start, &message, sizeof(message), message.type, message.held, request);
 }
 
-/* all ways to send but the synchronous one are the same */
+/* All send modes but the synchronous one are implemented alike. */
 #define DEFINE_SEND(_name, _how)                                                                          \
     static int start_##_name(const void *arguments, MPI_Request *request)                                 \
     {                                                                                                     \
@@ -189,7 +193,7 @@ DEFINE_SEND_INIT(Send, start_send)
 DEFINE_SEND_INIT(Bsend, start_bsend)
 DEFINE_SEND_INIT(Rsend, start_rsend)
 
-/* never waits */
+/* Never waits. */
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     const message_t message = {buf, count, dest, tag, datatype, comm, NULL};
@@ -198,7 +202,7 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     return send(&message, KEEL_MPI_SEND_COPIES, NULL, &ticket, "MPI_Bsend");
 }
 
-/* ---- requests of receives, and of sends that wait for an answer ---- */
+/* ---- requests of receives, and of sends with an ack ---- */
 
 static int is_received(keel_mpi_request_t *request)
 {
@@ -266,7 +270,7 @@ static void cancelled_finish(keel_mpi_request_t *request, MPI_Status *status)
 
 static const keel_mpi_request_ops_t cancelled_ops = {.is_ready = is_ready_always, .finish = cancelled_finish};
 
-/* one that is matched already is received all the same */
+/* A receive that is matched already completes as usual. */
 static void receive_cancel(keel_mpi_request_t *request, MPI_Status *status)
 {
     int is_cancelled = !keel_mpi_is_replaying() && keel_mpi_match_unpost(&request->receive);
@@ -293,7 +297,7 @@ int keel_mpi_request_received(const MPI_Status *status, MPI_Request *request)
     return MPI_SUCCESS;
 }
 
-/* with the promise all is copied, and sent without it */
+/* In deterministic mode the message is copied, so only the ack is awaited. */
 static int is_acked(keel_mpi_request_t *request)
 {
     return (keel_mpi.is_deterministic_mode || keel_mpi_channel_is_sent(request->receive.source, request->ticket)) &&
@@ -303,7 +307,7 @@ static int is_acked(keel_mpi_request_t *request)
 static void acked_finish(keel_mpi_request_t *request, MPI_Status *status)
 {
     if (!keel_mpi_is_replaying()) {
-        (void)keel_mpi_match_unpost(&request->receive); /* the answer may be yet to come */
+        (void)keel_mpi_match_unpost(&request->receive); /* the ack may still be under way */
         free(request->receive.message);
     }
     keel_mpi_status_set(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);

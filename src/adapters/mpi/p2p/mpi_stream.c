@@ -1,8 +1,9 @@
 /*
- * A message is a head, its data, and bytes up to the next multiple of 8. What the ring has no room for is left with the sender, all behind it
- * to the same rank too, and goes when a call of the sender finds room: all that waits looks for it. Nobody's progress depends on
- * more: who waits for such a message takes what is on the ring, and its sender, when it calls next, sends the rest. It is no state: there
- * is none at a checkpoint, and a rollback drops it.
+ * A message is a head, its data, and padding to a multiple of 8. A message without room on the ring
+ * stays pending at the sender, together with all later ones to the same rank. Every wait pushes
+ * pending messages that find room. Progress needs nothing more: a receiver that waits for such a
+ * message empties the ring, and the sender's next call sends the rest. Pending messages are not
+ * state: there are none at a checkpoint, and a rollback drops them.
  */
 #include "p2p/mpi_stream.h"
 
@@ -12,26 +13,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOGETHER = 4096 }; /* up to so many bytes a message is one put with its head */
+enum { TOGETHER = 4096 }; /* a message of up to so many bytes goes out in one put with its head */
 
 static const char padding[8];
 
-/* a message that is not on the ring yet, or not all of it */
+/* A message of which some bytes are not on the ring yet. */
 typedef struct pending {
     struct pending *next;
     keel_mpi_head_t head;
-    const char *data; /* the program's, or the copy */
-    void *copy;       /* NULL: there is none */
+    const char *data; /* the program's buffer, or the copy */
+    void *copy;       /* NULL: no copy */
     uint64_t ticket;
-    uint64_t done; /* bytes that are */
+    uint64_t done; /* bytes on the ring */
 } pending_t;
 
 static struct {
-    pending_t *first, *last;  /* in their order; NULL: none */
-    uint64_t queued, begun;   /* how many there ever were, and how many of them are on the ring */
-} * queues;                   /* of each rank */
-static size_t pending_count;  /* of all */
-static uint64_t copied_bytes; /* bytes of the copies */
+    pending_t *first, *last;  /* in order; NULL: none */
+    uint64_t queued, begun;   /* messages ever queued, and those of them that went out */
+} * queues;                   /* for each rank */
+static size_t pending_count;  /* over all ranks */
+static uint64_t copied_bytes; /* bytes in copies */
 
 void keel_mpi_stream_make(void)
 {
@@ -65,7 +66,7 @@ static size_t ring_room(uint32_t rank)
     return KEEL_MPI_RING - (size_t)(channel->sent - __atomic_load_n(&channel->freed, __ATOMIC_ACQUIRE));
 }
 
-/* how many of them there was room for */
+/* Returns the number of bytes written, as far as the ring had room. */
 static size_t write_some(uint32_t rank, const void *data, size_t bytes, const char *call)
 {
     const size_t room = ring_room(rank), some = (bytes < room) ? bytes : room;
@@ -90,7 +91,7 @@ static void write_all(uint32_t rank, const void *data, size_t bytes, const char 
     }
 }
 
-/* waits for room, and answers others meanwhile */
+/* Waits for room, and makes progress meanwhile. */
 static void write_message(uint32_t rank, const keel_mpi_head_t *head, const void *data, const char *call)
 {
     const size_t bytes = head->bytes;
@@ -111,7 +112,7 @@ static void write_message(uint32_t rank, const keel_mpi_head_t *head, const void
     }
 }
 
-/* ---- what there is no room for ---- */
+/* ---- messages without room ---- */
 
 static void pending_copy(pending_t *pending, const char *call)
 {
@@ -158,7 +159,8 @@ static void pending_drop(uint32_t rank)
 
 void keel_mpi_stream_copy(uint32_t rank, uint64_t ticket, const char *call)
 {
-    pending_t *pending = (queues[rank].first != NULL) ? queues[rank].last : NULL; /* the newest one, mostly */
+    /* mostly the newest */
+    pending_t *pending = (queues[rank].first != NULL) ? queues[rank].last : NULL;
 
     if (pending != NULL && pending->ticket != ticket) {
         pending = queues[rank].first;
@@ -171,7 +173,7 @@ void keel_mpi_stream_copy(uint32_t rank, uint64_t ticket, const char *call)
     }
 }
 
-/* true: all of it is on the ring */
+/* True if all of the message is on the ring. */
 static int pending_write(uint32_t rank, pending_t *pending, const char *call)
 {
     const uint64_t head = sizeof(pending->head), data = head + pending->head.bytes,

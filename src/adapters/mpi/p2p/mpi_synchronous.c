@@ -1,14 +1,21 @@
 /*
- * A synchronous send is complete when it was matched, so its sender has to see that whatever the receiver waits for; and the receiver may not look
- * what has come, as its replacement could not do that again. So who waits, with receives open that this does not wait for, leaves a list of
- * them in its arena meanwhile, with a version that is odd while the list holds. Who waits for the end of a synchronous send reads it, and
- * matches its own messages that are not taken yet with the receives, in order. What it finds is so for good where the version is the
- * same before and after: receives of a rank get that rank's messages alone. One from any rank it claims for itself; the receiver, which
- * makes the version even first, finds the claim, or the claim finds the version changed, or both. What nobody has claimed has the version, too,
- * so that a claim never lands on a newer list; and a list stays where it is until the next checkpoint, so that it lands on nothing else.
+ * A synchronous send is complete when its message is matched, and the sender has to learn of the
+ * match whatever the receiver waits for. The receiver may not poll for messages, since its
+ * replacement could not repeat the result. Therefore a rank that waits while it has open receives
+ * that the wait does not serve publishes a list of the receives in its arena, with a version that
+ * is odd while the list is valid. A rank that waits for the end of a synchronous send reads the
+ * list, and matches its own messages that are not taken yet with the receives, in order.
  *
- * No log has what the sender finds; it looks for its own messages, too, which says so to Keel (keel_set_nondeterministic()): from then on every death, of any
- * rank, is a rollback. The receivers' part is done again as it was.
+ * Safety. A match is final if the version is the same before and after the read: a receive from a
+ * given source gets messages of that source alone. The sender claims a receive from any rank by
+ * compare-and-swap. The receiver makes the version even before reading the claims, so either the
+ * receiver finds the claim, or the sender finds the version changed, or both. An unclaimed entry
+ * holds the version, too, so a claim never lands on a newer list. A list keeps its place until the
+ * next checkpoint, so a claim lands on nothing else.
+ *
+ * Logs. No log has the sender's reads, and the sender also polls for its own messages. Both are
+ * declared to Keel (keel_set_nondeterministic()): from then on the death of any rank is a rollback.
+ * The receiver's part is replayed unchanged.
  */
 #include "p2p/mpi_synchronous.h"
 
@@ -23,13 +30,14 @@
 _Static_assert(sizeof(((keel_mpi_hidden_t *)0)->open_receives_first) == KEEL_MPI_OPEN_RECEIVES * 32,
                "room for the list");
 
-/* a receive that is open in a gsync */
+/* An open receive in a published list. */
 typedef struct open_receive {
     uint64_t context;
     int64_t tag;
     uint64_t source;
-    uint64_t
-        claim; /* of a receive from any: the list's version << 32, and 1 + the rank whose message it gets; 0: none yet */
+    /* for a receive from any rank: version of the list << 32, plus 1 + the rank that has claimed
+     * the receive; 0: unclaimed */
+    uint64_t claim;
 } open_receive_t;
 
 static int has_other_receive(uint32_t except)
@@ -42,8 +50,8 @@ static int has_other_receive(uint32_t except)
     return 0;
 }
 
-/* a block that is large enough; those that there are stay until the next checkpoint, as somebody may read them: in front of the list is where
- * the one before it lies */
+/* Returns room for the list. Older lists stay until the next checkpoint, since other ranks may
+ * still read them; the word before a list links to the previous one. */
 static open_receive_t *room_for(uint64_t count, const char *call)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
@@ -123,7 +131,7 @@ static void read_remote(uint32_t rank, uint64_t offset, void *data, size_t bytes
     keel_mpi_check(keel_get(keel_mpi.arena, rank, offset, data, bytes), call);
 }
 
-/* true when it is the own rank's now */
+/* True if the entry is now claimed by this rank. */
 static int claim(uint32_t rank, uint64_t offset, open_receive_t *entry, uint64_t version, const char *call)
 {
     const uint64_t nobodys = version << 32, mine = nobodys | ((uint64_t)keel_mpi.rank + 1);
@@ -137,7 +145,7 @@ static int claim(uint32_t rank, uint64_t offset, open_receive_t *entry, uint64_t
     return entry->claim == mine;
 }
 
-/* the receive on the list that this one of the own messages gets, which is used up then */
+/* True if a receive on the list gets this message of the own rank; the entry is then used up. */
 static int match(uint32_t rank, const uint64_t where[2], open_receive_t *list, uint64_t version,
                  const keel_mpi_head_t *head, const char *call)
 {
@@ -163,7 +171,8 @@ static uint64_t version_of(uint32_t rank, const char *call)
     return version;
 }
 
-/* which of those that are not known to have been taken is the message that this answer was asked for, from 1; 0: it has been taken */
+/* Position, from 1, of the message with this ack among those not known to be taken; 0: the message
+ * has been taken. */
 static size_t place_of(uint32_t rank, uint64_t ack, uint64_t taken)
 {
     keel_mpi_head_t head;
@@ -177,11 +186,11 @@ static size_t place_of(uint32_t rank, uint64_t ack, uint64_t taken)
     return 0;
 }
 
-/* whether the rank waits with a receive open that this message gets */
+/* True if the rank waits with an open receive that gets the message. */
 static int is_met(uint32_t rank, uint64_t ack, const char *call)
 {
     const uint64_t version = version_of(rank, call);
-    uint64_t taken, where[2]; /* offset and number of the list's entries */
+    uint64_t taken, where[2]; /* offset and length of the list */
     keel_mpi_head_t head;
     open_receive_t *list;
     int is = 0;
@@ -192,7 +201,7 @@ static int is_met(uint32_t rank, uint64_t ack, const char *call)
     read_remote(rank, offsetof(keel_mpi_hidden_t, open_receives), where, sizeof(where), call);
     read_remote(rank, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, taken)), &taken, sizeof(taken),
                 call);
-    if (version_of(rank, call) != version) { /* what was read may be of two lists */
+    if (version_of(rank, call) != version) { /* the offset and the length may belong to two lists */
         return 0;
     }
     list = malloc(where[1] * sizeof(*list));

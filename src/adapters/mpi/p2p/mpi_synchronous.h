@@ -1,17 +1,20 @@
-/* Synchronous sends with the promise (KEEL_DETERMINISTIC), where nobody takes a message before it waits for one of its sender. */
+/* Synchronous sends in deterministic mode (KEEL_DETERMINISTIC). A receiver takes no message before
+ * waiting for one of that sender, so the sender matches its message with the receiver's published
+ * list of open receives. */
 #ifndef KEEL_MPI_SYNCHRONOUS_H_
 #define KEEL_MPI_SYNCHRONOUS_H_
 
 #include "p2p/mpi_channel.h"
 
-/* around what waits for others and takes no messages of any rank but that one, which may be KEEL_MPI_ANY_RANK: of none at all */
+/* Enclose a wait in which the rank takes messages of rank @a except alone, or of no rank if
+ * @a except is KEEL_MPI_ANY_RANK. */
 void keel_mpi_synchronous_enter(uint32_t except, const char *call);
 void keel_mpi_synchronous_leave(void);
-/* whether the message that this answer was asked for has been matched */
+/* True if the message of this ack has been matched. */
 int keel_mpi_synchronous_is_done(const keel_mpi_receive_t *ack, const char *call);
-/* returns when it is */
+/* Returns when the message has been matched. */
 void keel_mpi_synchronous_await(uint32_t rank, int64_t ack, const char *call);
-/* before a checkpoint, when all is received: what this has of the arena is given back */
+/* Before a checkpoint, after all messages are received: frees the blocks of the lists. */
 void keel_mpi_synchronous_reset(void);
 
 #endif

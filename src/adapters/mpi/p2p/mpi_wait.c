@@ -1,13 +1,13 @@
 /*
- * Asking for requests, one or several. Those that are open here are looked at here first, and completed; then the system's MPI is asked,
- * which has the status of each.
+ * Tests and waits for requests. Open requests of this adapter are checked and completed first; then
+ * the system's MPI gives the status of each.
  */
 #include "life/mpi_startup.h"
 #include "p2p/mpi_request.h"
 
 #include <stdlib.h>
 
-/* what the system's MPI is asked for: persistent ones by what was started */
+/* Replaces each persistent handle by its active request, for the system's MPI. */
 static MPI_Request *translate(int count, const MPI_Request handles[], const char *call)
 {
     MPI_Request *active = calloc((size_t)(unsigned)count + 1, sizeof(*active));
@@ -31,7 +31,8 @@ static void translate_back(int count, MPI_Request handles[], MPI_Request *active
     free(active);
 }
 
-/* as it is now; what the record has of it in a replacement's start */
+/* True if the request is ready now; for a replaying replacement the startup record decides
+ * instead. */
 static int is_ready(MPI_Request handle)
 {
     keel_mpi_request_t *request = keel_mpi_request_of(handle);
@@ -57,7 +58,8 @@ static void finish_handle(MPI_Request handle)
     }
 }
 
-/* marks those that are complete, after progress; how many. @a is_waiting: until there is one, if any is open. */
+/* Makes progress, marks the ready requests, and returns their number. @a is_waiting: repeats until
+ * a request is ready, as long as any is open. */
 static int mark_ready(int count, const MPI_Request active[], char *marks, int is_waiting, const char *call)
 {
     int ready = 0, is_open = 0;
@@ -92,7 +94,8 @@ static char *marks_make(unsigned count, const char *call)
     return marks;
 }
 
-/* one by one; those that are not open here are the system's MPI's to wait for: it has them of files, and of the program itself */
+/* Waits for the requests one by one. The system's MPI waits for foreign requests: requests of
+ * files, and generalized requests of the program. */
 static void finish_all(int count, const MPI_Request active[])
 {
     for (int i = 0; i < count; i++) {
