@@ -68,7 +68,7 @@ int keel_mpi_coll_any(const keel_mpi_coll_t *coll, int is)
 void keel_mpi_coll_allgather(const keel_mpi_coll_t *coll, const void *mine, size_t bytes, void *all)
 {
     const uint32_t size = coll->comm->size, rank = coll->comm->rank;
-    char *turned = malloc(size * bytes + 1); /* the own first */
+    char *turned = malloc(size * bytes + 1); /* rotated: the own bytes first */
     uint32_t count = 1;
 
     if (turned == NULL) {

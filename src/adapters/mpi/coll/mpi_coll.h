@@ -1,4 +1,5 @@
-/* A collective call's messages, told from those of others by the number of the call; and what all collectives are made of. */
+/* One collective call: its messages, told apart from those of other calls by the number of the
+ * call, and the building blocks of all collectives. */
 #ifndef KEEL_MPI_COLL_H_
 #define KEEL_MPI_COLL_H_
 
@@ -9,24 +10,26 @@ typedef struct keel_mpi_coll {
     uint64_t context;
     int64_t tag;
     const char *call;
-    int is_nonblocking; /* of a call that does not wait */
+    int is_nonblocking; /* of a nonblocking call */
 } keel_mpi_coll_t;
 
-/* the next of the communicator */
+/* Begins the next collective of the communicator. */
 keel_mpi_coll_t keel_mpi_coll_begin(const keel_mpi_comm_t *comm, const char *call);
-/* to and from a rank of the communicator; of two members all messages of a round are received in the order of their sending */
+/* Send to and receive from a rank of the communicator. Between two members all messages of a
+ * collective arrive in the order of sending. */
 void keel_mpi_coll_send(const keel_mpi_coll_t *coll, uint32_t to, const void *data, size_t bytes);
 size_t keel_mpi_coll_receive(const keel_mpi_coll_t *coll, uint32_t from, void *data, size_t bytes);
 
-/* returns when all have come to it: log n messages each */
+/* Returns when all ranks have called it. Takes log n messages per rank. */
 void keel_mpi_coll_barrier(const keel_mpi_coll_t *coll);
-/* the same, which with the promise is a gsync where these are all ranks of the job: for calls that these make in one order */
+/* A barrier. In deterministic mode, if the communicator has all ranks of the job, a gsync. For
+ * calls that these ranks make in the same order. */
 void keel_mpi_coll_barrier_or_gsync(const keel_mpi_coll_t *coll);
-/* the same, and whether @a is holds for any of them */
+/* A barrier that returns whether @a is holds for any rank. */
 int keel_mpi_coll_any(const keel_mpi_coll_t *coll, int is);
-/* the same many bytes of each, in the order of their ranks: log n messages each */
+/* Gathers equally many bytes from each rank, in rank order. Takes log n messages per rank. */
 void keel_mpi_coll_allgather(const keel_mpi_coll_t *coll, const void *mine, size_t bytes, void *all);
-/* from @a root to all, down a binomial tree */
+/* Broadcast from @a root down a binomial tree. */
 void keel_mpi_coll_bcast(const keel_mpi_coll_t *coll, uint32_t root, void *data, size_t bytes);
 
 #endif

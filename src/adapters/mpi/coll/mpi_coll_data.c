@@ -1,6 +1,7 @@
 /*
- * Collectives that move data. Those with a root are linear but for MPI_Bcast, those without one send to each other; of intercommunicators the
- * groups to each other, and nothing within them but what MPI_Bcast and MPI_Barrier need.
+ * Collectives that move data. Rooted collectives are linear except MPI_Bcast; in the others each
+ * rank sends to each. On intercommunicators the data goes between the groups; only MPI_Bcast and
+ * MPI_Barrier send within a group.
  */
 #include "comm/mpi_inter.h"
 #include "coll/mpi_parts.h"
@@ -26,7 +27,7 @@ int MPI_Barrier(MPI_Comm comm)
     return MPI_SUCCESS;
 }
 
-/* by the first rank of the other group */
+/* The first rank of the remote group receives and broadcasts. */
 static void broadcast_across(const keel_mpi_parts_t *part, int root, const keel_mpi_coll_t *coll)
 {
     keel_mpi_comm_t room;
@@ -177,7 +178,7 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
 
 /* ---- from all to all ---- */
 
-/* @a to has a part for each, or (@a is_same) one for all */
+/* @a to has a part per rank, or one for all if @a is_same. */
 static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_parts_t *from, MPI_Comm comm,
                     const char *call)
 {
@@ -190,7 +191,7 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
 
     others = keel_mpi_inter_others(of, &room);
     size = others->size;
-    first = keel_mpi_comm_is_inter(of) ? 0 : 1; /* the own part is not sent */
+    first = keel_mpi_comm_is_inter(of) ? 0 : 1; /* no message for the own part */
     code = keel_mpi_parts_check(to, is_same ? 1 : size, of, call);
     code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(from, size, of, call) : code;
     if (code != MPI_SUCCESS) {
@@ -214,7 +215,7 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
     return MPI_SUCCESS;
 }
 
-/* with MPI_IN_PLACE what is sent lies where the own part is received */
+/* With MPI_IN_PLACE the own contribution lies in its place of the receive buffer. */
 static int all_gather(keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, MPI_Comm comm, const char *call)
 {
     int code;
@@ -253,7 +254,7 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     return all_gather(&mine, &all, comm, "MPI_Allgatherv");
 }
 
-/* with MPI_IN_PLACE all parts are packed and sent before any is received */
+/* With MPI_IN_PLACE all parts are packed and sent before any is received. */
 static int all_to_all(const keel_mpi_parts_t *to, const keel_mpi_parts_t *from, MPI_Comm comm, const char *call)
 {
     int code;

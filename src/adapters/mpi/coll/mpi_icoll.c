@@ -42,7 +42,7 @@ void keel_mpi_icoll_take(keel_mpi_request_t *request, uint32_t i, void *data, si
     keel_mpi_startup_result(data, bytes);
 }
 
-/* a call's messages to neighbours are told apart by the mark, which stands above the call's number */
+/* A mark above the number of the call tells parallel messages to one neighbour apart. */
 static int64_t tag_of(const keel_mpi_coll_t *coll, const keel_mpi_partners_t *ends, uint32_t i)
 {
     return (ends->marks != NULL) ? (coll->tag | ends->marks[i] << 44) : coll->tag;
@@ -76,8 +76,8 @@ keel_mpi_request_t *keel_mpi_icoll_expect(const keel_mpi_request_ops_t *ops, con
 
 void keel_mpi_icoll_expect_of(keel_mpi_request_t *request, const keel_mpi_coll_t *coll, uint32_t rank)
 {
-    keel_mpi_receive_t *receive =
-        &request->receives[request->receive_count++]; /* there is room for one more than was asked for */
+    /* keel_mpi_icoll_expect() has allocated room for one more */
+    keel_mpi_receive_t *receive = &request->receives[request->receive_count++];
 
     *receive = (keel_mpi_receive_t){.context = coll->context, .source = rank, .tag = coll->tag};
     if (!keel_mpi_is_replaying()) {
@@ -85,9 +85,10 @@ void keel_mpi_icoll_expect_of(keel_mpi_request_t *request, const keel_mpi_coll_t
     }
 }
 
-/* ---- data from some to some ---- */
+/* ---- exchange of data ---- */
 
-/* a copy of a layout, as the program may free the type; the one of the last part where it is the same */
+/* Keeps a copy of a layout, since the program may free the type. Consecutive parts of one type
+ * share a copy. */
 static const keel_mpi_layout_t *layout_keep(keel_mpi_request_t *request, MPI_Datatype type, MPI_Datatype last,
                                             const char *call)
 {

@@ -1,4 +1,4 @@
-/* Collectives that move data and do not wait. */
+/* Nonblocking collectives that move data. */
 #include "coll/mpi_icoll.h"
 #include "comm/mpi_inter.h"
 #include "life/mpi_startup.h"
@@ -52,7 +52,7 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
 
 /* ---- to one, and from one ---- */
 
-/* one part of each rank and all parts of the root, which go up to it or come down from it */
+/* Moves a part of each rank to the root (@a is_up) or from the root. */
 static int rooted(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int root, int is_up, MPI_Comm comm,
                   MPI_Request *request, const char *call)
 {
@@ -72,7 +72,7 @@ static int rooted(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int
     ranks = keel_mpi_icoll_ranks(of, 0, of->peer_count, is_in_place, call);
     many.ranks = ranks;
     many.count = keel_mpi_is_root(of, root) ? of->peer_count : 0;
-    single.count = (root >= 0); /* a rank, the own one too */
+    single.count = (root >= 0); /* a rank, possibly the caller itself */
     keel_mpi_icoll_exchange(&coll, is_up ? &single : &many, is_up ? &many : &single, request);
     free(ranks);
     return MPI_SUCCESS;
@@ -116,12 +116,14 @@ int MPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[
 
 /* ---- from all to all ---- */
 
-/* with MPI_IN_PLACE all parts are packed before any is received, since that is done when the request is asked for */
+/* With MPI_IN_PLACE all parts are packed before any is received: receiving begins when the program
+ * asks for the request. */
 static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_parts_t *from, MPI_Comm comm,
                     MPI_Request *request, const char *call)
 {
     const keel_mpi_parts_t *packed = (to->buffer == MPI_IN_PLACE) ? from : to;
-    const int is_own = is_same && to->buffer == MPI_IN_PLACE; /* what is sent to all is the own part of them */
+    /* the own part of the receive buffer goes to all */
+    const int is_own = is_same && to->buffer == MPI_IN_PLACE;
     keel_mpi_parts_t own = *from;
     keel_mpi_coll_t coll;
     uint32_t *all;
@@ -199,7 +201,7 @@ int MPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
 
 /* ---- MPI_Comm_idup ---- */
 
-/* the first member, of the first of two groups, gives the context, which the others have when it has come */
+/* The first member (of the first of two groups) chooses the context and sends it to the others. */
 static void idup_finish(keel_mpi_request_t *request, MPI_Status *status)
 {
     keel_mpi_comm_t *copy = request->buffer;
@@ -254,7 +256,7 @@ int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
     return idup(comm, MPI_INFO_NULL, newcomm, request, "MPI_Comm_idup");
 }
 
-/* mpi.h of Open MPI 4.1 does not have it */
+/* not in mpi.h of Open MPI 4.1 */
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request);
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {

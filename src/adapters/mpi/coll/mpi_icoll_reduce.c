@@ -1,4 +1,5 @@
-/* Reductions that do not wait: who has a result is sent the elements of all that are part of it, and applies the operation in their order. */
+/* Nonblocking reductions. Each rank with a result receives the elements of all contributors and
+ * applies the operation in rank order. */
 #include "coll/mpi_icoll.h"
 #include "comm/mpi_inter.h"
 #include "life/mpi_startup.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* whose elements a rank's result is made of: those of ranks [0, behind), with its own or without */
+/* Contributors to a rank's result: the ranks [0, behind), with or without the rank itself. */
 typedef struct {
     uint32_t behind;
     int has_own;
@@ -33,7 +34,8 @@ static void reduction_finish(keel_mpi_request_t *request, MPI_Status *status)
         }
     }
     if (count > 0) {
-        elements = keel_mpi_reduction_begin(&reduction, request->form); /* all of it is set */
+        /* gives the form; all elements are set below */
+        elements = keel_mpi_reduction_begin(&reduction, request->form);
         keel_mpi_unpack(all, bytes, elements, request->count, request->layout);
         for (uint32_t i = 1; i < count; i++) {
             keel_mpi_reduction_append(&reduction, &elements, all + i * bytes);
@@ -51,7 +53,7 @@ static void reduction_finish(keel_mpi_request_t *request, MPI_Status *status)
 
 static const keel_mpi_request_ops_t reduction_ops = {.is_ready = keel_mpi_icoll_has_all, .finish = reduction_finish};
 
-/* what comes for the own result */
+/* Makes the request for the elements of the own result. */
 static keel_mpi_request_t *reduction_expect(const keel_mpi_coll_t *coll, const keel_mpi_reduction_t *reduction,
                                             share_t share, void *buffer)
 {
@@ -71,7 +73,7 @@ static keel_mpi_request_t *reduction_expect(const keel_mpi_coll_t *coll, const k
     return open;
 }
 
-/* the same elements to all ranks that have them in their result: those of [first, behind) */
+/* Sends the own elements to the ranks [first, behind), since their results include the elements. */
 static int reduce(const void *sendbuf, void *recvbuf, const keel_mpi_reduction_t *reduction, const keel_mpi_comm_t *of,
                   share_t share, uint32_t first, uint32_t behind, MPI_Request *request)
 {
@@ -107,7 +109,7 @@ int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
                : code;
 }
 
-/* between groups who is no root's peer has no elements, nor a result */
+/* Between groups: a rank that is no peer of the root has neither elements nor a result. */
 static int reduce_across(const void *sendbuf, void *recvbuf, const keel_mpi_reduction_t *reduction,
                          const keel_mpi_comm_t *of, int root, MPI_Request *request)
 {
@@ -168,7 +170,8 @@ int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 
 /* ---- each rank's own part ---- */
 
-/* how the other group parts its result is not known here: so it is sent all, and each takes its own part of what it makes of that */
+/* The remote group's division of its result is not known here. Each rank therefore sends all
+ * elements, and keeps its own part of its result. */
 static int reduce_scatter_across(const void *sendbuf, void *recvbuf, const keel_mpi_parts_t *parts, MPI_Op op,
                                  const keel_mpi_comm_t *of, MPI_Request *request, const char *call)
 {

@@ -1,4 +1,4 @@
-/* Collectives among neighbours: those that wait are those that do not, waited for. */
+/* Neighbourhood collectives. The blocking ones wait for the nonblocking ones. */
 #include "coll/mpi_icoll.h"
 #include "comm/mpi_topology.h"
 
@@ -7,7 +7,7 @@ int keel_mpi_icoll_wait(int code, MPI_Request *request)
     return (code == MPI_SUCCESS) ? MPI_Wait(request, MPI_STATUS_IGNORE) : code;
 }
 
-/* neighbours that are there no more are MPI_PROC_NULL */
+/* MPI_PROC_NULL stands for a missing neighbour. */
 static const uint32_t *ranks_of(const int *neighbours, uint32_t count)
 {
     uint32_t *ranks = (uint32_t *)neighbours;
@@ -46,7 +46,7 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
     return code;
 }
 
-/* ---- the same to all ---- */
+/* ---- one part for all ---- */
 
 int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                             MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
@@ -86,7 +86,7 @@ int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
         &request);
 }
 
-/* ---- to each its own ---- */
+/* ---- a part per neighbour ---- */
 
 int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)

@@ -1,6 +1,7 @@
 /*
- * Reductions, in the order of ranks, as an operation need not commute: up a binomial tree to rank 0, where each rank holds the result of
- * itself and of those behind it, and from there to the root or to all; of intercommunicators each group for the other.
+ * Reductions in rank order, since an operation need not commute. Partial results go up a binomial
+ * tree to rank 0, each covering a rank and the ranks behind it; the result goes from rank 0 to the
+ * root or to all. On intercommunicators each group reduces for the other.
  */
 #include "coll/mpi_reduce.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- elements under an operation ---- */
+/* ---- elements of a reduction ---- */
 
 static void *elements_alloc(const keel_mpi_reduction_t *reduction)
 {
@@ -69,7 +70,6 @@ void keel_mpi_reduction_end(const keel_mpi_reduction_t *reduction, void *element
     elements_free(reduction, elements);
 }
 
-/* elements op those that are packed */
 void keel_mpi_reduction_append(const keel_mpi_reduction_t *reduction, void **elements_p, const void *packed)
 {
     void *other = elements_alloc(reduction);
@@ -96,7 +96,7 @@ static void elements_receive(const keel_mpi_reduction_t *reduction, void *elemen
     keel_mpi_part_receive(&part, 0, coll, from);
 }
 
-/* the result is at rank 0 */
+/* Leaves the result at rank 0. */
 static void reduce_to_rank_0(const keel_mpi_reduction_t *reduction, void **elements_p, const keel_mpi_coll_t *coll)
 {
     const uint32_t size = coll->comm->size, rank = coll->comm->rank;
@@ -118,7 +118,7 @@ static void reduce_to_rank_0(const keel_mpi_reduction_t *reduction, void **eleme
     free(packed);
 }
 
-/* from rank 0 to all */
+/* Broadcasts from rank 0. */
 static void elements_bcast(const keel_mpi_reduction_t *reduction, void *elements, const keel_mpi_coll_t *coll)
 {
     const keel_mpi_parts_t part = {.buffer = elements, .count = reduction->count, .type = reduction->type};
@@ -129,7 +129,7 @@ static void elements_bcast(const keel_mpi_reduction_t *reduction, void *elements
     free(packed);
 }
 
-/* each group's result to the first rank of the other */
+/* Exchanges the results of the two groups between their first ranks. */
 static void elements_swap(const keel_mpi_reduction_t *reduction, void *elements, const keel_mpi_coll_t *coll)
 {
     keel_mpi_comm_t room;
@@ -143,7 +143,7 @@ static void elements_swap(const keel_mpi_reduction_t *reduction, void *elements,
 
 /* ---- calls ---- */
 
-/* from the other group, or for it */
+/* Reduces for the remote group, or receives its result. */
 static void reduce_across(const keel_mpi_reduction_t *reduction, const void *sendbuf, void *recvbuf, int root,
                           const keel_mpi_coll_t *coll)
 {
@@ -219,7 +219,8 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     return MPI_SUCCESS;
 }
 
-/* one after the other: what comes from the rank ahead, and with the own elements to the one after */
+/* A chain: each rank receives the partial result of the rank before, and sends it on with its own
+ * elements included. */
 static int scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                 int is_exclusive, const char *call)
 {
@@ -268,7 +269,7 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     return scan(sendbuf, recvbuf, count, datatype, op, comm, 1, "MPI_Exscan");
 }
 
-/* each rank's own part of the result; @a parts has them, its buffer is set */
+/* Gives each rank its part of the result. @a parts describes the parts; its buffer is set here. */
 static int reduce_scatter(const void *sendbuf, void *recvbuf, keel_mpi_parts_t *parts, MPI_Op op, MPI_Comm comm,
                           const char *call)
 {

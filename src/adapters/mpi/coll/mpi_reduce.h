@@ -1,4 +1,4 @@
-/* Elements under an operation: in the form that they have in memory, since that is what an operation works on. */
+/* Elements of a reduction, in their form in memory, since operations work on that form. */
 #ifndef KEEL_MPI_REDUCE_H_
 #define KEEL_MPI_REDUCE_H_
 
@@ -10,19 +10,19 @@ typedef struct keel_mpi_reduction {
     MPI_Op op;
     const keel_mpi_layout_t *layout;
     size_t bytes;  /* packed */
-    ptrdiff_t low; /* where the first byte is, from where the first element begins */
+    ptrdiff_t low; /* offset of the first byte from the origin of the first element */
     size_t span;
     const char *call;
 } keel_mpi_reduction_t;
 
-/* MPI_SUCCESS, or an error that was raised */
+/* Returns MPI_SUCCESS or the code of a raised error. */
 int keel_mpi_reduction_make(keel_mpi_reduction_t *reduction, const keel_mpi_comm_t *comm, int count, MPI_Datatype type,
                             MPI_Op op, const char *call);
-/* a copy of elements, to be ended */
+/* Returns a copy of elements; keel_mpi_reduction_end() frees it. */
 void *keel_mpi_reduction_begin(const keel_mpi_reduction_t *reduction, const void *from);
 void keel_mpi_reduction_end(const keel_mpi_reduction_t *reduction, void *elements);
 void keel_mpi_reduction_set(const keel_mpi_reduction_t *reduction, void *to, const void *from);
-/* what it holds, and after that what is packed, under the operation */
+/* Replaces the elements by elements op packed. */
 void keel_mpi_reduction_append(const keel_mpi_reduction_t *reduction, void **elements_p, const void *packed);
 
 #endif
