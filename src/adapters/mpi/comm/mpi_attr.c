@@ -1,7 +1,8 @@
 /*
- * Attributes of communicators. The system's MPI keeps them with its handles; it would give those of a job of one, and call back for those of
- * MPI_COMM_SELF when MPI is over here. So the job's are told here, and MPI_Finalize begins with deleting MPI_COMM_SELF's, newest first [MPI-3.1
- * 8.7.1].
+ * Attributes of communicators. The system's MPI keeps them with its handles. For attributes of the
+ * job, though, the system's MPI would answer for a job of one rank, and it would run the callbacks
+ * of MPI_COMM_SELF only after the adapter has ended. The adapter therefore answers for the job, and
+ * MPI_Finalize begins by deleting the attributes of MPI_COMM_SELF, newest first [MPI-3.1 8.7.1].
  */
 #include "comm/mpi_attr.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 
 static struct {
-    int *keys; /* set at MPI_COMM_SELF, oldest first */
+    int *keys; /* set on MPI_COMM_SELF, oldest first */
     size_t count, room;
 } own;
 
@@ -50,7 +51,7 @@ void keel_mpi_attr_finalize(void)
     memset(&own, 0, sizeof(own));
 }
 
-/* what the launcher of a job would say; 0: it is none of these */
+/* Attributes of the job as a launcher would give them; 0: another attribute. */
 static int of_job(int key, void *value, int *flag, const char *call)
 {
     static int universe, number;
@@ -108,7 +109,7 @@ int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
     return take(comm, comm_keyval);
 }
 
-/* names of MPI-1, which may not be declared any more */
+/* names of MPI-1, possibly not declared */
 #undef MPI_Attr_get
 #undef MPI_Attr_put
 #undef MPI_Attr_delete

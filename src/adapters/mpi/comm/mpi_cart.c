@@ -1,11 +1,11 @@
-/* Cartesian grids; ranks keep their order. */
+/* Cartesian grids. Ranks are never reordered. */
 #include "comm/mpi_topology.h"
 
 #include "comm/mpi_comm.h"
 
 #include <stdlib.h>
 
-/* begins a call on a grid */
+/* Begins a call on a grid. */
 #define CART(_of, _cart, _handle, _call)                                       \
     const keel_mpi_topology_t *_cart;                                          \
     KEEL_MPI_COMM(_of, _handle, _call)                                         \
@@ -14,7 +14,7 @@
         return keel_mpi_raise(_handle, MPI_ERR_TOPOLOGY, _call, "not a grid"); \
     }
 
-/* how many ranks; 0: not a grid of this communicator */
+/* Number of ranks in the grid; 0: not a grid of this communicator. */
 static uint32_t grid_size(uint32_t size, int ndims, const int dims[])
 {
     uint64_t count = 1;
@@ -83,7 +83,7 @@ int MPI_Cartdim_get(MPI_Comm comm, int *ndims)
     return MPI_SUCCESS;
 }
 
-/* of as many dimensions as the caller has room for */
+/* Sets as many coordinates as the caller has room for. */
 static void coords_of(const keel_mpi_topology_t *cart, int rank, int maxdims, int coords[])
 {
     for (int i = cart->number - 1; i >= 0; i--) {
@@ -148,7 +148,7 @@ int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int
     return MPI_SUCCESS;
 }
 
-/* those together whose coordinates in the dimensions that are left out are the same */
+/* Groups the ranks with equal coordinates in the dropped dimensions. */
 int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     keel_mpi_topology_t *part;

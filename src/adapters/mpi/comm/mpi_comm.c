@@ -179,7 +179,7 @@ int keel_mpi_comm_is_late(void)
     return 0;
 }
 
-/* removing one moves others to where was looked already: so until there is none */
+/* Removing one moves others in the table, so the search repeats until none is left. */
 void keel_mpi_comm_drop_late(void)
 {
     while (keel_mpi_comm_is_late()) {
@@ -190,7 +190,8 @@ void keel_mpi_comm_drop_late(void)
                 MPI_Comm handle = comm->handle;
 
                 keel_mpi_handle_vars_forget(&comm->variables, &handle, &none, sizeof(none));
-                PMPI_Comm_free(&handle); /* what the program has to be done with its attributes asks for it still */
+                /* the callbacks of attributes still look the communicator up */
+                PMPI_Comm_free(&handle);
                 keel_mpi_comm_remove(comm);
             }
         }
@@ -221,7 +222,7 @@ uint64_t keel_mpi_comm_context_new(void)
     return context;
 }
 
-/* by the first member, for all */
+/* The first member chooses the context for all. */
 static uint64_t context_agree(const keel_mpi_coll_t *coll)
 {
     uint64_t context = (coll->comm->rank == 0) ? keel_mpi_comm_context_new() : 0;
@@ -262,7 +263,7 @@ int MPI_Comm_size(MPI_Comm comm, int *size)
     return MPI_SUCCESS;
 }
 
-/* of intercommunicators both groups, the worse of the two */
+/* Compares both groups of intercommunicators; the worse result counts. */
 static int compare(const keel_mpi_comm_t *of, const keel_mpi_comm_t *other)
 {
     const int local = keel_mpi_members_compare(of->size, of->members, other->size, other->members);
@@ -290,7 +291,7 @@ int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
     return MPI_SUCCESS;
 }
 
-/* the handle, with the attributes of another one or with none */
+/* Makes a handle with the attributes of another one (@a is_dup) or without attributes. */
 static int handle_make(MPI_Comm like, int is_dup, MPI_Info info, MPI_Comm *handle_p)
 {
     MPI_Errhandler handler;
@@ -299,7 +300,7 @@ static int handle_make(MPI_Comm like, int is_dup, MPI_Info info, MPI_Comm *handl
     if (is_dup) {
         return (info == MPI_INFO_NULL) ? PMPI_Comm_dup(like, handle_p) : PMPI_Comm_dup_with_info(like, info, handle_p);
     }
-    code = PMPI_Comm_split(MPI_COMM_SELF, 0, 0, handle_p); /* has none */
+    code = PMPI_Comm_split(MPI_COMM_SELF, 0, 0, handle_p); /* has no attributes */
     if (code == MPI_SUCCESS && PMPI_Comm_get_errhandler(like, &handler) == MPI_SUCCESS) {
         code = PMPI_Comm_set_errhandler(*handle_p, handler);
         PMPI_Errhandler_free(&handler);
@@ -359,7 +360,7 @@ int keel_mpi_comm_make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *me
     return code;
 }
 
-/* in the life before */
+/* The predecessor had freed the communicator. */
 static int was_freed(MPI_Comm handle)
 {
     const keel_mpi_comm_t *comm = keel_mpi_table_find(&comms, (uintptr_t)handle);
@@ -367,7 +368,7 @@ static int was_freed(MPI_Comm handle)
     return comm != NULL && comm->variables.freed_by != NULL && comm->variables.was_freed;
 }
 
-/* what the program has to be done with its attributes uses it still */
+/* The callbacks of attributes still look the communicator up. */
 static int comm_free(MPI_Comm *comm)
 {
     int code;
@@ -400,5 +401,5 @@ int MPI_Comm_free(MPI_Comm *comm)
 
 int MPI_Comm_disconnect(MPI_Comm *comm)
 {
-    return MPI_Comm_free(comm); /* nothing is under way when a call returns */
+    return MPI_Comm_free(comm); /* no communication is pending when a call returns */
 }

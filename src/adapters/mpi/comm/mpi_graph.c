@@ -1,4 +1,4 @@
-/* Graphs; ranks keep their order. */
+/* Graphs and distributed graphs. Ranks are never reordered. */
 #include "comm/mpi_topology.h"
 
 #include "coll/mpi_coll.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* begins a call on a graph of that kind */
+/* Begins a call on a graph of the given kind. */
 #define GRAPH(_of, _graph, _handle, _kind, _call)                               \
     const keel_mpi_topology_t *_graph;                                          \
     KEEL_MPI_COMM(_of, _handle, _call)                                          \
@@ -15,7 +15,7 @@
         return keel_mpi_raise(_handle, MPI_ERR_TOPOLOGY, _call, "not a graph"); \
     }
 
-/* ---- those that each rank knows whole ---- */
+/* ---- graphs known to every rank ---- */
 
 static int is_graph(int nnodes, const int index[], const int edges[], uint32_t size)
 {
@@ -131,7 +131,7 @@ int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors
     return MPI_SUCCESS;
 }
 
-/* ---- those of which each rank knows its own part ---- */
+/* ---- distributed graphs ---- */
 
 static int are_ranks(const keel_mpi_comm_t *of, int count, const int ranks[])
 {
@@ -143,7 +143,7 @@ static int are_ranks(const keel_mpi_comm_t *of, int count, const int ranks[])
     return count >= 0;
 }
 
-/* weights that a caller gives; none where there are none */
+/* A copy of the caller's weights; zeros if there are none. */
 static int *weights_of(const int weights[], int count, const char *call)
 {
     const int is_there = weights != MPI_UNWEIGHTED && weights != MPI_WEIGHTS_EMPTY;
@@ -188,13 +188,13 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
     return dist_make(of, graph, info, comm_dist_graph, call);
 }
 
-/* edges that a rank is told of: source, destination and weight of each */
+/* Edges sent to a rank: source, destination and weight of each. */
 typedef struct {
     int *edges;
     uint64_t count;
 } edge_list_t;
 
-/* the caller's edges that a rank has part in, or all of them where that is no rank */
+/* The caller's edges that begin or end at the rank. */
 static edge_list_t edges_of(int rank, int n, const int sources[], const int degrees[], const int destinations[],
                             const int *weights, const char *call)
 {
@@ -242,7 +242,7 @@ static void edges_take(keel_mpi_topology_t *graph, int rank, const edge_list_t *
     }
 }
 
-/* to all, and then from all in the order of their ranks */
+/* Sends edges to all ranks, and then receives from all in rank order. */
 static void edges_exchange(const keel_mpi_comm_t *of, keel_mpi_topology_t *graph, int n, const int sources[],
                            const int degrees[], const int destinations[], const int *weights)
 {

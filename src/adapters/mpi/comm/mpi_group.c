@@ -18,11 +18,11 @@ static const MPI_Group none = MPI_GROUP_NULL;
 typedef struct freed {
     struct freed *next;
     void *variable;
-    uint64_t at; /* number of checkpoints by then */
+    uint64_t at; /* number of checkpoints at the time */
 } freed_t;
 
 typedef struct keel_mpi_group_shares {
-    unsigned uses; /* the program's references, and one of the communicator */
+    unsigned uses; /* references of the program, plus one of the communicator */
     int is_late;   /* made behind the restart point */
     freed_t *freed;
 } keel_mpi_group_shares_t;
@@ -32,7 +32,8 @@ const keel_mpi_group_t *keel_mpi_group_of(MPI_Group handle)
     return (handle == MPI_GROUP_EMPTY) ? &empty : keel_mpi_table_find(&groups, (uintptr_t)handle);
 }
 
-/* a group of the caller alone, a new one each time: Open MPI's bindings for Fortran look into what a handle leads to */
+/* Makes a group of the caller alone, a new one each time: Open MPI's Fortran bindings dereference
+ * handles. */
 static MPI_Group handle_make(void)
 {
     const int zero = 0;
@@ -74,7 +75,7 @@ MPI_Group keel_mpi_group_make(uint32_t size, const uint32_t *ranks, const char *
     return handle;
 }
 
-/* ---- groups of communicators, which many variables share ---- */
+/* ---- groups of communicators: several variables share a handle ---- */
 
 MPI_Group keel_mpi_group_of_comm(keel_mpi_comm_t *comm, int is_remote, const char *call)
 {
@@ -117,7 +118,8 @@ void keel_mpi_group_leave_comm(const keel_mpi_comm_t *comm)
     }
 }
 
-/* The program frees a reference. A rollback may give it back if the group was made before the restart point. */
+/* The program frees a reference. A rollback may restore it if the group was made before the restart
+ * point. */
 static void shares_free(MPI_Group *variable)
 {
     keel_mpi_group_shares_t *shares = keel_mpi_group_of(*variable)->shares;
@@ -144,7 +146,7 @@ static void shares_revive(MPI_Group handle, keel_mpi_group_shares_t *shares)
         const keel_mpi_group_t *is;
         keel_mpi_handle_vars_t variables = {.freed_by = variable};
 
-        if (freed->at < keel_mpi.hidden->checkpoints) { /* the checkpoint has it freed */
+        if (freed->at < keel_mpi.hidden->checkpoints) { /* freed in the checkpoint, too */
             link = &freed->next;
             continue;
         }
@@ -305,9 +307,10 @@ int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_G
     return MPI_SUCCESS;
 }
 
-/* ---- made of others ---- */
+/* ---- groups made of others ---- */
 
-/* those of @a first, in order, that are in the second (@a is_in) or are not; after them @a more of the second that are not in the first */
+/* The ranks of @a first, in order, that are in @a second (@a is_in) or are not, or all
+ * (@a is_first). Then, with @a is_more, the ranks of @a second that are not in @a first. */
 static MPI_Group combine(const keel_mpi_group_t *first, const keel_mpi_group_t *second, int is_first, int is_in,
                          int is_more, const char *call)
 {
@@ -349,7 +352,8 @@ DEFINE_COMBINE(union, 1, 0, 1)
 DEFINE_COMBINE(intersection, 0, 1, 0)
 DEFINE_COMBINE(difference, 0, 0, 0)
 
-/* the members of these numbers, in their order, or (@a is_left_out) the others in the group's */
+/* The members of the given numbers, in the given order; with @a is_left_out the other members, in
+ * group order. */
 static int pick(const keel_mpi_group_t *of, int n, const int picked[], int is_left_out, MPI_Group *newgroup,
                 const char *call)
 {
@@ -398,7 +402,7 @@ static int pick(const keel_mpi_group_t *of, int n, const int picked[], int is_le
 DEFINE_PICK(incl, 0)
 DEFINE_PICK(excl, 1)
 
-/* first, last and stride of each range, written out; NULL: one is wrong */
+/* Expands ranges of first, last and stride into numbers; NULL: a stride is 0. */
 static int *ranges_write_out(int n, int ranges[][3], int *count_p)
 {
     size_t count = 0, at = 0;
@@ -454,7 +458,8 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
         *newcomm = MPI_COMM_NULL;
         return MPI_SUCCESS;
     }
-    /* messages of the group alone, told apart by the tag: those of the communicator's own collectives are not negative */
+    /* messages among the group alone; the negative tag tells them apart from the communicator's
+     * collectives */
     among = (keel_mpi_comm_t){.size = members->size,
                               .rank = keel_mpi_group_index(members, keel_mpi.rank),
                               .members = (uint32_t *)members->ranks,

@@ -5,15 +5,16 @@
 
 #include <stdlib.h>
 
-/* what the first ranks tell each other of their groups, and they then their group */
+/* Exchanged by the first ranks, each about its own group. The list of ranks follows. */
 typedef struct {
     uint64_t size, context;
     uint64_t is_high;
 } leader_info_t;
 
-/* ---- between the first ranks of both groups ---- */
+/* ---- exchange between the first ranks of both groups ---- */
 
-/* which of two groups is the first where they have to agree without asking: the one whose first rank is less */
+/* Breaks ties between the groups without messages: the group with the lower first rank comes
+ * first. */
 static int is_first(const keel_mpi_comm_t *inter)
 {
     return inter->members[0] < inter->peers[0];
@@ -40,7 +41,8 @@ keel_mpi_coll_t keel_mpi_inter_across(const keel_mpi_coll_t *coll, const keel_mp
     return across;
 }
 
-/* what each group says to the other, by its first rank; known to all of both then. @a round is of the intercommunicator */
+/* Exchanges data between the groups by their first ranks, and broadcasts the remote group's data.
+ * @a coll belongs to the intercommunicator. */
 static void exchange(const keel_mpi_coll_t *coll, const void *mine, size_t bytes, void *theirs, size_t their_bytes)
 {
     const keel_mpi_comm_t *inter = coll->comm;
@@ -75,14 +77,16 @@ uint64_t keel_mpi_inter_context(const keel_mpi_comm_t *inter, const char *call)
     return is_first(inter) ? mine : theirs;
 }
 
-/* ---- making one ---- */
+/* ---- making intercommunicators ---- */
 
-/* the other group's first rank is @a leader, a rank of the job; the messages are told apart by the tag */
+/* Exchanges the groups with @a leader, a rank of the job and the first of the remote group. The tag
+ * tells concurrent calls apart. */
 static uint32_t *leaders_exchange(const keel_mpi_comm_t *local, const keel_mpi_comm_t *peer, uint32_t leader, int tag,
                                   leader_info_t *info)
 {
     static const char call[] = "MPI_Intercomm_create";
-    const int64_t mark = -1 - (int64_t)tag; /* those of the communicator's collectives are not negative */
+    /* tags of the communicator's collectives are not negative */
+    const int64_t mark = -1 - (int64_t)tag;
     leader_info_t mine = {local->size, 0, 0};
     uint32_t *remote;
 
@@ -169,7 +173,8 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     return keel_mpi_comm_make_of(of, of->size + of->peer_count, members, context, newintracomm, call);
 }
 
-/* takes over both groups; NULL where the caller is not in one that has another */
+/* Takes over both arrays. The communicator is MPI_COMM_NULL if the caller is no member, or the
+ * remote group is empty. */
 static int make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *members, uint32_t remote_size, uint32_t *remote,
                    uint64_t context, int is_member, MPI_Comm *newcomm, const char *call)
 {
@@ -228,7 +233,7 @@ int keel_mpi_inter_create(const keel_mpi_comm_t *of, uint32_t size, const uint32
     return make_of(of, size, members, remote_size, remote, context, is_member, newcomm, call);
 }
 
-/* ---- what it is ---- */
+/* ---- queries ---- */
 
 int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
@@ -260,7 +265,7 @@ int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     return MPI_SUCCESS;
 }
 
-/* nobody is started by another one */
+/* No process is spawned by another. */
 int MPI_Comm_get_parent(MPI_Comm *parent)
 {
     keel_mpi_begin("MPI_Comm_get_parent");

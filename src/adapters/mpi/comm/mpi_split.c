@@ -1,4 +1,4 @@
-/* Communicators of some of those that another one has. */
+/* Communicators of a subset of another one's members. */
 #include "mpi_arena.h"
 #include "comm/mpi_comm.h"
 #include "comm/mpi_group.h"
@@ -69,7 +69,8 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
                                       : keel_mpi_comm_split(of, color, key, newcomm, "MPI_Comm_split");
 }
 
-/* the first member whose memory is mapped here: the same for all whose memory is mapped at each other's */
+/* The first member with memory mapped here: the same result on all ranks that map each other's
+ * memory. */
 static int mapped_first(const keel_mpi_comm_t *of, const char *call)
 {
     int first = MPI_UNDEFINED;
@@ -77,7 +78,7 @@ static int mapped_first(const keel_mpi_comm_t *of, const char *call)
     for (uint32_t i = 0; i < of->size && first == MPI_UNDEFINED; i++) {
         first = (keel_mpi_arena_mapped(of->members[i], call) != NULL) ? (int)i : first;
     }
-    keel_mpi_startup_result(&first, sizeof(first)); /* a replacement may be elsewhere */
+    keel_mpi_startup_result(&first, sizeof(first)); /* a replacement may run on another node */
     return first;
 }
 

@@ -99,7 +99,8 @@ static void neighbours_room(keel_mpi_neighbours_t *neighbours, int in_count, int
     }
 }
 
-/* what goes to the one ahead comes there from the one after: in a ring of two both are the same rank */
+/* A message to the neighbour ahead arrives there as one from behind; in a ring of two ranks both
+ * neighbours are the same rank, so marks differ. */
 static void neighbours_cart(const keel_mpi_comm_t *comm, keel_mpi_neighbours_t *neighbours, const char *call)
 {
     const keel_mpi_topology_t *cart = comm->topology;
@@ -112,7 +113,7 @@ static void neighbours_cart(const keel_mpi_comm_t *comm, keel_mpi_neighbours_t *
     }
 }
 
-/* several edges between two ranks are taken in their order */
+/* Parallel edges between two ranks match in order. */
 void keel_mpi_neighbours_make(const keel_mpi_comm_t *comm, keel_mpi_neighbours_t *neighbours, const char *call)
 {
     const keel_mpi_topology_t *topology = comm->topology;

@@ -1,4 +1,5 @@
-/* Who is whose neighbour in a communicator: Cartesian grids, graphs, and graphs of which each rank knows its own part. */
+/* Topologies of a communicator: Cartesian grids, graphs, and distributed graphs, of which each rank
+ * knows its own edges. */
 #ifndef KEEL_MPI_TOPOLOGY_H_
 #define KEEL_MPI_TOPOLOGY_H_
 
@@ -6,21 +7,23 @@
 
 typedef struct keel_mpi_topology {
     int kind;                             /* MPI_CART, MPI_GRAPH or MPI_DIST_GRAPH */
-    int number;                           /* of dimensions, or of nodes */
+    int number;                           /* number of dimensions, or of nodes */
     int *dims, *periods;                  /* MPI_CART */
-    int *index, *edges;                   /* MPI_GRAPH, as MPI_Graph_create() has them */
+    int *index, *edges;                   /* MPI_GRAPH, as in MPI_Graph_create() */
     int in_count, out_count, is_weighted; /* MPI_DIST_GRAPH */
     int *in, *in_weights, *out, *out_weights;
 } keel_mpi_topology_t;
 
 keel_mpi_topology_t *keel_mpi_topology_make(int kind, const char *call);
-keel_mpi_topology_t *keel_mpi_topology_copy(const keel_mpi_topology_t *topology, const char *call); /* of NULL: NULL */
+/* NULL for NULL */
+keel_mpi_topology_t *keel_mpi_topology_copy(const keel_mpi_topology_t *topology, const char *call);
 void keel_mpi_topology_free(keel_mpi_topology_t *topology);
-/* allocated; @a from NULL: zeros */
+/* Returns an allocated copy; @a from NULL: zeros. */
 int *keel_mpi_ints_copy(const int *from, size_t count, const char *call);
 
-/* neighbours in the order of neighbourhood collectives: MPI_PROC_NULL where a grid ends. Allocated. Of a message to the i-th one
- * the mark tells it apart from others to the same rank: at the receiver it is the one that is expected. */
+/* Neighbours in the order of neighbourhood collectives, allocated; MPI_PROC_NULL beyond the end of
+ * a grid. The mark of the i-th neighbour tells its message apart from other messages to the same
+ * rank: the sender's out mark equals the in mark that the receiver expects. */
 typedef struct keel_mpi_neighbours {
     uint32_t in_count, out_count;
     int *in, *out;
@@ -29,7 +32,7 @@ typedef struct keel_mpi_neighbours {
 
 void keel_mpi_neighbours_make(const keel_mpi_comm_t *comm, keel_mpi_neighbours_t *neighbours, const char *call);
 void keel_mpi_neighbours_free(keel_mpi_neighbours_t *neighbours);
-/* of a grid: MPI_PROC_NULL beyond its end */
+/* A neighbour in a grid; MPI_PROC_NULL beyond the end. */
 int keel_mpi_cart_shifted(const keel_mpi_topology_t *cart, uint32_t rank, int dimension, int distance);
 
 #endif
