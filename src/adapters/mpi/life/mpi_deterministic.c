@@ -19,8 +19,8 @@ uint64_t keel_mpi_deterministic_flags(const char *call)
                                            : 0;
 }
 
-/* Logs and the way of messages follow from the promise in MPI_Init: who gives it with a window, before the restart point, has the job started anew
- * with it, which keelrun does. */
+/* The logs and the message protocol are chosen in MPI_Init. A window that asks for deterministic
+ * mode before the restart point therefore has keelrun launch the job again. */
 static void request_deterministic_mode(const char *value, const keel_mpi_comm_t *comm, const char *call)
 {
     static int is_reported;
@@ -38,7 +38,8 @@ static void request_deterministic_mode(const char *value, const keel_mpi_comm_t 
     }
 }
 
-/* before the restart point no death is recovered by logs that begin there, so what is taken back is said again behind it (mpi_restart.c) */
+/* Before the restart point no log that starts there recovers a death, so a withdrawal is declared
+ * again behind it (mpi_restart.c). */
 void keel_mpi_deterministic_apply_info(MPI_Info info, const keel_mpi_comm_t *comm, const char *call)
 {
     char value[MPI_MAX_INFO_VAL + 1] = "";

@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-static void *elsewhere; /* the variable by which another life freed one, which is not known */
+/* stands for the unknown variable in which the predecessor freed a handle */
+static void *elsewhere;
 
-/* true: it had @a from */
+/* True if the variable held @a from; it now holds @a to. */
 static int change(void *variable, const void *from, const void *to, size_t size)
 {
     if (!keel_mpi_is_live_variable(variable) || memcmp(variable, from, size) != 0) {
@@ -32,7 +33,7 @@ void keel_mpi_handle_vars_revive(keel_mpi_handle_vars_t *variables, int is_freed
         variables->freed_by = NULL;
         return;
     }
-    if (variables->freed_by == NULL) { /* a replacement has made it again */
+    if (variables->freed_by == NULL) { /* a replacement has made the handle again */
         variables->freed_by = change(variables->made_by, handle, none, size) ? variables->made_by : &elsewhere;
         variables->was_freed = 1;
     }

@@ -1,4 +1,4 @@
-/* Beginning and end, and what becomes of errors. */
+/* Start and end of the job, and fatal errors. */
 #include "life/mpi_singleton.h"
 #include "mpi_arena.h"
 #include "comm/mpi_attr.h"
@@ -24,7 +24,7 @@
 
 keel_mpi_t keel_mpi;
 
-/* ---- ends ---- */
+/* ---- fatal errors ---- */
 
 static void print_error(const char *call, const char *what)
 {
@@ -59,7 +59,7 @@ void keel_mpi_check(keel_status_t status, const char *call)
     keel_mpi_fatal(call, keel_status_string(status));
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
 static int init(int *argc, char ***argv, int required, int *provided, const char *call)
 {
@@ -76,7 +76,8 @@ static int init(int *argc, char ***argv, int required, int *provided, const char
         keel_mpi_fatal(call, keel_mpi.is_final ? "MPI_Finalize was called" : "it was called already");
     }
     keel_mpi_profiling_redirect();
-    if (getenv("KEEL_OPLOG_SIZE") == NULL && !keel_mpi.is_deterministic_mode) { /* nothing is logged */
+    if (getenv("KEEL_OPLOG_SIZE") == NULL && !keel_mpi.is_deterministic_mode) {
+        /* no accesses are logged */
         env[count++] = "KEEL_OPLOG_SIZE=1m";
     }
     if (getenv("KEEL_GETLOG_SIZE") == NULL && !keel_mpi.is_deterministic_mode) {
@@ -136,12 +137,13 @@ int MPI_Finalize(void)
     keel_mpi_stream_await_all("MPI_Finalize");
     keel_mpi_flush_all("MPI_Finalize");
     keel_mpi_coll_barrier(&coll);
-    keel_mpi.is_ending = 1; /* what the program has to be done at its end, by which it may call MPI still */
+    keel_mpi.is_ending = 1; /* callbacks of the program follow, and may still call MPI */
     keel_mpi_attr_finalize();
     keel_mpi_file_end_closed();
     keel_mpi_win_end_freed();
     keel_mpi_comm_end_freed();
-    if (!keel_mpi.is_deterministic_mode) { /* what these have sent, which the others take in this round */
+    if (!keel_mpi.is_deterministic_mode) {
+        /* messages of the callbacks; peers take them in this barrier */
         keel_mpi_stream_await_all("MPI_Finalize");
         coll = keel_mpi_coll_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Finalize");
         keel_mpi_coll_barrier(&coll);

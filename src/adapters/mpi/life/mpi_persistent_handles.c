@@ -1,7 +1,8 @@
 /*
- * Datatypes, groups, operations and their like are of the system's MPI, or of this process, and no checkpoint has them. Those that a program made on its way
- * to the restart point it has there again, in every life; so one that it frees later stays, and the variable that it was freed by has it
- * again when all go back to a checkpoint before that.
+ * Datatypes, groups, operations and similar handles live in the system's MPI or in this process, so
+ * no checkpoint contains them. Every life of a rank makes the same handles before the restart
+ * point. A handle that the program frees later is therefore kept, and a rollback to a checkpoint
+ * before the free puts it back into the variable that it was freed by.
  */
 #include "life/mpi_persistent_handles.h"
 
@@ -15,15 +16,15 @@
 
 typedef struct handles {
     keel_mpi_handle_vars_t variables;
-    uint64_t freed_at; /* number of the newest checkpoint by then */
+    uint64_t freed_at; /* number of checkpoints at the time */
     uint64_t number;   /* the same in every life */
     int is_late;       /* made after the restart point */
-    size_t size;       /* of a handle */
+    size_t size;       /* bytes of a handle */
     char handle[sizeof(void *)], none[sizeof(void *)];
 } persistent_handle_t;
 
 static keel_mpi_table_t handles;
-static uint64_t made; /* that are not late */
+static uint64_t made; /* handles that are not late */
 
 void keel_mpi_persistent_handle_add(uintptr_t handle, void *variable, const void *none, size_t size, const char *call)
 {
@@ -72,7 +73,7 @@ int keel_mpi_persistent_handle_keep(uintptr_t handle, void *variable, const void
     return 1;
 }
 
-/* whether a variable holds what was made since the checkpoint */
+/* True if the variable holds a handle made since the checkpoint. */
 static int has_late(const persistent_handle_t *one, const void *variable)
 {
     const persistent_handle_t *other = keel_mpi_table_find(
@@ -86,7 +87,7 @@ static void drop_late(void)
     for (size_t i = 0; i < handles.size;) {
         persistent_handle_t *one = handles.entries[i].object;
 
-        if (one != NULL && one->is_late) { /* another may stand here then */
+        if (one != NULL && one->is_late) { /* the removal may move another entry here */
             keel_mpi_table_remove(&handles, handles.entries[i].handle);
             free(one);
         } else {
@@ -134,7 +135,8 @@ void keel_mpi_persistent_handle_unmake(void)
     }
 DEFINE_FREE(Info, MPI_Info, MPI_INFO_NULL)
 
-/* the predefined one that MPI_Comm_get_errhandler() gives stands for one of Keel's, which has been let go there */
+/* MPI_Comm_get_errhandler() returns MPI_ERRORS_ARE_FATAL in place of Keel's own handler, with no
+ * reference to release. */
 int MPI_Errhandler_free(MPI_Errhandler *handler)
 {
     const MPI_Errhandler none = MPI_ERRHANDLER_NULL;
@@ -148,7 +150,7 @@ int MPI_Errhandler_free(MPI_Errhandler *handler)
                : PMPI_Errhandler_free(handler);
 }
 
-/* requests that are open may use it still */
+/* Open requests may still use the handle. */
 #define DEFINE_FREE_LATE(_kind, _type, _none, _takes)                                           \
     int MPI_##_kind##_free(_type *handle)                                                       \
     {                                                                                           \

@@ -1,14 +1,18 @@
-/* Handles other than those of communicators and windows that were made before the restart point: a rollback gives them back. */
+/* Handles made before the restart point, except communicators and windows. A freed handle is kept,
+ * so that a rollback can restore the handle. */
 #ifndef KEEL_MPI_PERSISTENT_HANDLES_H_
 #define KEEL_MPI_PERSISTENT_HANDLES_H_
 
 #include "mpi_state.h"
 
-/* @a variable: where it is put, NULL: not known; @a none: what stands there when it is freed */
+/* Registers a handle. @a variable: the variable that receives the handle; NULL: unknown. @a none:
+ * the variable's value after a free. */
 void keel_mpi_persistent_handle_add(uintptr_t handle, void *variable, const void *none, size_t size, const char *call);
-/* true: it was made before the restart point, and this is after it: the variable has none then, and the handle stays. Else it is to be freed. */
+/* Frees a handle as far as the program can see. True: the handle was made before the restart point
+ * and the call comes after it, so the handle is kept and *@a variable is none. False: the caller
+ * frees the handle. */
 int keel_mpi_persistent_handle_keep(uintptr_t handle, void *variable, const void *none, size_t size);
-/* those that were freed since the checkpoint whose tables are there again */
+/* After the arena is restored: restores the handles freed since that checkpoint. */
 void keel_mpi_persistent_handle_revive(void);
 void keel_mpi_persistent_handle_unmake(void);
 

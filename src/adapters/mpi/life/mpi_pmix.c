@@ -1,7 +1,8 @@
 /*
- * Open MPI alone, although Keel has joined the launcher's job: since version 5 Open MPI starts by PMIx_Init(), and libpmix, which
- * has one client a process, would make it a rank of Keel's job. These functions stand before those of libpmix. For callers
- * in Open MPI there is no server, so that it starts as a singleton; all other callers get the functions of libpmix.
+ * Keeps Open MPI a singleton although Keel has joined the launcher's job. Since version 5 Open MPI
+ * starts by PMIx_Init(), and libpmix, which has one client per process, would make it a rank of
+ * Keel's job. The functions below precede those of libpmix. Callers in Open MPI find no server, so
+ * Open MPI starts as a singleton; all other callers reach libpmix.
  */
 #define _GNU_SOURCE /* dladdr(), RTLD_NEXT */
 #include "life/mpi_singleton.h"
@@ -13,7 +14,7 @@
 
 #define PMIX_EXPORTED __attribute__((visibility("default")))
 
-/* True if the object that holds address belongs to Open MPI. */
+/* True if the object at this address belongs to Open MPI. */
 static int is_of_open_mpi(const void *address)
 {
     static const char *const names[] = {"libmpi", "libopen-pal", "libopen-rte", "mca_"};
@@ -34,8 +35,9 @@ static int is_of_open_mpi(const void *address)
 }
 
 /*
- * Defines _name(_arguments): _alone for Open MPI, else what libpmix returns for the values _passed. The function of libpmix is
- * looked up at the first call: it is NULL only if libpmix is not loaded, and then nobody else calls.
+ * Defines _name(_arguments): _alone for Open MPI, else the result of libpmix for the values
+ * _passed. The function of libpmix is looked up at the first call. The lookup fails only if libpmix
+ * is not loaded, and then Open MPI is the only caller.
  */
 #define FOR_OPEN_MPI(_name, _arguments, _passed, _alone)          \
     PMIX_EXPORTED pmix_status_t _name _arguments                  \
@@ -51,7 +53,7 @@ static int is_of_open_mpi(const void *address)
         return (theirs != NULL) ? theirs _passed : PMIX_ERR_INIT; \
     }
 
-/* Open MPI takes PMIX_ERR_UNREACH as the sign that it is alone; it needs a name all the same. */
+/* Open MPI takes PMIX_ERR_UNREACH as the sign of a singleton; it needs a name nevertheless. */
 static pmix_status_t start_alone(pmix_proc_t *proc)
 {
     if (proc != NULL) {
@@ -61,7 +63,8 @@ static pmix_status_t start_alone(pmix_proc_t *proc)
     return PMIX_ERR_UNREACH;
 }
 
-/* A directory for each kind of session, so that Open MPI makes and leaves none; nothing of a singleton lies there. */
+/* Names an existing directory for each kind of session, so Open MPI makes none and leaves none
+ * behind. A singleton puts nothing there. */
 static pmix_status_t get_alone(const char *key, pmix_value_t **value_p)
 {
     static const char *const keys[] = {PMIX_TMPDIR, PMIX_NSDIR, PMIX_PROCDIR};

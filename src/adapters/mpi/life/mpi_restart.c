@@ -1,11 +1,13 @@
 /*
- * A replacement is given the whole arena in MPI_Init, as the record and the tables are in it. Its own start-up may then write to its windows, as
- * it did in its first life, so what was restored is copied away, and put back at the restart point. There all ranks meet, those that rolled
- * back and those that are new, so nobody puts to memory that is yet to be put back.
+ * Without deterministic mode. A replacement gets the whole arena in MPI_Init, since the startup
+ * record and the tables lie in it. Its startup may then write to its windows, as in its first life,
+ * so MPI_Init copies the restored arena aside and the restart point puts the copy back. All ranks,
+ * rolled back and new, meet there, so no rank puts to memory that is yet to be restored.
  *
- * With the promise a replacement may be recovered alone, and others go on with it as soon as it has its memory. So it gets tables and
- * record alone in MPI_Init, from its image, and its memory at the restart point. There nobody meets but in keel_restore(): what ranks do there is the same
- * whether they rolled back to a checkpoint or never left it.
+ * With deterministic mode. A replacement may be recovered locally, and the others go on with it as
+ * soon as it has its memory. Such a replacement reads only the tables and the startup record from
+ * its image in MPI_Init, and restores its memory at the restart point. Ranks meet there only in
+ * keel_restore(): they behave alike whether they rolled back or never left the checkpoint.
  */
 #include "life/mpi_restart.h"
 
@@ -37,18 +39,19 @@ typedef struct region {
     unsigned id;
     void *address;
     size_t bytes;
-    uint64_t offset; /* of its image, a block of the arena */
+    uint64_t offset; /* of the saved copy, a block of the arena */
 } region_t;
 
-static region_t *regions; /* that are protected */
+static region_t *regions; /* protected memory */
 
 static struct {
-    keel_extent_t *extents; /* of what was copied away; NULL: nothing */
+    keel_extent_t *extents; /* extents of the copy; NULL: no copy */
     unsigned count;
     char *copy;
     int is_restarted;
-    unsigned long saves_every; /* 0: no barrier is a checkpoint */
-    const char *frame;         /* of the restart point: below it the stack is that of calls that a jump leaves */
+    unsigned long saves_every; /* 0: barriers take no checkpoints */
+    /* frame of the restart point; a jump leaves the calls with frames below */
+    const char *frame;
 } kept;
 
 static void stats_get(keel_stats_t *stats_p, const char *call)
@@ -63,7 +66,7 @@ static void restore(const char *call)
 
     do {
         status = keel_restore(keel_mpi.ctx);
-    } while (status == KEEL_ERR_ROLLED_BACK); /* by a death amid it */
+    } while (status == KEEL_ERR_ROLLED_BACK); /* a death during the restore */
     keel_mpi_check(status, call);
     stats_get(&stats, call);
     if (stats.generation == 0) {
@@ -115,7 +118,7 @@ static void image_get(uint64_t offset, size_t bytes, keel_status_t *status_p)
     }
 }
 
-/* tables and record */
+/* Reads the tables and the startup record. */
 static keel_status_t image_get_tables(void)
 {
     const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
@@ -128,7 +131,7 @@ static keel_status_t image_get_tables(void)
     return status;
 }
 
-/* all of one generation: what is decided may change amid it, also to that there is no checkpoint */
+/* Reads everything from one generation; a decision may meanwhile change it, even to none. */
 static void image_get_all(uint64_t generation)
 {
     keel_status_t status;
@@ -145,7 +148,7 @@ static void image_get_all(uint64_t generation)
     keel_mpi_check(status, "MPI_Init");
 }
 
-/* there is no checkpoint yet: one that is recovered alone does again all that it had done, where that was kept in Keel's logs */
+/* No checkpoint yet: a replacement recovered locally repeats all work, if Keel's logs cover it. */
 static void replay_from_start(void)
 {
     keel_stats_t stats;
@@ -215,7 +218,8 @@ static void set_extents(const char *call)
     free(extents);
 }
 
-/* who has something unsent tells all, for which a message would make others wait that never do */
+/* A rank with pending sends tells all others by a put; a message would make other ranks wait that
+ * never wait here. */
 static void announce_pending(uint64_t number, const char *call)
 {
     keel_mpi.hidden->pending_at = keel_mpi_ordered_has_pending() ? number : keel_mpi.hidden->pending_at;
@@ -226,7 +230,8 @@ static void announce_pending(uint64_t number, const char *call)
     }
 }
 
-/* what was unsent is sent behind gsyncs, when nobody takes anything, so it is the same whenever it is done again; it is taken behind the next */
+/* Pending messages are sent behind a gsync, when no rank takes any, so a replay sends the same
+ * ones. The next gsync makes them takeable. */
 static void drain_deterministic(const char *call)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
@@ -244,10 +249,10 @@ static void drain_deterministic(const char *call)
         }
         keel_mpi_ordered_push(call);
     } while (is_left);
-    keel_mpi_ordered_reset(1); /* all has been taken, and all know it */
+    keel_mpi_ordered_reset(1); /* all ranks know that all messages have been taken */
 }
 
-/* all that was sent has come when all have met and looked, and nobody sends until all have met again */
+/* All messages have arrived after a barrier and a poll; no rank sends before the next barrier. */
 static void drain(const char *call)
 {
     if (keel_mpi.is_deterministic_mode) {
@@ -265,7 +270,7 @@ static void drain(const char *call)
     }
 }
 
-/* what is in a checkpoint's way; NULL: nothing */
+/* The reason why a checkpoint cannot be taken; NULL: none. */
 static const char *checkpoint_obstacle(void)
 {
     const char *what = keel_mpi_win_checkpoint_obstacle();
@@ -309,7 +314,7 @@ void keel_mpi_checkpoint(void)
     checkpoint("keel_mpi_checkpoint");
 }
 
-/* all ranks have called as many barriers since they came to the restart point */
+/* All ranks have called equally many barriers since the restart point. */
 void keel_mpi_restart_barrier(void)
 {
     keel_mpi_coll_t coll;
@@ -359,7 +364,7 @@ jmp_buf *keel_mpi_restart_buffer(void)
     return keel_restart_buffer(keel_mpi.ctx);
 }
 
-/* of memory that is gone nothing is looked at */
+/* Unmapped memory is not accessed. */
 int keel_mpi_is_live_variable(const void *variable)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -371,7 +376,7 @@ int keel_mpi_is_live_variable(const void *variable)
     return (const char *)variable >= kept.frame || kept.frame - (const char *)variable > STACK_MAX;
 }
 
-/* what a handle is, NULL: no handle that another process has otherwise; MPICH's of MPI_COMM_WORLD are numbers that are the same everywhere */
+/* The kind of a process-specific handle, else NULL; MPICH's predefined communicators are not. */
 static const char *handle_kind(uintptr_t value)
 {
     const int is_fixed =
@@ -382,7 +387,7 @@ static const char *handle_kind(uintptr_t value)
                                                                     : NULL;
 }
 
-/* handles are made anew in each process: one that is restored would be none there */
+/* Each process makes its own handles, so a restored handle would be invalid. */
 static void refuse_handles(const region_t *region)
 {
     char text[128];
@@ -402,7 +407,8 @@ static void refuse_handles(const region_t *region)
     }
 }
 
-/* receives whose request was freed: a replacement has what is in the record, and what is sent later nowhere to put */
+/* Finishes receives with freed requests: a replacement gets the messages in the startup record, and
+ * could not place messages that arrive later. */
 static void record_freed(const char *call)
 {
     keel_mpi_request_hold_freed(1);
@@ -441,9 +447,9 @@ void keel_mpi_resume(void)
     }
     keel_mpi_request_finish_freed();
     keel_mpi.phase = KEEL_MPI_RUNS;
-    if (keel_restarted(
-            keel_mpi
-                .ctx)) { /* rolled back, or once more since MPI_Init; or with the promise, whose memory comes here */
+    if (keel_restarted(keel_mpi.ctx)) {
+        /* rolled back, or a second restart since MPI_Init, or deterministic mode, which
+                     * restores memory here */
         kept_forget();
         keel_mpi_request_drop();
         keel_mpi_mprobe_drop();

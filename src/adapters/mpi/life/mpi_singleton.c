@@ -6,15 +6,15 @@
 
 extern char **environ;
 
-/* how variables begin that it must not see */
+/* prefixes of variables to hide */
 static const char *const hidden[] = {"PMIX_",          "PMI_",          "OMPI_COMM_",    "OMPI_UNIVERSE",
                                      "OMPI_MCA_orte_", "OMPI_MCA_ess",  "OMPI_MCA_pmix", "ORTE_",
                                      "OMPI_MCA_osc=",  "OMPI_MCA_pml=", "OMPI_MCA_btl=", "PRTE_"};
 
 /*
- * Open MPI: alone, and with what needs no network for its windows of one. Version 4 has the settings of all rows. Version 5 refuses
- * to start with a component that it does not have, and has those of the first rows only; mpi_pmix.c makes it start alone.
- * MPICH is alone where nothing is said.
+ * Settings for Open MPI: a singleton with windows that need no network. Version 4 gets all rows.
+ * Version 5 refuses to start with a component that it does not have and gets the first rows only;
+ * mpi_pmix.c makes it a singleton. MPICH needs no settings.
  */
 static const char *const settings[][2] = {{"OMPI_MCA_btl", "self"},
                                           {"OMPI_MCA_pml", "ob1"},
@@ -35,7 +35,7 @@ static int is_hidden(const char *variable)
     return 0;
 }
 
-/* copies of the variables, "NAME\0VALUE"; NULL at the end */
+/* Removes the hidden variables and returns copies, "NAME\0VALUE", ending with NULL. */
 static char **take_away(void)
 {
     size_t count = 0, at = 0;
@@ -67,7 +67,7 @@ static void put_back(char **taken)
     free(taken);
 }
 
-/* Of the running library: versions 4 and 5 of Open MPI have the same soname. */
+/* Asks the running library: versions 4 and 5 of Open MPI have the same soname. */
 static size_t count_settings(void)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -87,7 +87,8 @@ int keel_mpi_singleton_init(int *argc, char ***argv, int required, int *provided
     for (size_t i = 0; i < count; i++) {
         setenv(settings[i][0], settings[i][1], 1);
     }
-    /* looked for with the first file: that one needs a directory, which one that is alone has not */
+    /* The component for shared file pointers needs a session directory, which a singleton does not
+     * have. */
     setenv("OMPI_MCA_sharedfp", "^sm", 0);
     code = PMPI_Init_thread(argc, argv, required, provided);
     for (size_t i = 0; i < count; i++) {

@@ -27,12 +27,12 @@ int keel_mpi_startup_is_full(void)
     return keel_mpi.hidden->startup_used > keel_mpi.hidden->startup_bytes;
 }
 
-/* a record that is full stays so: prefix_used is then more than there is room */
+/* A full record stays full: startup_used then exceeds the capacity. */
 static void record(const void *data, size_t bytes)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
 
-    if (hidden->startup == 0) { /* its own block */
+    if (hidden->startup == 0) { /* the allocation of the record itself */
         return;
     }
     if (keel_mpi_startup_is_full() || bytes > hidden->startup_bytes - hidden->startup_used) {

@@ -1,7 +1,9 @@
 #define _GNU_SOURCE /* SYS_tgkill */
 /*
- * The others, Keel's own service thread too, are found in /proc/self/task and sent a signal, whose handler waits. The list is read again until it
- * holds nobody new. One that has the signal blocked cannot be stopped. No memory is allocated: who stands still may hold the lock of that.
+ * The other threads, Keel's service thread included, are found in /proc/self/task and get a signal;
+ * the handler waits. The list is read again until no new thread appears. A thread that blocks the
+ * signal cannot be stopped. Nothing here allocates memory: a stopped thread may hold the
+ * allocator's lock.
  */
 #include "life/mpi_stop_world.h"
 
@@ -24,7 +26,7 @@ typedef struct {
     unsigned short length;
     unsigned char type;
     char name[];
-} entry_t; /* as the kernel has it */
+} entry_t; /* as the kernel writes it */
 
 static atomic_int is_stopped, stopped_count;
 
@@ -42,7 +44,7 @@ static void stop_handler(int number)
     atomic_fetch_sub(&stopped_count, 1);
 }
 
-/* what a thread blocks is a number of 16 digits in its status */
+/* The status file shows a thread's blocked signals as 16 hexadecimal digits. */
 static int is_blocked(pid_t thread)
 {
     char path[64], text[4096];
@@ -72,7 +74,7 @@ static int is_among(const pid_t *threads, int count, pid_t thread)
     return 0;
 }
 
-/* signals those that were not yet; how many they are */
+/* Signals the threads not signalled yet; returns the number of all signalled threads. */
 static int signal_others(pid_t *threads, int count)
 {
     char room[4096] __attribute__((aligned(8)));
@@ -96,7 +98,7 @@ static int signal_others(pid_t *threads, int count)
     return count;
 }
 
-/* those that were signalled and have not ended */
+/* Number of signalled threads that have not ended. */
 static int count_alive(const pid_t *threads, int count)
 {
     int number = 0;
@@ -107,7 +109,7 @@ static int count_alive(const pid_t *threads, int count)
     return number;
 }
 
-/* the handler stays: a thread that has the signal blocked may get it at any later time */
+/* The handler stays installed: a thread that blocks the signal may get it much later. */
 void keel_mpi_stop_world_begin(void)
 {
     const struct sigaction action = {.sa_handler = stop_handler, .sa_flags = SA_RESTART};
