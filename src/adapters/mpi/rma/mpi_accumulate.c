@@ -1,9 +1,10 @@
 /*
- * Accumulates, atomic for each element and in the order of their calls. Where all members of the window have its memory mapped, without the
- * promise, the caller does it in place, and has the word of the target's block that says so meanwhile. Else what Keel's atomics and accumulates
- * know is done by them, and all else is read, done and put back by the caller, who has that word. Which of these it is depends on
- * the window, the type, the operation and the alignment alone, so those that may meet, by MPI's rule of the same operation or MPI_NO_OP, go
- * one way.
+ * Accumulates are atomic per element and take effect in program order. If all members have the
+ * window mapped (never in deterministic mode), the caller works in place, holding the accumulate
+ * word of the target's guard. Otherwise Keel's atomics and accumulates do what they support, and
+ * the caller reads, computes and writes the rest, holding that word. The choice depends only on the
+ * window, the type, the operation and the alignment. Concurrent accumulates to one element use the
+ * same operation or MPI_NO_OP, by MPI's rule, so all of them take the same path.
  */
 #include "mpi_arena.h"
 #include "p2p/mpi_channel.h"
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- by who has the target's word ---- */
+/* ---- holding the target's word ---- */
 
 static uint64_t word_of(const keel_mpi_target_t *target)
 {
@@ -41,11 +42,12 @@ static void word_lock(const keel_mpi_target_t *target)
 
 static void word_unlock(const keel_mpi_target_t *target)
 {
-    keel_mpi_fence(target->call); /* after what was put */
+    keel_mpi_fence(target->call); /* after the preceding puts */
     keel_mpi_atomic(KEEL_ATOMIC_SWAP, target->rank, word_of(target), sizeof(uint64_t), 0, 0, NULL, target->call);
 }
 
-/* @a into = @a packed op @a old, all packed; elements whose packed form is not their form in memory are unpacked for that */
+/* @a old = @a packed op @a old, all packed. Elements with a different form in memory are unpacked
+ * for the operation. */
 static void combine(const keel_mpi_target_t *target, const char *packed, char *old, MPI_Op op)
 {
     const MPI_Datatype basic = target->layout->basic;
@@ -73,7 +75,8 @@ static void combine(const keel_mpi_target_t *target, const char *packed, char *o
     free(inout);
 }
 
-/* packed bytes to the places of the target's elements, but for those that are done (NULL: none is), and from there */
+/* Move packed bytes to the target's elements, except elements that are done (NULL: none), and
+ * back. */
 typedef struct {
     void (*get)(const keel_mpi_target_t *target, void *packed);
     void (*put)(const keel_mpi_target_t *target, const void *packed, const char *done);
@@ -82,10 +85,10 @@ typedef struct {
 typedef struct {
     const keel_mpi_target_t *target;
     const char *packed, *done;
-    size_t at; /* packed bytes before what comes next */
+    size_t at; /* packed bytes before the next chunk */
 } remaining_t;
 
-/* what of it belongs to elements that are not done */
+/* Puts the bytes of the chunk that belong to elements not done. */
 static int put_remaining(void *user, ptrdiff_t offset, size_t length)
 {
     remaining_t *remaining = user;
@@ -118,7 +121,7 @@ static void put_by_keel(const keel_mpi_target_t *target, const void *packed, con
 
 static const move_ops_t by_keel = {keel_mpi_target_get, put_by_keel};
 
-/* with the target's word; @a old has room for what was there, and is left so */
+/* Holding the target's word: reads the elements to @a old and writes the results. */
 static void exchange(const keel_mpi_target_t *target, const move_ops_t *ops, const void *packed, char *old, MPI_Op op,
                      const char *done)
 {
@@ -139,7 +142,7 @@ static void exchange(const keel_mpi_target_t *target, const move_ops_t *ops, con
     free(sum);
 }
 
-/* ---- what is right ---- */
+/* ---- checks ---- */
 
 static int is_predefined(MPI_Op op)
 {
@@ -148,8 +151,9 @@ static int is_predefined(MPI_Op op)
            op == MPI_MINLOC || op == MPI_MAXLOC;
 }
 
-/* tried on one element of nothing, before what others would see half done; it is the window's error handler's affair, and none of those that
- * the system's MPI would call */
+/* Tries the operation on a zeroed element before others could see a half-done result. The error
+ * belongs to the window's error handler, so the handlers that the system's MPI would call are
+ * suspended. */
 static int is_applicable(const keel_mpi_target_t *target, MPI_Op op)
 {
     const MPI_Comm asked[2] = {MPI_COMM_WORLD, MPI_COMM_SELF};
@@ -198,10 +202,10 @@ typedef struct {
     const keel_mpi_target_t *target;
     MPI_Op op;
     const char *packed;
-    char *fetched; /* NULL: nothing is */
+    char *fetched; /* NULL: nothing is fetched */
 } in_place_t;
 
-/* whole elements: these have no gaps */
+/* The type has no gaps, so a chunk consists of whole elements. */
 static int chunk_in_place(void *user, ptrdiff_t offset, size_t length)
 {
     in_place_t *in_place = user;
@@ -254,7 +258,7 @@ static void get_in_place(const keel_mpi_target_t *target, void *packed)
 
 static void put_in_place(const keel_mpi_target_t *target, const void *packed, const char *done)
 {
-    (void)done; /* there are none */
+    (void)done; /* no element is done yet */
     (void)keel_mpi_target_each(target, put_in, &(in_place_t){.target = target, .packed = packed});
 }
 
@@ -287,7 +291,7 @@ static void do_in_place(const keel_mpi_target_t *target, const void *packed, cha
 
 /* ---- calls ---- */
 
-/* what there was is left at @a fetched, where that is not NULL */
+/* Old values go to @a fetched unless NULL. */
 static void accumulate(keel_mpi_target_t *target, const void *packed, char *fetched, MPI_Op op)
 {
     const size_t size = target->layout->basic_size, bytes = target->layout->size * target->count;
@@ -318,7 +322,7 @@ static void accumulate(keel_mpi_target_t *target, const void *packed, char *fetc
     free(done);
 }
 
-/* into @a result, at once where its elements have no gaps */
+/* Fetches into @a result, directly if its elements have no gaps. */
 static void fetch(const keel_mpi_origin_t *result, keel_mpi_target_t *target, const void *packed, MPI_Op op)
 {
     const keel_mpi_layout_t *layout = keel_mpi_layout_of(result->type);

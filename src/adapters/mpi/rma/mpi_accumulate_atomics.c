@@ -1,11 +1,13 @@
 /*
- * Keel's atomics of words of 4 and 8 bytes are logged, and so are its accumulates of such integers, which are such atomics, where nothing is
- * fetched; of others no log has anything: from the first one on every death is a rollback. With the promise a few that are fetched are atomics,
- * too. All are atomic against each other, so elements that meet may go either way. A type goes this way with all operations that it has,
- * or with none.
+ * Keel logs atomics on words of 4 and 8 bytes, and accumulates on such integers without a fetch,
+ * since these are atomics too. Other accumulates are in no log: after the first such call every
+ * death is a rollback. In deterministic mode a few fetched elements go as atomics, too. Atomics and
+ * accumulates are atomic against each other, so concurrent accesses to an element may mix both. A
+ * type goes this way with all operations or with none.
  *
- * Whether it is an element's way is its own place's affair, whatever else is done by the same call: who does something to it alone goes the same
- * way. Pairs with a gap, between their two numbers or behind them, are packed without it, and Keel's are as in memory.
+ * The choice depends on the place of the element alone, not on the rest of the call, so another
+ * call on the element alone chooses alike. Pairs with a gap between or behind the numbers are
+ * packed without the gap, while Keel's elements have the form in memory.
  */
 #include "rma/mpi_accumulate_atomics.h"
 
@@ -22,12 +24,12 @@ typedef struct {
     keel_op_t op;
     keel_type_t type;
     size_t size;
-    keel_atomic_op_t atomic; /* MPI_NO_OP is adding 0; KEEL_ATOMIC_LAST: by accumulates */
-    const char *packed;      /* NULL: of MPI_NO_OP */
-    char *fetched;           /* NULL: nothing is */
+    keel_atomic_op_t atomic; /* MPI_NO_OP adds 0; KEEL_ATOMIC_LAST: use accumulates */
+    const char *packed;      /* NULL for MPI_NO_OP */
+    char *fetched;           /* NULL: nothing is fetched */
 } elements_t;
 
-/* KEEL_OP_LAST: none */
+/* KEEL_OP_LAST: not supported. */
 static keel_op_t op_of(MPI_Op op)
 {
     return (op == MPI_SUM)       ? KEEL_OP_SUM
@@ -99,18 +101,19 @@ static int chunk(void *user, ptrdiff_t offset, size_t length)
     return 1;
 }
 
-/* ---- one by one ---- */
+/* ---- element by element ---- */
 
 #define NOWHERE UINT64_MAX
 
 typedef struct {
     const keel_mpi_target_t *target;
     const keel_mpi_layout_t *basic;
-    unsigned run; /* that comes next, and what is done of it already */
+    unsigned run; /* the next run, and the bytes of the run seen so far */
     size_t done;
     size_t count;
-    uint64_t *
-        places; /* of elements, the last one may be half there; NOWHERE: it is not aligned to its extent, or in parts that lie apart */
+    /* per element, the last one possibly incomplete; NOWHERE: not aligned to its extent, or in
+     * parts that lie apart */
+    uint64_t *places;
 } places_t;
 
 static int places_add(void *user, ptrdiff_t offset, size_t length)
@@ -138,7 +141,7 @@ static int places_add(void *user, ptrdiff_t offset, size_t length)
     return 1;
 }
 
-/* @a values and @a results are as in memory; the latter NULL: nothing is fetched */
+/* @a values and @a results have the form in memory; @a results NULL: nothing is fetched. */
 static void combine_places(const elements_t *elements, const places_t *places, const char *values, char *results)
 {
     const size_t extent = (size_t)places->basic->extent;
@@ -158,7 +161,7 @@ static void combine_places(const elements_t *elements, const places_t *places, c
     }
 }
 
-/* packed ones of those that were fetched, as in memory */
+/* Packs the fetched elements, which have the form in memory. */
 static void take_results(const elements_t *elements, const places_t *places, const char *results)
 {
     const void *packed;
@@ -172,7 +175,7 @@ static void take_results(const elements_t *elements, const places_t *places, con
     free(room);
 }
 
-/* which are done; NULL: none is */
+/* Marks the elements done; *@a done_p is the number of marks. */
 static char *marks_of(const places_t *places, size_t *done_p)
 {
     char *marks = calloc(places->count, 1);

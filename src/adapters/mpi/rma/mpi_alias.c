@@ -1,9 +1,10 @@
 #define _GNU_SOURCE /* memfd_create, mremap */
 /*
- * A page becomes one of the arena by a second mapping of the arena's page at the program's address. Where the arena is private memory (no
- * other process of the node maps it), both become mappings of a file of their own. The stack may be among the pages, so that is done on
- * another one; and what other threads write there meanwhile would be lost, so they stand still. Pages come back when no window has them. At a rollback all come
- * back before the arena's return and are mapped anew after it, elsewhere, as a replacement's memory may lie otherwise in its pages.
+ * An alias is a second mapping of the arena's pages at the program's address. If the arena is
+ * private (no other process maps it), both become mappings of a new file. The stack may be among
+ * the pages, so move() runs on another stack; other threads are stopped, since their writes would
+ * be lost. Pages without a window return to the program. A rollback returns all pages before the
+ * arena is restored and maps them elsewhere after, as a replacement's pages may differ.
  */
 #include "rma/mpi_alias.h"
 
@@ -23,17 +24,17 @@ typedef struct alias {
     char *pages;
     size_t length;
     uint64_t offset; /* of a block of the arena */
-    unsigned uses;   /* parts that lie in it */
+    unsigned uses;   /* parts in this alias */
 } alias_t;
 
-/* what of a window's memory lies in one alias, or is told to */
+/* The part of a region in one alias. */
 typedef struct part {
-    size_t at, bytes;      /* of the whole */
+    size_t at, bytes;      /* offset in the region */
     alias_t *alias;        /* NULL: not mapped */
-    uint64_t image_offset; /* its offset when it was made; in a replacement that of its predecessor */
+    uint64_t image_offset; /* first offset in the arena; a replacement keeps the predecessor's */
 } part_t;
 
-/* memory of one window; one that was made before the restart point is remembered when it is removed, as a rollback has it again */
+/* Memory of a window. Regions made before the restart point stay listed for rollbacks. */
 typedef struct region {
     struct region *next;
     char *address;
@@ -42,21 +43,21 @@ typedef struct region {
     part_t *parts;
     size_t count;
     int is_late; /* made after the restart point */
-    int is_back; /* at a rollback: the image has it */
+    int is_back; /* during a rollback: the image has the region */
 } region_t;
 
 static alias_t *aliases;
-static region_t *regions, **regions_end = &regions; /* as they were made */
-static uint64_t made;                               /* wholes, in this life */
+static region_t *regions, **regions_end = &regions; /* in order of creation */
+static uint64_t made;                               /* regions made in this life */
 
-/* what is done on the other stack: nothing else, and no call that might not be on it */
+/* Arguments of move(), which must not call code that needs the program's own stack. */
 static struct {
     ucontext_t back, there;
     char stack[64 << 10] __attribute__((aligned(16)));
     char *pages, *block; /* of the program, and of the arena */
     size_t length;
-    int is_shared; /* the arena is mapped by others, or may be */
-    int is_back;   /* the program's pages become its own again */
+    int is_shared; /* other processes map the arena, or may do so */
+    int is_back;   /* the pages return to the program */
     int is_done;
 } moving;
 
@@ -65,13 +66,13 @@ static uintptr_t page_bytes(void)
     return (uintptr_t)sysconf(_SC_PAGESIZE);
 }
 
-/* the functions are hooked by UCX, which takes locks there, and whose mremap() fails for pages that it does not know */
+/* UCX hooks these functions: hooks take locks, and mremap() fails for pages unknown to UCX. */
 static int map(char *at, int flags, int fd)
 {
     return syscall(SYS_mmap, at, moving.length, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd, 0L) == (long)at;
 }
 
-/* by a file for both */
+/* Maps one new file at both places. */
 static int map_file(void)
 {
     const int fd = memfd_create("keel-mpi", MFD_CLOEXEC);
@@ -108,7 +109,7 @@ static void move(void)
     moving.is_done = moving.is_back ? map_back() : moving.is_shared ? map_again() : map_file();
 }
 
-/* only what is shared can be mapped a second time */
+/* Only shared memory can be mapped a second time. */
 static int arena_is_shared(void)
 {
     const size_t page = page_bytes();
@@ -141,7 +142,7 @@ static void move_elsewhere(char *pages, char *block, size_t length, int is_back,
     }
 }
 
-/* the first one that has these pages, or some of them */
+/* The first alias that overlaps the pages. */
 static alias_t *alias_find(const char *pages, size_t length)
 {
     alias_t *first = NULL;
@@ -155,7 +156,7 @@ static alias_t *alias_find(const char *pages, size_t length)
     return first;
 }
 
-/* @a block: of the arena, that the pages had before; 0: a new one. NULL: there is no room. */
+/* @a block: the pages' former block of the arena; 0: a new one. NULL: no room. */
 static alias_t *alias_try(char *pages, size_t length, uint64_t block, const char *call)
 {
     const uint64_t offset = (block != 0) ? block : keel_mpi_arena_alloc_alias(length, page_bytes());
@@ -173,7 +174,7 @@ static alias_t *alias_try(char *pages, size_t length, uint64_t block, const char
     return alias;
 }
 
-/* of fewer of the pages, where the arena has no room for all of them in one piece */
+/* Halves the number of pages until the arena has room for a block. */
 static alias_t *alias_make(char *pages, size_t length, const char *call)
 {
     alias_t *alias;
@@ -229,7 +230,7 @@ static part_t *part_add(region_t *region, size_t at, size_t bytes, const char *c
     return &parts[region->count++];
 }
 
-/* what lies in an alias that is there, or is to be one of its own, up to the next that is */
+/* Makes the part at this offset, in an existing alias or in a new one up to the next alias. */
 static part_t *part_make(region_t *region, size_t at, const char *call)
 {
     char *address = region->address + at, *pages = first_page(address), *end = end_page(address, region->bytes - at);
@@ -250,7 +251,7 @@ static part_t *part_make(region_t *region, size_t at, const char *call)
     return part;
 }
 
-/* with the promise others go on to use the place that the predecessor told them, so a replacement has its pages there from the beginning */
+/* In deterministic mode a replacement uses the predecessor's place at once, as others do. */
 static void part_map_again(const region_t *region, part_t *part, const char *call)
 {
     char *address = region->address + part->at, *pages = first_page(address), *end = end_page(address, part->bytes);
@@ -268,7 +269,7 @@ static void part_map_again(const region_t *region, part_t *part, const char *cal
     alias->uses++;
 }
 
-/* ---- wholes ---- */
+/* ---- regions ---- */
 
 static int is_mapped(const region_t *region)
 {
@@ -285,7 +286,7 @@ static void region_map(region_t *region, const char *call)
 
 static void region_unmap(region_t *region)
 {
-    if (is_mapped(region)) { /* else what the image has is another life's */
+    if (is_mapped(region)) { /* else the image's ranges belong to another life */
         keel_mpi_arena_hide(region->id);
     }
     for (size_t i = 0; i < region->count; i++) {
@@ -351,7 +352,7 @@ uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call)
             record[1] = part->image_offset;
         }
         keel_mpi_startup_result(record, sizeof(record));
-        if (keel_mpi_is_replaying()) { /* cut as it was */
+        if (keel_mpi_is_replaying()) { /* divided as in the predecessor */
             part_t *part = part_add(region, at, record[0], call);
 
             part->image_offset = record[1];
@@ -455,7 +456,7 @@ void keel_mpi_alias_check(const char *call)
     }
 }
 
-/* the pages of all that are to be mapped, those that touch, as one, where the arena has room for that: what follows each other there is one segment */
+/* Maps adjacent regions as a single alias, hence a single segment, if the arena has room. */
 static void map_run(const region_t *first)
 {
     char *begin = first_page(first->address), *end = end_page(first->address, first->bytes);

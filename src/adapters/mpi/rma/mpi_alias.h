@@ -1,15 +1,17 @@
-/* Pages of the program's own memory that are pages of the arena, too: for windows over memory that the program has. */
+/* Aliases: pages of the program's own memory that are also pages of the arena, for windows over
+ * existing memory. */
 #ifndef KEEL_MPI_ALIAS_H_
 #define KEEL_MPI_ALIAS_H_
 
 #include "mpi_state.h"
 
-/* bytes of memory that lie in the arena one after the other, as the whole does not where a page of it was in another window before */
+/* Bytes that are contiguous in the arena. A region has several segments if another window already
+ * held some of its pages. */
 typedef struct keel_mpi_segment {
-    uint64_t at; /* from the whole's begin; of what is attached to a dynamic window the address */
+    uint64_t at; /* offset in the region; in a dynamic window the address */
     uint64_t bytes, offset;
-    uint64_t id;   /* of the whole */
-    uint64_t seal; /* of these: what is read while it is changed has another one */
+    uint64_t id;   /* of the region */
+    uint64_t seal; /* checksum of the fields above; a torn read does not match it */
 } keel_mpi_segment_t;
 
 static inline uint64_t keel_mpi_segment_seal(const keel_mpi_segment_t *segment)
@@ -19,23 +21,29 @@ static inline uint64_t keel_mpi_segment_seal(const keel_mpi_segment_t *segment)
 }
 
 /*
- * That memory, none of the arena's, becomes part of it, with its contents: an id. In a replacement, before its restart point, it is
- * told to lie where it lay, and nothing is done: its memory may lie otherwise, and gets its place at the restart point. With the
- * promise it has that place at once, or the job is started anew.
+ * Makes memory outside the arena part of the arena, with its contents, and returns the id of the
+ * region. A replacement without deterministic mode only records, before its restart point, where
+ * the region lay; its memory may lie differently in pages and is mapped at the restart point. In
+ * deterministic mode the region must have its old place at once, or the job is launched again.
  */
 uint64_t keel_mpi_alias_add(void *address, size_t bytes, const char *call);
-/* where it lies now, in the order of addresses; @a segments NULL: how many there are; 0: it is not mapped */
+/* Current segments in the order of addresses, and their number; @a segments NULL: the number alone.
+ * 0: not mapped. */
 size_t keel_mpi_alias_segments(uint64_t id, keel_mpi_segment_t *segments);
-/* the pages come back */
+/* Gives the pages back to the program. */
 void keel_mpi_alias_remove(uint64_t id);
-/* whether there is one that was made after the restart point */
+/* True if a region was made after the restart point. */
 int keel_mpi_alias_is_late(void);
 
-/* at a rollback, before the arena's return: all pages come back, and what was made after the restart point is forgotten */
+/* At a rollback, before the arena is restored: gives all pages back and forgets regions made after
+ * the restart point. */
 void keel_mpi_alias_unmap(void);
-/* and after it: what belongs to the image is put to the program's memory, and that to a new place in the arena */
+/* At a rollback, after the arena is restored: copies the image's contents to the program's memory
+ * and maps the regions at new places in the arena. */
 void keel_mpi_alias_map(void);
-/* with the promise, where pages stay where they are: of what was made after the restart point, before the return; and after it, whether all is mapped */
+/* In deterministic mode pages stay in place. drop_late() runs before the arena is restored, for
+ * regions made after the restart point. check() runs after, and launches the job again unless all
+ * regions of the image are mapped. */
 void keel_mpi_alias_drop_late(void);
 void keel_mpi_alias_check(const char *call);
 

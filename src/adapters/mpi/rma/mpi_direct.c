@@ -1,8 +1,10 @@
 /*
- * Safety. Nothing here is logged: without the promise every death is a rollback, and all that is stored lies in arenas, or in memory of the
- * program that is mapped there, and goes back with them. What a dead process left stays mapped until the job has rolled back, and where
- * another one's memory is afterwards is looked up again before the first access. Who dies with a word that excludes others leaves it so; the
- * others come to know of the death in their waits, and find the word as the checkpoint has it.
+ * Safety. No log has these accesses. Direct accesses happen only outside deterministic mode, where
+ * every death is a rollback, and all stored data lies in arenas or in program memory mapped there,
+ * so the data rolls back, too. Memory of a dead process stays mapped until the job has rolled back;
+ * the place of a rank's memory is then looked up again before the first access. A rank may die
+ * while holding a word that excludes others. The others notice the death in their waits, and the
+ * rollback restores the word.
  */
 #define _GNU_SOURCE /* CPU_COUNT() */
 #include "rma/mpi_direct.h"
@@ -73,7 +75,8 @@ int keel_mpi_direct_find(const void *address, size_t bytes, uint32_t *rank_p, ui
 
 void keel_mpi_direct_copy_parts(char *to, const char *from, size_t bytes)
 {
-    if (to < from + bytes && from < to + bytes) { /* what parts put there may be yet to be read */
+    if (to < from + bytes && from < to + bytes) {
+        /* with overlap, a chunk could overwrite bytes not read yet */
         memmove(to, from, bytes);
         return;
     }
@@ -96,7 +99,8 @@ static keel_mpi_barrier_t *barrier_of(const keel_mpi_win_t *win, uint32_t member
     return (keel_mpi_barrier_t *)(keel_mpi_direct(win->comm->members[member]) + win->places[member].barrier);
 }
 
-/* until each of some is there, who have met those before them: counts grow, so who is ahead writes nothing that is still looked for */
+/* A dissemination barrier. Counts only grow, so a rank ahead of others overwrites no count still
+ * waited for. */
 void keel_mpi_direct_barrier(const keel_mpi_win_t *win, const char *call)
 {
     const uint32_t size = win->comm->size, rank = win->comm->rank;

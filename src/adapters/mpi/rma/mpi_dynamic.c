@@ -9,11 +9,11 @@
 
 enum { ATTACHED_MAX = 4096 };
 
-/* ids of entries; all others are of memory of the program's own */
+/* ids of entries; every other id is a region of the program's own memory */
 #define NOTHING  UINT64_C(0)
 #define OF_ARENA UINT64_MAX
 
-/* entries stay where they are, since others may look meanwhile, for what else is attached */
+/* Entries keep their places, since other ranks may read the table at any time. */
 typedef struct {
     uint64_t count;
     keel_mpi_segment_t entries[ATTACHED_MAX];
@@ -32,7 +32,7 @@ uint64_t keel_mpi_dynamic_make(const char *call)
     return offset;
 }
 
-/* NULL: there is no room */
+/* NULL: no room. */
 static keel_mpi_segment_t *entry_find(table_t *table)
 {
     for (uint64_t i = 0; i < table->count; i++) {
@@ -52,7 +52,7 @@ static void entry_store(keel_mpi_segment_t *entry, const keel_mpi_segment_t *seg
     __atomic_store_n(&entry->seal, keel_mpi_segment_seal(segment), __ATOMIC_RELAXED);
 }
 
-/* the table ends with one that is in use */
+/* The last entry of the table is always in use. */
 static void entry_clear(table_t *table, keel_mpi_segment_t *entry)
 {
     uint64_t count = table->count;
@@ -64,7 +64,7 @@ static void entry_clear(table_t *table, keel_mpi_segment_t *entry)
     __atomic_store_n(&table->count, count, __ATOMIC_RELEASE);
 }
 
-/* all that was attached with that one */
+/* Detaches all segments of the memory that the entry belongs to. */
 static void memory_detach(table_t *table, keel_mpi_segment_t *entry)
 {
     const uint64_t id = entry->id;
@@ -93,7 +93,8 @@ void keel_mpi_dynamic_remove(const keel_mpi_win_t *win)
     keel_mpi_arena_free(win->places[win->comm->rank].attached);
 }
 
-/* where it is mapped the table is looked at where it lies; before the restart point the record has what was read */
+/* Reads the table in place if it is mapped. Before the restart point the startup record keeps the
+ * values read. */
 const keel_mpi_segment_t *keel_mpi_dynamic_table(const keel_mpi_win_t *win, uint32_t target, size_t *count_p,
                                                  const char *call)
 {
@@ -167,7 +168,7 @@ static int attach_own(table_t *table, char *base, size_t size)
     return is_done;
 }
 
-/* false: there are too many */
+/* False: too many entries. */
 static int attach(table_t *table, char *base, size_t size)
 {
     if (size > 0 && !keel_mpi_arena_contains(base, size)) {

@@ -1,4 +1,5 @@
-/* Epochs of many: fences, and post, start, complete, wait, by messages of the window's own communicator. */
+/* Active-target epochs: fences, and post, start, complete, wait by messages on the window's private
+ * communicator. */
 #include "mpi_arena.h"
 #include "p2p/mpi_channel.h"
 #include "rma/mpi_direct.h"
@@ -60,7 +61,8 @@ int MPI_Win_fence(int assert, MPI_Win win)
     return MPI_SUCCESS;
 }
 
-/* a copy, as the program may free the group; NULL after an error, whose code is set */
+/* Copies a group, since the program may free it. NULL: an error was raised, with its code in
+ * *@a code_p. */
 static const keel_mpi_group_t *group_keep(MPI_Group handle, const keel_mpi_win_t *win, const char *call, int *code_p)
 {
     const keel_mpi_group_t *group = keel_mpi_group_of(handle);

@@ -1,11 +1,14 @@
 /*
- * Locks of windows: one word per member, in the arena of the member (mpi_lock_word.h). Under MPI_Win_lock_all the word of a member is taken
- * at the first access to the member, so an unused lock costs nothing. The record of held locks lies in the arena as the words do, so a
- * rollback restores both.
+ * Locks of windows: one word per member, in the arena of the member (mpi_lock_word.h). Under
+ * MPI_Win_lock_all the word of a member is taken at the first access to the member, so an unused
+ * lock costs nothing. The record of held locks lies in the arena as the words do, so a rollback
+ * restores both.
  *
- * Death of a waiting rank. The word keeps counting it. Without deterministic mode the job rolls back, and the word with it: no rank waits
- * at a checkpoint. In deterministic mode the replacement re-executes the wait, and Keel applies each addition once. Until then the others
- * wait for its turn, but for readers, which overtake it. Looks are counted and not timed, so the replacement takes the same way.
+ * Death of a waiting rank. The word keeps counting the rank. Without deterministic mode the job
+ * rolls back, and the word with it: no rank waits at a checkpoint. In deterministic mode the
+ * replacement re-executes the wait, and Keel applies each addition once. Until then the others wait
+ * for the rank's turn, except readers, which overtake. Looks are counted and not timed, so the
+ * replacement takes the same path.
  */
 #include "mpi_arena.h"
 #include "p2p/mpi_channel.h"
@@ -72,7 +75,7 @@ static uint64_t word_get(const keel_mpi_win_t *win, uint32_t target, const char 
     return is;
 }
 
-/* Waits with the word as the rank left it when it counted itself among those that wait. */
+/* Waits for the lock. @a word: the value after the rank counted itself as waiting. */
 static void await_turn(const keel_mpi_win_t *win, uint32_t target, uint64_t word, int is_shared, const char *call)
 {
     int has_entered = 0;
@@ -107,7 +110,8 @@ static void acquire_exclusive(const keel_mpi_win_t *win, uint32_t target, const 
 {
     if (word_swap(win, target, 0, KEEL_MPI_LOCK_OWNED, call) != 0) {
         (void)word_add(win, target, KEEL_MPI_LOCK_WRITER, call);
-        keel_mpi_channel_yield(call); /* the caller may have just released the lock: others go first */
+        /* the caller may have just released the lock: others go first */
+        keel_mpi_channel_yield(call);
         await_turn(win, target, word_get(win, target, call), 0, call);
     }
 }
@@ -119,7 +123,7 @@ static void release(const keel_mpi_win_t *win, uint32_t target, const char *call
     keel_mpi_guard_t *guard = keel_mpi_direct_guard(win, target);
 
     if (held != KEEL_MPI_HELD_EXCLUSIVE && held != KEEL_MPI_HELD_SHARED) {
-        /* nobody else knows of it */
+        /* no other rank knows of the lock */
     } else if (guard != NULL) {
         __atomic_fetch_add(&guard->lock, minus, __ATOMIC_SEQ_CST);
     } else {
@@ -148,8 +152,8 @@ void keel_mpi_lock_ensure(keel_mpi_win_t *win, uint32_t target, const char *call
 /* ---- completion ---- */
 
 /*
- * What was stored to memory that is mapped here is there, and nothing else is under way in such a window: so Keel is asked, for deaths, by
- * one flush of a few.
+ * Stores to mapped memory are complete at once, and such a window has no other accesses under way.
+ * Keel is therefore asked, for the sake of deaths, only in one of FLUSH_INTERVAL flushes.
  */
 static void complete(const keel_mpi_win_t *win, uint32_t target, const char *call)
 {
@@ -233,7 +237,8 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
         *held_of(of, i) = (assert &MPI_MODE_NOCHECK) ? KEEL_MPI_HELD_UNCHECKED : KEEL_MPI_HELD_LAZY;
     }
     keel_mpi_win_access(of)->is_all = 1;
-    keel_mpi_lock_ensure(of, of->comm->rank, "MPI_Win_lock_all"); /* own memory is read and written without a call */
+    /* own memory is accessed without a call */
+    keel_mpi_lock_ensure(of, of->comm->rank, "MPI_Win_lock_all");
     return MPI_SUCCESS;
 }
 
@@ -269,7 +274,7 @@ static int flush(int rank, MPI_Win win, const char *call)
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, call, "the caller does not have it locked");
     }
     complete(of, (uint32_t)rank, call);
-    keel_mpi_channel_poll_some(call); /* a program may poll by these calls alone */
+    keel_mpi_channel_poll_some(call); /* a program may use only this call to poll */
     return MPI_SUCCESS;
 }
 
@@ -291,7 +296,7 @@ static int flush_all(MPI_Win win, const char *call)
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, call, "the caller has nothing of it locked");
     }
     keel_mpi_flush_all(call);
-    keel_mpi_channel_poll_some(call); /* a program may poll by these calls alone */
+    keel_mpi_channel_poll_some(call); /* a program may use only this call to poll */
     return MPI_SUCCESS;
 }
 
@@ -310,7 +315,9 @@ int MPI_Win_sync(MPI_Win win)
     KEEL_MPI_WIN(of, win, "MPI_Win_sync")
 
     (void)of;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);            /* with what others' puts do to the own memory */
-    keel_mpi_channel_progress_or_yield("MPI_Win_sync"); /* a program polls by this call */
+    /* orders own accesses against puts of other ranks */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    /* a program may use only this call to poll */
+    keel_mpi_channel_progress_or_yield("MPI_Win_sync");
     return MPI_SUCCESS;
 }

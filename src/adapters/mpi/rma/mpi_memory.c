@@ -1,4 +1,4 @@
-/* Memory of the arena for programs that ask for it, which windows may be made of without more ado. */
+/* MPI_Alloc_mem: memory in the arena, ready to be used by windows. */
 #include "mpi_arena.h"
 
 int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* once more for processors that have wider vectors */
+/* a second version of each loop for processors with wider vectors */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__)
 #define WIDE __attribute__((target_clones("avx2", "default")))
 #else
@@ -11,7 +11,7 @@
 
 typedef void (*combine_t)(void *into, const void *from, size_t count);
 
-/* the elements of a window are aligned as its memory is, those of the origin as its buffer: both may be anyhow */
+/* Elements may have any alignment, both in the window and in the origin's buffer. */
 #define LOOP(_op, _name, _type, _what)                                         \
     typedef _type _op##_##_name##_t __attribute__((aligned(1), may_alias));    \
     WIDE static void _op##_##_name(void *into, const void *from, size_t count) \
@@ -26,7 +26,8 @@ typedef void (*combine_t)(void *into, const void *from, size_t count);
         }                                                                      \
     }
 
-/* sums and products of integers wrap, whether they have a sign or not; 1u: products of short words are no signed ones */
+/* Sums and products of integers wrap, so signed types use unsigned words; 1u keeps products of
+ * short words unsigned. */
 #define WORDS(_)        \
     _(word8, uint8_t)   \
     _(word16, uint16_t) \

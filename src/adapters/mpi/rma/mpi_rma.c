@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* ---- the other end ---- */
+/* ---- target ---- */
 
 static int wrong(keel_mpi_target_t *target, int code, const char *what)
 {
@@ -18,7 +18,8 @@ static int wrong(keel_mpi_target_t *target, int code, const char *what)
     return 0;
 }
 
-/* [displacement + low, + bytes) lies in the member's part, where the displacement is @a *at_p bytes */
+/* True if [displacement + low, + bytes) lies in the member's part; *@a at_p is the displacement in
+ * bytes. */
 static inline int place_has(const keel_mpi_place_t *place, MPI_Aint disp, ptrdiff_t low, size_t bytes, ptrdiff_t *at_p)
 {
     ptrdiff_t begin;
@@ -28,7 +29,8 @@ static inline int place_has(const keel_mpi_place_t *place, MPI_Aint disp, ptrdif
            bytes == 0;
 }
 
-/* one that has all of these bytes; false: none has. Who owns a table may change it meanwhile, for what else is attached. */
+/* Finds a segment with all of these bytes; false: none. The owner may change other entries of the
+ * table meanwhile. */
 static int segment_find(const keel_mpi_segment_t *segments, size_t count, uint64_t at, size_t bytes,
                         keel_mpi_segment_t *found)
 {
@@ -92,7 +94,7 @@ static int nothing(void *user, ptrdiff_t offset, size_t length)
     return 1;
 }
 
-/* in one segment, or else in several; false: some of it is in none */
+/* Finds one segment for all elements, or else several; false: some bytes lie in none. */
 static int find_segments(keel_mpi_target_t *target, ptrdiff_t at, ptrdiff_t low, size_t bytes)
 {
     const keel_mpi_win_t *win = target->win;
@@ -116,7 +118,7 @@ static int find_segments(keel_mpi_target_t *target, ptrdiff_t at, ptrdiff_t low,
     return keel_mpi_target_each(target, nothing, NULL);
 }
 
-/* sets where the elements lie: in the window, all bytes of them */
+/* Sets the place of the elements after checking that all their bytes lie in the window. */
 static int find_place(keel_mpi_target_t *target, MPI_Aint disp)
 {
     const keel_mpi_win_t *win = target->win;
@@ -197,9 +199,9 @@ int keel_mpi_origin_check(const keel_mpi_origin_t *origin, keel_mpi_target_t *ta
 /* ---- bytes ---- */
 
 enum {
-    DENSITY = 4, /* one byte of so many, at least, is one of an element */
-    /* or so many bytes a piece are got with it, which cost no more than a record and a part of a message for itself; and of what is
-     * polled so many, as each poll waits for its answer */
+    DENSITY = 4, /* fetch the whole span if at least one in so many bytes belongs to an element */
+    /* Further bytes per chunk that are fetched along: no more than a record and its part of a
+     * message would cost. A polled chunk allows more, since each poll waits for its reply. */
     SPARE = 64,
     SPARE_POLLED = 512,
     BLOCKS = 128 /* of one access */
@@ -262,7 +264,8 @@ void keel_mpi_target_put(const keel_mpi_target_t *target, const void *packed)
     (void)keel_mpi_target_each(target, put_chunk, &transfer);
 }
 
-/* what they lie in is little more than the elements themselves: all of it is got at once, and they are picked out here */
+/* If the elements fill most of their span, gets the whole span at once and packs the elements
+ * here. */
 static int get_whole(const keel_mpi_target_t *target, void *packed)
 {
     const keel_mpi_layout_t *layout = target->layout;
@@ -322,7 +325,7 @@ static int put(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
     return MPI_SUCCESS;
 }
 
-/* into place, by the next flush, where both ends are one piece */
+/* Gets directly into the buffer, to be complete by the next flush, if both sides are contiguous. */
 static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
 {
     const size_t bytes = target->layout->size * target->count;
@@ -357,8 +360,9 @@ static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
 }
 
 /*
- * The usual access: of as many elements without gaps on both sides, to memory that is mapped, under a lock that is held or amid an epoch of
- * fences. Where it is, and how many bytes; NULL: go the general way, which also says what is wrong.
+ * The common case: equally many elements without gaps on both sides, mapped memory, and a held lock
+ * or a fence epoch. Returns the target address and the number of bytes. NULL: take the general
+ * path, which also reports errors.
  */
 static inline char *fast_address(MPI_Datatype origin_type, int origin_count, int rank, MPI_Aint disp, int count,
                                  MPI_Datatype type, MPI_Win handle, size_t *bytes_p, const keel_mpi_layout_t **layout_p)

@@ -1,4 +1,5 @@
-/* Accesses with a request of their own: which is complete when the call returns, as the access is complete here. */
+/* Request-based accesses. The access is complete locally when the call returns, and so is the
+ * request. */
 #include "mpi_arena.h"
 #include "p2p/mpi_channel.h"
 #include "p2p/mpi_request.h"
@@ -25,7 +26,7 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
     if (target_rank != MPI_PROC_NULL) {
         keel_mpi_flush((uint32_t)keel_mpi_win_of(win)->places[target_rank].home, "MPI_Rget");
     }
-    keel_mpi_channel_poll_some("MPI_Rget"); /* a program may poll by it alone */
+    keel_mpi_channel_poll_some("MPI_Rget"); /* a program may use only this call to poll */
     return keel_mpi_request_complete(request);
 }
 

@@ -33,7 +33,7 @@ static int is_noncontiguous(MPI_Info info)
            is_there && strcmp(value, "true") == 0;
 }
 
-/* the bytes of all members after each other, and after them a guard for each */
+/* Bytes of one block with the parts of all members, followed by a guard for each. */
 static uint64_t room_of(const keel_mpi_comm_t *of, uint64_t bytes, uint64_t *total_p, const char *call)
 {
     const keel_mpi_coll_t coll = keel_mpi_coll_begin(of, call);
@@ -53,7 +53,7 @@ static uint64_t room_of(const keel_mpi_comm_t *of, uint64_t bytes, uint64_t *tot
     return room + of->size * sizeof(keel_mpi_guard_t);
 }
 
-/* of one piece: where each member's part begins */
+/* Sets the place of each member's part in the one block. */
 static void places_set(keel_mpi_win_t *win, uint64_t total)
 {
     const uint64_t begin = win->places[0].offset;
@@ -74,8 +74,8 @@ static void *base_of(const keel_mpi_win_t *win, uint32_t member, const char *cal
     const keel_mpi_place_t *place = &win->places[member];
     char *arena = keel_mpi_arena_mapped((uint32_t)place->home, call);
 
-    return (arena != NULL && place->offset != 0) ? arena + place->offset
-                                                 : NULL; /* a part of no bytes may lie nowhere */
+    /* an empty part may have no place */
+    return (arena != NULL && place->offset != 0) ? arena + place->offset : NULL;
 }
 
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
@@ -123,7 +123,7 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
     return MPI_SUCCESS;
 }
 
-/* of MPI_PROC_NULL: the first member that has some */
+/* MPI_PROC_NULL stands for the first member with memory. */
 int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
     uint32_t member = (uint32_t)rank;

@@ -1,13 +1,15 @@
 /*
- * Shared windows: where nothing else is said the memory of all members is one piece, in the arena of the first, one part after the
- * other; with alloc_shared_noncontig each has its own in its own arena.
+ * Shared windows. By default the memory of all members is a single block in the arena of the first
+ * member, in rank order. With alloc_shared_noncontig each member has a block in the member's own
+ * arena.
  */
 #ifndef KEEL_MPI_SHARED_H_
 #define KEEL_MPI_SHARED_H_
 
 #include "rma/mpi_window.h"
 
-/* of a shared window after the restart point: its memory is where its members reach it, or the job is started anew */
+/* After a restart: launches the job again unless all members of a shared window can map the
+ * memory. */
 void keel_mpi_shared_check(const keel_mpi_win_t *win, const char *call);
 
 #endif

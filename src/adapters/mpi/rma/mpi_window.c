@@ -20,7 +20,7 @@ static const MPI_Win none = MPI_WIN_NULL;
 
 enum { BARRIER = KEEL_MPI_ALIGN, ACCESS = BARRIER + sizeof(keel_mpi_barrier_t) };
 
-/* the own guard, and after it where members meet, and what is known of the own accesses */
+/* Allocates the own guard, followed by the barrier and the state of the own epochs. */
 static uint64_t guard_make(uint32_t size, const char *call)
 {
     const size_t bytes = ACCESS + sizeof(keel_mpi_access_t) + size;
@@ -35,7 +35,7 @@ static uint64_t own_guard(const keel_mpi_win_t *win)
     return win->access - ACCESS;
 }
 
-/* a member's are read once: a replacement reads them at the same place */
+/* Reads a member's segments once; a replacement reads them at the same point. */
 static void segments_get(keel_mpi_win_t *win, uint32_t member, const char *call)
 {
     const keel_mpi_place_t *place = &win->places[member];
@@ -59,7 +59,8 @@ static void segments_free(keel_mpi_win_t *win)
     win->segments = NULL;
 }
 
-/* collective: where each member has its part. The record has what was agreed: what a call has in it depends on that */
+/* Collective: exchanges the places of all members. The startup record keeps is_mapped, since the
+ * records of later calls depend on it. */
 static void places_get(keel_mpi_win_t *win, keel_mpi_place_t mine, const char *call)
 {
     const keel_mpi_coll_t coll = keel_mpi_coll_begin(win->comm, call);
@@ -80,7 +81,7 @@ static void places_get(keel_mpi_win_t *win, keel_mpi_place_t mine, const char *c
     win->is_searched = win->flavor == MPI_WIN_FLAVOR_DYNAMIC || win->segments != NULL;
 }
 
-/* the table, if there is one */
+/* Frees the table of segments, if any. */
 static void place_free_table(const keel_mpi_place_t *place)
 {
     if (place->attached != 0) {
@@ -88,7 +89,7 @@ static void place_free_table(const keel_mpi_place_t *place)
     }
 }
 
-/* where the program's own memory lies now */
+/* Sets the place to the current segments of the program's own memory. */
 static void place_own(const keel_mpi_win_t *win, keel_mpi_place_t *mine, const char *call)
 {
     const uint64_t count = keel_mpi_alias_segments(win->alias, NULL);
@@ -110,7 +111,7 @@ static void place_own(const keel_mpi_win_t *win, keel_mpi_place_t *mine, const c
     free(segments);
 }
 
-/* collective: all members learn where each has its part */
+/* Collective: makes the window and exchanges the places. */
 static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t *like, uint64_t offset,
                                 const char *call)
 {
@@ -141,7 +142,7 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
     return win;
 }
 
-/* the system's MPI is given no memory: it has no part in what is done to it */
+/* The system's MPI gets no memory and takes no part in accesses. */
 int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t offset, MPI_Info info,
                       MPI_Win *handle_p, const char *call)
 {
@@ -184,7 +185,8 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
                               keel_mpi_win_wrong_size(size, disp_unit));
     }
     coll = keel_mpi_coll_begin(of, "MPI_Win_create");
-    keel_mpi_coll_barrier(&coll); /* mpi_stop_world.c */
+    /* all ranks are in the call when mpi_alias.c stops their threads */
+    keel_mpi_coll_barrier(&coll);
     like.home = keel_mpi.rank;
     if (size > 0 && keel_mpi_arena_contains(base, (size_t)size)) {
         offset = keel_mpi_arena_offset(base);
@@ -231,7 +233,7 @@ int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
     return keel_mpi_win_make(of, &like, 0, info, win, "MPI_Win_create_dynamic");
 }
 
-/* what of it lies in the arena is free: a rollback brings that back */
+/* Frees the window's memory in the arena; a rollback restores it. */
 static void win_free_memory(const keel_mpi_win_t *win)
 {
     if (win->block != 0) {
@@ -253,7 +255,7 @@ static void win_destroy(keel_mpi_win_t *win)
     free(win);
 }
 
-/* in the life before */
+/* The predecessor had freed the window. */
 static int was_freed(MPI_Win handle)
 {
     const keel_mpi_win_t *win = keel_mpi_table_find(&keel_mpi_wins, (uintptr_t)handle);
@@ -281,7 +283,7 @@ static int win_free(MPI_Win *win)
         *win = MPI_WIN_NULL;
         return MPI_SUCCESS;
     }
-    code = PMPI_Win_free(win); /* what the program has to be done with its attributes asks for it still */
+    code = PMPI_Win_free(win); /* the callbacks of attributes still look the window up */
     win_free_memory(of);
     keel_mpi_arena_free(own_guard(of));
     win_destroy(of);
@@ -414,7 +416,7 @@ static void places_exchange(keel_mpi_win_t *win, const char *call)
     places_get(win, mine, call);
 }
 
-/* in the order of their contexts, which is the same for all that have two windows in common */
+/* In the order of contexts, which is the same for all ranks that share two windows. */
 void keel_mpi_win_update_places(const char *call)
 {
     uint64_t last = 0;
