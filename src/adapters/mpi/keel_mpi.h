@@ -1,6 +1,7 @@
 /*
- * Keel: MPI programs that survive the death of processes. A program that has a restart point, protected memory and checkpoints goes on
- * from its newest checkpoint when a rank dies, in all ranks:
+ * Keel for MPI programs that survive the death of processes. A program with a restart point,
+ * protected memory and checkpoints resumes, in all ranks, from its newest checkpoint when a rank
+ * dies:
  *
  *     MPI_Init(&argc, &argv);
  *     MPI_Win_allocate(..., &win);
@@ -12,13 +13,16 @@
  *         keel_mpi_checkpoint();
  *     }
  *
- * Windows' memory is state and comes back by itself. A replacement runs the program from main to the restart point again; what its
- * predecessor got from others on that way it is given from a record, and what it did to others is not done again. So on that way it has to do the
- * same, and does not read what others put into its windows. A program without a restart point, or one that has not come to it, is
- * started anew when a rank dies, once.
+ * The memory of windows is part of checkpoints without further calls. A replacement runs the
+ * program again from main to the restart point. Up to there it receives, from a record, the same
+ * values from other ranks as its predecessor, and its effects on other ranks are not repeated. Up
+ * to there a program must therefore repeat the same calls, and must not read what other ranks put
+ * into its windows. If a rank dies before the restart point, or the program has none, the job is
+ * launched again from the beginning, once.
  *
- * MPI handles are not restored: those that outlive a checkpoint are made before the restart point, where each process makes its own;
- * those made after it are freed before the next checkpoint.
+ * MPI handles are not restored. Make handles that outlive a checkpoint before the restart point,
+ * where each process makes its own; free handles made after the restart point before the next
+ * checkpoint.
  */
 #ifndef KEEL_MPI_H_
 #define KEEL_MPI_H_
@@ -31,25 +35,30 @@ extern "C" {
 #endif
 
 /**
- * Adds memory to what comes back. Before the restart point, each @a id once, in the same order in every life. Not collective.
- * Ends the job when the id is in use or it is memory of the arena; the restart point does when a communicator or window stands in it.
+ * Adds memory to checkpoints. Call it before the restart point, once for each @a id, in the same
+ * order in every life. Not collective. Ends the job if the id is in use or the memory belongs to
+ * the arena; the restart point ends the job if the memory holds the handle of a communicator or
+ * window.
  */
 void keel_mpi_protect(unsigned id, void *address, size_t bytes);
 
 /**
- * The place where the program goes on after a rollback, of which it has one; collective over MPI_COMM_WORLD. When it is first reached it takes a
- * checkpoint. The rules of setjmp() hold: the function must not return while MPI is in use, and its local variables that changed since are lost
- * unless protected or volatile.
+ * The place where the program resumes after a rollback; one per program, collective over
+ * MPI_COMM_WORLD. The first pass takes a checkpoint. The rules of setjmp() hold: the function must
+ * not return while MPI is in use, and local variables changed since are lost unless protected or
+ * volatile.
  */
 #define KEEL_MPI_RESTART_POINT() ((void)setjmp(*keel_mpi_restart_buffer()), keel_mpi_resume())
 
-/** Collective over MPI_COMM_WORLD: a checkpoint. No request may be open, nor an epoch of MPI_Win_post or MPI_Win_start; locks
- *  may be held. Messages that were sent and not received yet are part of it. Ends the job where that does not hold. */
+/** Takes a checkpoint; collective over MPI_COMM_WORLD. No request may be open, nor an epoch of
+ * MPI_Win_post or MPI_Win_start; otherwise the job ends. Locks may be held. Messages sent and not
+ * received yet are part of the checkpoint. */
 void keel_mpi_checkpoint(void);
 
-/** 1 when the program went on from a checkpoint at its restart point, after a death; 0 when it came to it for the first time. */
+/** Returns 1 if the program has resumed from a checkpoint at its restart point after a death; 0 on
+ * the first pass. */
 int keel_mpi_restarted(void);
-/** 0 in the first process of a rank, larger in each later one. */
+/** Returns 0 in the first process of a rank, and a larger number in each later one. */
 unsigned keel_mpi_incarnation(void);
 
 jmp_buf *keel_mpi_restart_buffer(void); /**< for KEEL_MPI_RESTART_POINT() */

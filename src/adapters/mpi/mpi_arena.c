@@ -1,6 +1,7 @@
 /*
- * Blocks stand in a table apart from them, so that what writes beyond a block does no harm to it. A replacement is given the table of the
- * checkpoint and, before its restart point, the offsets that its predecessor had: blocks are then neither taken nor given.
+ * The table of blocks lies apart from the blocks, so writes beyond a block do not damage it. A
+ * replacement gets the table of the checkpoint and, before its restart point, the offsets that its
+ * predecessor got; no block is allocated or freed then.
  */
 #include "mpi_arena.h"
 
@@ -64,7 +65,7 @@ void *keel_mpi_arena_mapped(uint32_t rank, const char *call)
 {
     void *base = NULL;
 
-    if (keel_mpi.is_deterministic_mode) { /* what is stored at others is in no log */
+    if (keel_mpi.is_deterministic_mode) { /* no log has stores to other ranks' memory */
         return (rank == keel_mpi.rank) ? keel_mpi.hidden : NULL;
     }
     keel_mpi_check(keel_win_ptr(keel_mpi.arena, rank, &base), call);
@@ -78,7 +79,7 @@ uint64_t keel_mpi_arena_ring(uint32_t source)
 
 /* ---- blocks ---- */
 
-/* the first block at or after the offset */
+/* Index of the first block at or after the offset. */
 static uint64_t block_at(uint64_t offset)
 {
     const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
@@ -248,7 +249,7 @@ static int compare_extents(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* those that touch or overlap become one */
+/* Joins extents that touch or overlap. */
 static unsigned extents_join(keel_extent_t *extents, unsigned count)
 {
     unsigned kept = 0;
@@ -364,7 +365,7 @@ void keel_mpi_atomic(keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t
     keel_status_t status = KEEL_OK;
 
     if (keel_mpi_is_replaying()) {
-        /* it was done */
+        /* done in the first life */
     } else if (result != NULL) {
         status = keel_atomic(keel_mpi.arena, op, rank, offset, size, operand, compare, result);
     } else {

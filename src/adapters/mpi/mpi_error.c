@@ -41,7 +41,7 @@ void keel_mpi_error_win(MPI_Win win)
     PMPI_Win_set_errhandler(win, fatal_win);
 }
 
-/* whether that would be the job's end; gives the handler back */
+/* True if the handler would end the job; releases the handler. */
 static int is_fatal(MPI_Errhandler *handler)
 {
     const int is = *handler == MPI_ERRORS_ARE_FATAL || *handler == fatal || *handler == fatal_win;

@@ -1,13 +1,14 @@
 /*
- * All functions in the mpi.h and in the libraries of Open MPI 4.1 and 5.0, MPICH 4.0 and 4.2, extensions (MPIX_) included, by what becomes of each. A test
- * finds one that is in none of these lists. A function that takes a communicator, a window, a group, a request or a file and is not done here
- * is refused: the system's MPI, a job of one, would act on that one process alone.
+ * Every function declared in mpi.h or exported by Open MPI 4.1 and 5.0 and MPICH 4.0 and 4.2,
+ * extensions (MPIX_) included, in one list per treatment. A test finds functions missing from the
+ * lists. A function on a communicator, window, group, request or file that the adapter does not
+ * implement is refused, since the system's MPI, a job of one, would act on this process alone.
  */
 #ifndef KEEL_MPI_FUNCTIONS_H_
 #define KEEL_MPI_FUNCTIONS_H_
 
 /* clang-format off */
-/* done here */
+/* implemented here */
 #define KEEL_MPI_COVERED(_) \
     _(MPI_Abort) _(MPI_Accumulate) _(MPI_Allgather) _(MPI_Allgatherv) _(MPI_Alloc_mem) _(MPI_Allreduce) \
     _(MPI_Alltoall) _(MPI_Alltoallv) _(MPI_Alltoallw) _(MPI_Attr_delete) _(MPI_Attr_get) _(MPI_Attr_put) _(MPI_Barrier) _(MPI_Bcast) _(MPI_Bsend) _(MPI_Bsend_init) \
@@ -46,13 +47,13 @@
     _(MPI_Win_shared_query) _(MPI_Win_start) _(MPI_Win_sync) _(MPI_Win_test) _(MPI_Win_unlock) _(MPI_Win_unlock_all) \
     _(MPI_Win_wait)
 
-/* done by the system's MPI to its handle, which is what the handle is for */
+/* done by the system's MPI on its handle; handles exist for these functions */
 #define KEEL_MPI_NATIVE(_) \
     _(MPI_Comm_get_info) _(MPI_Comm_get_name) _(MPI_Comm_set_info) _(MPI_Comm_set_name) \
     _(MPI_Errhandler_get) _(MPI_Errhandler_set) _(MPI_Win_delete_attr) _(MPI_Win_get_info) _(MPI_Win_get_name) \
     _(MPI_Win_set_attr) _(MPI_Win_set_info) _(MPI_Win_set_name)
 
-/* of one process: the system's MPI does them; files are those of communicators of one */
+/* local to a process: done by the system's MPI; files are opened there on MPI_COMM_SELF */
 #define KEEL_MPI_LOCAL(_) \
     _(MPI_Add_error_class) _(MPI_Add_error_code) _(MPI_Add_error_string) _(MPI_Address) _(MPI_Aint_add) \
     _(MPI_Aint_diff) _(MPI_Buffer_attach) _(MPI_Buffer_attach_c) _(MPI_Buffer_detach) _(MPI_Buffer_detach_c) \
@@ -113,7 +114,7 @@
     _(MPIX_Query_cuda_support) _(MPIX_Query_hip_support) _(MPIX_Query_rocm_support) _(MPIX_Query_ze_support) \
     _(MPI_Session_c2f) _(MPI_Session_f2c)
 
-/* an error that names them */
+/* refused with an error that names the function */
 #define KEEL_MPI_REFUSED(_) \
     _(MPI_Accumulate_c) _(MPI_Allgather_c) _(MPI_Allgather_init) _(MPI_Allgather_init_c) _(MPI_Allgatherv_c) \
     _(MPI_Allgatherv_init) _(MPI_Allgatherv_init_c) _(MPI_Allreduce_c) _(MPI_Allreduce_init) _(MPI_Allreduce_init_c) \

@@ -1,8 +1,9 @@
 /*
- * Profiling names (PMPI_) are exported by the system's MPI, where they would act on a job of one. Programs, profilers and Open MPI's Fortran
- * bindings call them. In every loaded object but the system's MPI and Keel, relocations to a profiling name are set to the function of this
- * library: before main(), and once more in MPI_Init() for objects that were loaded in between. Parameters are not looked at, so mpi.h is not
- * needed.
+ * Profiling names (PMPI_) are exported by the system's MPI, where they would act on a job of one.
+ * Programs, profilers and Open MPI's Fortran bindings call them. In every loaded object except the
+ * system's MPI and Keel, relocations to a profiling name are set to the function of this library:
+ * before main(), and once more in MPI_Init() for objects loaded in between. Parameters do not
+ * matter, so mpi.h is not needed.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "mpi_profiling.h"
@@ -43,7 +44,7 @@ static uintptr_t function_of(const char *name)
     return 0;
 }
 
-/* the page may be read-only by then */
+/* The loader may have made the page read-only. */
 static void place_set(uintptr_t *place, uintptr_t function)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)place / page * page;
@@ -68,7 +69,7 @@ static void places_set(uintptr_t base, const ElfW(Rela) * entries, size_t bytes,
     }
 }
 
-/* the dynamic section of a library says where its relocations are; addresses in it are those in memory */
+/* The dynamic section locates a library's relocations; its addresses are relocated already. */
 static void library_redirect(uintptr_t base, const ElfW(Dyn) * dynamic)
 {
     const ElfW(Rela) * entries[2] = {NULL, NULL};
@@ -107,7 +108,8 @@ static void library_redirect(uintptr_t base, const ElfW(Dyn) * dynamic)
     }
 }
 
-/* The system's MPI with its components, and Keel: their calls by profiling names are meant for the system's MPI. */
+/* True for the system's MPI with its components and for Keel, which mean the system's MPI when they
+ * call profiling names. */
 static int is_exempt(const char *name)
 {
     static const char *const prefixes[] = {"libmpi.so", "libmpich.so", "libkeel", "mca_",      "libmca_",

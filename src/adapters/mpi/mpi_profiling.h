@@ -2,7 +2,7 @@
 #ifndef KEEL_MPI_PROFILING_H_
 #define KEEL_MPI_PROFILING_H_
 
-/* Redirects the calls of all objects that are loaded by now. */
+/* Redirects the calls of all objects loaded so far. */
 void keel_mpi_profiling_redirect(void);
 
 #endif

@@ -1,6 +1,8 @@
 /*
- * The adapter's state. All memory that MPI programs share lies in one window, the arena: a hidden part first, then blocks. What has to
- * survive lies there; this object and what hangs off it is made anew in each process, by the calls before the restart point.
+ * The adapter's state in a process. One window, the arena, holds all memory that MPI programs
+ * share: a hidden part first, then blocks. State that must survive a death lies in the arena. The
+ * object below and everything that hangs off it is rebuilt in each process by the calls before the
+ * restart point.
  */
 #ifndef KEEL_MPI_STATE_H_
 #define KEEL_MPI_STATE_H_
@@ -10,82 +12,104 @@
 #include <keel/keel.h>
 
 enum {
-    KEEL_MPI_BLOCKS = 16384,       /* of the arena that are in use at one time, at most */
-    KEEL_MPI_EXPOSED = 8192,       /* pieces of the program's own memory that are in windows at one time, at most */
-    KEEL_MPI_OPEN_RECEIVES = 1024, /* receives that are open, for which room is kept; others take some of the arena */
-    KEEL_MPI_PERSISTENT_HANDLES =
-        4096, /* handles that were made before the restart point, of whom an image knows whether they are freed */
-    KEEL_MPI_RING = 64 << 10, /* bytes on the way from one rank to another */
+    KEEL_MPI_BLOCKS = 16384, /* blocks of the arena in use at one time, at most */
+    /* ranges of the program's own memory in windows at one time, at most */
+    KEEL_MPI_EXPOSED = 8192,
+    /* entries reserved for the list of open receives; a longer list takes a block of the arena */
+    KEEL_MPI_OPEN_RECEIVES = 1024,
+    /* handles made before the restart point; an image records for each whether the program has
+     * freed it */
+    KEEL_MPI_PERSISTENT_HANDLES = 4096,
+    KEEL_MPI_RING = 64 << 10, /* bytes in flight from one rank to another, at most */
     KEEL_MPI_ALIGN = 64
 };
 
-/* from MPI_Init to the restart point what a rank gets from others is recorded, so that a replacement can be given it again */
+/* From MPI_Init to the restart point the adapter records every value that a rank receives from
+ * others. A replacement replays the record. */
 typedef enum { KEEL_MPI_RECORDS, KEEL_MPI_REPLAYS, KEEL_MPI_RUNS } keel_mpi_phase_t;
 
-/* of a rank, towards one other; counts since the start, of bytes, or with the promise of entries of the ring */
+/* State of a rank towards one peer. Counts run since the start: bytes, or entries of the ring in
+ * deterministic mode. */
 typedef struct keel_mpi_channel {
-    uint64_t arrived; /* put by the other: what it has sent here */
-    uint64_t freed;   /* put by the other: what it has taken of what was sent from here */
+    uint64_t arrived; /* put by the peer: amount sent to this rank */
+    uint64_t freed;   /* put by the peer: amount taken of the messages sent from here */
     uint64_t sent, taken;
-    uint64_t announced; /* of what was taken; with the promise the number of messages to that rank, unsent ones too */
+    /* part of taken that was announced to the peer; in deterministic mode the number of messages to
+     * the peer, pending sends included */
+    uint64_t announced;
 } keel_mpi_channel_t;
 
 typedef struct keel_mpi_block {
     uint64_t offset, length;
-    uint64_t is_alias; /* pages of the program's own memory; what of them is in a window stands among the exposed */
+    /* pages of the program's own memory; the exposed table lists the ranges of them in windows */
+    uint64_t is_alias;
 } keel_mpi_block_t;
 
-/* a piece of the program's memory that is in a window: where it lies in the arena, of which whole, the same in every life, and where there */
+/* A range of the program's own memory in a window: offset in the arena, length, id of the region
+ * (the same in every life), and position in the region. */
 typedef struct keel_mpi_exposed {
     uint64_t offset, length, id, at;
 } keel_mpi_exposed_t;
 
 typedef struct keel_mpi_hidden {
     uint64_t next_context;
-    uint64_t startup, startup_bytes, startup_used; /* offset of the record, its room, how much of it is in use */
-    uint64_t saved, saved_bytes; /* messages that nobody had received at the checkpoint; offset, 0: none */
-    uint64_t barriers;           /* on MPI_COMM_WORLD since the restart point, where some are checkpoints */
-    uint64_t checkpoints;        /* that were begun, with the one that this is an image of */
-    uint64_t drains,
-        pending_at; /* mpi_restart.c: times that all was received; put by others: the time at which something is unsent */
-    uint64_t gsyncs; /* that this rank has come to, with the promise; others with something unsent read it */
-    uint64_t version, open_receives, open_receive_count,
-        open_receive_room; /* mpi_synchronous.c: the list of receives that are open: offset, number, most */
-    uint8_t freed_handles[KEEL_MPI_PERSISTENT_HANDLES]; /* mpi_persistent_handles.c: by their number */
+    /* startup record: offset, capacity, bytes used */
+    uint64_t startup, startup_bytes, startup_used;
+    /* messages in the unexpected queue at the checkpoint: offset (0: none) and bytes */
+    uint64_t saved, saved_bytes;
+    /* calls of MPI_Barrier on MPI_COMM_WORLD since the restart point; some of them take a
+     * checkpoint */
+    uint64_t barriers;
+    uint64_t checkpoints; /* checkpoints begun, including the one of this image */
+    /* mpi_restart.c: number of drains, and the newest drain in which a rank had pending sends (put
+     * by others) */
+    uint64_t drains, pending_at;
+    /* gsyncs that this rank has arrived at, in deterministic mode; ranks with pending sends read
+     * the count */
+    uint64_t gsyncs;
+    /* mpi_synchronous.c: the list of open receives: version, offset, length, capacity */
+    uint64_t version, open_receives, open_receive_count, open_receive_room;
+    /* mpi_persistent_handles.c: 1 if the handle of that number is freed */
+    uint8_t freed_handles[KEEL_MPI_PERSISTENT_HANDLES];
     uint64_t block_count, exposed_count;
     keel_mpi_block_t blocks[KEEL_MPI_BLOCKS];     /* in use, ascending */
     keel_mpi_exposed_t exposed[KEEL_MPI_EXPOSED]; /* in no order */
-    uint64_t open_receives_first
-        [4 * KEEL_MPI_OPEN_RECEIVES]; /* the list of receives, while they are no more: there when the arena is full */
+    /* a list of up to KEEL_MPI_OPEN_RECEIVES receives; available even if the arena is full */
+    uint64_t open_receives_first[4 * KEEL_MPI_OPEN_RECEIVES];
 } keel_mpi_hidden_t;
 
 typedef struct keel_mpi {
-    keel_context_h ctx; /* NULL: not between MPI_Init and MPI_Finalize */
+    keel_context_h ctx; /* NULL outside MPI_Init and MPI_Finalize */
     keel_win_h arena;
-    keel_mpi_hidden_t *hidden; /* the arena's base; after it the channels and the rings of all ranks */
-    size_t bytes;              /* of the arena */
+    /* base of the arena; the channels and rings of all ranks follow the hidden part */
+    keel_mpi_hidden_t *hidden;
+    size_t bytes; /* of the arena */
     uint32_t rank, ranks;
     keel_mpi_phase_t phase;
-    uint64_t replayed;         /* bytes of the record that were given so far */
-    int is_deterministic_mode; /* KEEL_DETERMINISTIC: the program is deterministic, and deaths may be recovered alone */
-    int waits;        /* with it: what is received before the restart point is waited for by Keel's waits, too */
-    int is_withdrawn; /* not for what is done to a window that says so (mpi_window.c) */
-    int is_ending;    /* MPI_Finalize has begun what cannot be taken back */
-    int is_final;     /* and is done */
-    char **direct;    /* mpi_direct.c: of each rank, where its arena is mapped here; NULL: not, or not known */
+    uint64_t replayed; /* bytes of the startup record replayed so far */
+    /* KEEL_DETERMINISTIC: the program is deterministic, so a death may be recovered locally */
+    int is_deterministic_mode;
+    /* KEEL_DETERMINISTIC=waits: receives before the restart point use Keel's logged waits, too */
+    int waits;
+    int is_withdrawn; /* a window's info has withdrawn deterministic mode (mpi_deterministic.c) */
+    int is_ending;    /* MPI_Finalize has begun steps that cannot be undone */
+    int is_final;     /* MPI_Finalize is done */
+    /* mpi_direct.c: address of each rank's arena in this process; NULL: not mapped, or unknown */
+    char **direct;
 } keel_mpi_t;
 
 extern keel_mpi_t keel_mpi;
 
-/* ---- mpi_init.c: ends ---- */
+/* ---- mpi_init.c: end of the job ---- */
 
-/* returns when that is KEEL_OK; starts the job anew where a rollback has nowhere to go, else ends it */
+/* Returns if status is KEEL_OK. Otherwise relaunches the job if a rollback has no checkpoint, or
+ * ends the job. */
 void keel_mpi_check(keel_status_t status, const char *call);
-/* the program's start, once, by whoever started it */
+/* Has the launcher start the program again from the beginning, at most once. */
 void keel_mpi_relaunch(const char *call, const char *why) __attribute__((noreturn));
-/* ends the job: what no error handler can mend */
+/* Ends the job. For errors that no error handler can mend. */
 void keel_mpi_fatal(const char *call, const char *what) __attribute__((noreturn));
-/* ends the job when it is not between MPI_Init and MPI_Finalize */
+/* Ends the job if the call is outside MPI_Init and MPI_Finalize. */
 static inline void keel_mpi_begin(const char *call)
 {
     if (__builtin_expect(keel_mpi.ctx == NULL, 0)) {
@@ -93,7 +117,8 @@ static inline void keel_mpi_begin(const char *call)
     }
 }
 
-/* mpi_error.c: an error of the program: calls the error handler of the communicator or window, and returns its code if that returns */
+/* mpi_error.c: reports an error of the program to the error handler of the communicator or window.
+ * Returns the handler's code if the handler returns. */
 int keel_mpi_raise(MPI_Comm comm, int code, const char *call, const char *what);
 int keel_mpi_raise_win(MPI_Win win, int code, const char *call, const char *what);
 

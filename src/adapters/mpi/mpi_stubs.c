@@ -1,6 +1,7 @@
 /*
- * The functions that are refused. They are defined without mpi.h, and so without their parameters, which none of them looks at: how many there are makes no difference to who is
- * called in the x86-64 and arm64 calling conventions.
+ * Definitions of the refused functions, without mpi.h and therefore without parameters. None of
+ * them reads a parameter, and the calling conventions of x86-64 and arm64 let a callee ignore its
+ * parameters.
  */
 #include "mpi_refused.h"
 

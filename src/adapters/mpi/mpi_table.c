@@ -84,7 +84,8 @@ void keel_mpi_table_remove(keel_mpi_table_t *table, uintptr_t handle)
     table->count--;
     table->entries[hole].object = NULL;
     for (size_t i = (hole + 1) & (table->size - 1); table->entries[i].object != NULL; i = (i + 1) & (table->size - 1)) {
-        const struct keel_mpi_entry entry = table->entries[i]; /* what stood after it because of it */
+        /* a later entry that a collision had moved */
+        const struct keel_mpi_entry entry = table->entries[i];
 
         table->entries[i].object = NULL;
         entry_put(table, entry.handle, entry.object);

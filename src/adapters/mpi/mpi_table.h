@@ -1,4 +1,4 @@
-/* What belongs to a handle: a table by the handle's value. */
+/* Hash table from a handle's value to its object. */
 #ifndef KEEL_MPI_TABLE_H_
 #define KEEL_MPI_TABLE_H_
 
@@ -11,14 +11,14 @@ typedef struct keel_mpi_table {
         void *object; /* NULL: free */
     } * entries;
     size_t size, count; /* size is 0 or a power of two */
-    uintptr_t last;     /* handle that was asked for last */
+    uintptr_t last;     /* the handle of the last search */
     void *last_object;
 } keel_mpi_table_t;
 
-/* 0: no memory */
+/* 0: no memory. */
 int keel_mpi_table_add(keel_mpi_table_t *table, uintptr_t handle, void *object);
 void *keel_mpi_table_search(keel_mpi_table_t *table, uintptr_t handle);
-/* NULL: not there */
+/* NULL: not found. */
 static inline void *keel_mpi_table_find(keel_mpi_table_t *table, uintptr_t handle)
 {
     return (table->last == handle && table->last_object != NULL) ? table->last_object

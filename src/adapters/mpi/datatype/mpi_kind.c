@@ -21,7 +21,7 @@
     _(MPI_COMPLEX) _(MPI_COMPLEX8) _(MPI_COMPLEX16) _(MPI_DOUBLE_COMPLEX)
 /* clang-format on */
 
-/* what MPI_Type_create_f90_integer() and those like it give */
+/* The combiner of types from MPI_Type_create_f90_integer() and its relatives. */
 static int combiner_of(MPI_Datatype basic)
 {
     int integers, addresses, types, combiner;
@@ -40,7 +40,7 @@ static keel_mpi_kind_t word_of(keel_mpi_kind_t first, size_t size)
                          : KEEL_MPI_OTHER;
 }
 
-/* of 16 bytes there are others, too: Fortran's */
+/* Other types have 16 bytes, too: Fortran's. */
 static keel_mpi_kind_t real_of(MPI_Datatype basic, size_t size)
 {
     return (size == sizeof(float))      ? KEEL_MPI_FLOAT
@@ -56,7 +56,7 @@ static keel_mpi_kind_t complex_of(size_t size)
                                           : KEEL_MPI_OTHER;
 }
 
-/* that of a long double and an index has no word that is wide enough */
+/* No word is wide enough for a long double with an index. */
 static keel_mpi_kind_t pair_of(MPI_Datatype basic, size_t size)
 {
     return (basic == MPI_SHORT_INT)                         ? KEEL_MPI_INT16_INT32
@@ -117,7 +117,7 @@ keel_type_t keel_mpi_kind_type(keel_mpi_kind_t kind)
         [KEEL_MPI_INT32_INT32] = KEEL_TYPE_INT32_INT32,
         [KEEL_MPI_FLOAT_INT32] = KEEL_TYPE_FLOAT_INT32,
         [KEEL_MPI_FLOAT_FLOAT] = KEEL_TYPE_FLOAT_FLOAT,
-#ifdef __x86_64__ /* Keel has accumulates of 16 bytes there alone */
+#ifdef __x86_64__ /* Keel accumulates 16-byte elements only there */
         [KEEL_MPI_LONG_DOUBLE] = KEEL_TYPE_LONG_DOUBLE,
         [KEEL_MPI_DOUBLE_COMPLEX] = KEEL_TYPE_DOUBLE_COMPLEX,
         [KEEL_MPI_INT64_INT32] = KEEL_TYPE_INT64_INT32,

@@ -1,4 +1,4 @@
-/* What an accumulate's elements are, and which of Keel's types that is. */
+/* The kind of an accumulate's elements, and the matching type of Keel. */
 #ifndef KEEL_MPI_KIND_H_
 #define KEEL_MPI_KIND_H_
 
@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-/* integers and words each in the order of their sizes, 1, 2, 4 and 8 bytes */
+/* Integers and words are in the order of their sizes: 1, 2, 4 and 8 bytes. */
 typedef enum {
     KEEL_MPI_OTHER,
     KEEL_MPI_INT8,
@@ -17,7 +17,8 @@ typedef enum {
     KEEL_MPI_UINT16,
     KEEL_MPI_UINT32,
     KEEL_MPI_UINT64,
-    KEEL_MPI_WORD8, /* bytes, characters and truth: the system's MPI knows what may be done to them */
+    /* bytes, characters and logicals: the system's MPI knows the valid operations */
+    KEEL_MPI_WORD8,
     KEEL_MPI_WORD16,
     KEEL_MPI_WORD32,
     KEEL_MPI_WORD64,
@@ -26,7 +27,7 @@ typedef enum {
     KEEL_MPI_LONG_DOUBLE,
     KEEL_MPI_FLOAT_COMPLEX,
     KEEL_MPI_DOUBLE_COMPLEX,
-    KEEL_MPI_INT16_INT32, /* a value and its index, as of here */
+    KEEL_MPI_INT16_INT32, /* pairs of a value and an index, from here on */
     KEEL_MPI_INT32_INT32,
     KEEL_MPI_INT64_INT32,
     KEEL_MPI_FLOAT_INT32,
@@ -37,7 +38,7 @@ typedef enum {
 } keel_mpi_kind_t;
 
 keel_mpi_kind_t keel_mpi_kind_of(MPI_Datatype basic, size_t size);
-/* KEEL_TYPE_LAST: none */
+/* KEEL_TYPE_LAST: none. */
 keel_type_t keel_mpi_kind_type(keel_mpi_kind_t kind);
 
 static inline int keel_mpi_kind_is_integer(keel_mpi_kind_t kind)

@@ -8,7 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MARKS = 5 }; /* unpackings: four for the bytes of a position, and one for whether there is any */
+/* test unpackings: four for the bytes of a position, and a last one to mark written bytes */
+enum { MARKS = 5 };
 
 static int keyval = MPI_KEYVAL_INVALID;
 struct keel_mpi_layout_found keel_mpi_layout_found[1 << KEEL_MPI_LAYOUT_BITS];
@@ -33,7 +34,7 @@ void keel_mpi_layout_unmake(void)
     memset(keel_mpi_layout_found, 0, sizeof(keel_mpi_layout_found));
 }
 
-/* ---- what a type is made of ---- */
+/* ---- basic types ---- */
 
 MPI_Datatype keel_mpi_type_hold(MPI_Datatype type, const char *call)
 {
@@ -52,7 +53,8 @@ void keel_mpi_type_release(MPI_Datatype type)
     }
 }
 
-/* adds what a type is made of to what was found so far; MPI_DATATYPE_NULL: nothing yet */
+/* Adds the basic types of a type to *@a basic_p and *@a is_mixed_p; MPI_DATATYPE_NULL: none found
+ * yet. */
 static void basic_find(MPI_Datatype type, MPI_Datatype *basic_p, int *is_mixed_p)
 {
     keel_mpi_contents_t contents;
@@ -70,9 +72,10 @@ static void basic_find(MPI_Datatype type, MPI_Datatype *basic_p, int *is_mixed_p
     }
 }
 
-/* ---- where its bytes lie ---- */
+/* ---- positions of bytes ---- */
 
-/* packs memory whose bytes tell where they are, a byte of their positions at a time: where each packed byte lies, several in one place, too */
+/* Packs memory filled with the positions of its bytes, one byte of the position per round. Returns
+ * the position of each packed byte; several packed bytes may have the same one. */
 static int positions_packed(MPI_Datatype type, size_t size, ptrdiff_t low, size_t span, ptrdiff_t *at)
 {
     unsigned char *memory = malloc(span + 1), *packed = calloc(size + 1, 1);
@@ -92,7 +95,7 @@ static int positions_packed(MPI_Datatype type, size_t size, ptrdiff_t low, size_
         }
     }
     for (size_t i = 0; is_done && i < size; i++) {
-        is_done = (size_t)at[i] < span; /* else it is no copy of what lies there */
+        is_done = (size_t)at[i] < span; /* otherwise the byte is not a copy of memory */
     }
     free(memory);
     free(packed);
@@ -104,7 +107,7 @@ static size_t page_bytes(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* unpacks bytes that tell their position; 0: no memory, or no type to unpack */
+/* Unpacks bytes filled with their own positions; 0: no memory, or unpacking fails. */
 static int mark(MPI_Datatype type, size_t size, ptrdiff_t low, unsigned char *marks, size_t pages)
 {
     unsigned char *packed = malloc(size + 1);
@@ -123,7 +126,7 @@ static int mark(MPI_Datatype type, size_t size, ptrdiff_t low, unsigned char *ma
     return is_done;
 }
 
-/* where the bytes lie that are in memory that was written; how many these are */
+/* Collects the positions of bytes from the pages that were written; returns their number. */
 static size_t positions_marked(const unsigned char *marks, size_t pages, const unsigned char *is_written, size_t size,
                                unsigned char *is_found, ptrdiff_t *at)
 {
@@ -150,7 +153,8 @@ static size_t positions_marked(const unsigned char *marks, size_t pages, const u
     return found;
 }
 
-/* MPICH copies a long double by the processor's registers, which have ten bytes of its sixteen: the others follow these. How many there are. */
+/* MPICH copies a long double in registers of ten bytes, so six of its sixteen bytes are not copied.
+ * Adds them behind the ten; returns their number. */
 static size_t positions_padded(size_t size, unsigned char *is_found, ptrdiff_t *at)
 {
     enum { REAL = 10, ALL = 16 };
@@ -171,8 +175,9 @@ static size_t positions_padded(size_t size, unsigned char *is_found, ptrdiff_t *
     return count;
 }
 
-/* Of an extent that may be much larger than what lies in it: of memory that is made for that only what is written is ever there, or looked at. Where
- * bytes lie in one place some are not found, and all are looked for by packing. NULL: no memory, or no type */
+/* Finds the position of each packed byte. The extent may be much larger than the data, so memory is
+ * only reserved; just the written pages exist and are read. If several bytes share a position,
+ * unpacking misses some, and packing finds all. NULL: no memory, or not a type. */
 static ptrdiff_t *positions(MPI_Datatype type, size_t size, ptrdiff_t low, size_t span)
 {
     const size_t page = page_bytes(), pages = span / page + 1, bytes = MARKS * pages * page;
@@ -205,7 +210,7 @@ static ptrdiff_t *positions(MPI_Datatype type, size_t size, ptrdiff_t low, size_
     return at;
 }
 
-/* one that was not constructed, or in a way that is not known: found out by packing it */
+/* The runs of a type without a known constructor, found by packing. */
 static int named_runs(MPI_Datatype type, keel_mpi_runs_t *runs)
 {
     MPI_Aint low, extent;
@@ -225,7 +230,7 @@ static int named_runs(MPI_Datatype type, keel_mpi_runs_t *runs)
     return is_done;
 }
 
-/* else the system's MPI says what is wrong */
+/* The system's MPI reports the error otherwise. */
 static int is_committed(MPI_Datatype type)
 {
     char nothing = 0;

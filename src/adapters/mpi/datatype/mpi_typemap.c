@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* ---- how it was constructed ---- */
+/* ---- constructors ---- */
 
 int keel_mpi_contents_count(MPI_Datatype type, keel_mpi_contents_t *contents)
 {
@@ -51,7 +51,7 @@ void keel_mpi_contents_free(keel_mpi_contents_t *contents)
     arrays_free(contents);
 }
 
-/* ---- its runs ---- */
+/* ---- runs ---- */
 
 int keel_mpi_runs_add(keel_mpi_runs_t *runs, ptrdiff_t offset, size_t length)
 {
@@ -78,7 +78,7 @@ int keel_mpi_runs_add(keel_mpi_runs_t *runs, ptrdiff_t offset, size_t length)
     return 1;
 }
 
-/* @a count elements of these runs, from @a at on, one each @a extent */
+/* Appends @a count copies of the runs, from @a at on, @a extent apart. */
 static int repeat(keel_mpi_runs_t *runs, const keel_mpi_runs_t *inner, ptrdiff_t at, size_t count, ptrdiff_t extent)
 {
     if (inner->count == 1 && (ptrdiff_t)inner->runs[0].length == extent) {
@@ -94,14 +94,15 @@ static int repeat(keel_mpi_runs_t *runs, const keel_mpi_runs_t *inner, ptrdiff_t
     return 1;
 }
 
-/* blocks of so many elements, of each its own place in bytes */
+/* Appends blocks of elements, each at its own displacement. */
 static int blocks(const keel_mpi_contents_t *contents, const keel_mpi_runs_t *inner, ptrdiff_t extent,
                   keel_mpi_runs_t *runs)
 {
     const int *integers = contents->integers, count = integers[0];
     const int is_one_length =
         contents->combiner == MPI_COMBINER_INDEXED_BLOCK || contents->combiner == MPI_COMBINER_HINDEXED_BLOCK;
-    const int *places = is_one_length ? integers + 2 : integers + 1 + count; /* where they are in elements */
+    /* displacements in elements */
+    const int *places = is_one_length ? integers + 2 : integers + 1 + count;
     const int is_bytes =
         contents->combiner == MPI_COMBINER_HINDEXED || contents->combiner == MPI_COMBINER_HINDEXED_BLOCK;
 
@@ -115,7 +116,7 @@ static int blocks(const keel_mpi_contents_t *contents, const keel_mpi_runs_t *in
     return 1;
 }
 
-/* as many blocks one stride apart */
+/* Appends equal blocks, one stride apart. */
 static int strided_blocks(const keel_mpi_contents_t *contents, const keel_mpi_runs_t *inner, ptrdiff_t extent,
                           keel_mpi_runs_t *runs)
 {
@@ -130,7 +131,8 @@ static int strided_blocks(const keel_mpi_contents_t *contents, const keel_mpi_ru
     return 1;
 }
 
-/* of an array of arrays, from the dimension on whose elements are @a extent apart: the last one is that of the innermost arrays */
+/* Appends a subarray from this dimension on, recursively down to the innermost arrays; elements are
+ * @a extent apart. */
 static int subarray(const keel_mpi_contents_t *contents, const keel_mpi_runs_t *inner, ptrdiff_t extent, int dimension,
                     ptrdiff_t at, keel_mpi_runs_t *runs)
 {

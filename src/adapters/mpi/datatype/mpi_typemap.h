@@ -1,4 +1,4 @@
-/* How a datatype was constructed, and its runs, which follow from that. */
+/* The constructor of a datatype, and the runs that follow from it. */
 #ifndef KEEL_MPI_TYPEMAP_H_
 #define KEEL_MPI_TYPEMAP_H_
 
@@ -9,28 +9,28 @@ typedef struct keel_mpi_runs {
     size_t count, room;
 } keel_mpi_runs_t;
 
-/* how it was constructed */
+/* Arguments of the constructor. */
 typedef struct keel_mpi_contents {
     int combiner, integer_count, address_count, type_count;
-    int *integers; /* allocated, as the others */
+    int *integers; /* allocated, as the other arrays */
     MPI_Aint *addresses;
     MPI_Datatype *types;
 } keel_mpi_contents_t;
 
-/* the combiner and how much there is; 0: no type */
+/* Reads the combiner and the lengths; 0: not a type. */
 int keel_mpi_contents_count(MPI_Datatype type, keel_mpi_contents_t *contents);
-/* and the rest, of one that is not predefined; 0: cannot, and there is nothing to free */
+/* Reads the arrays of a type that is not predefined; 0: failed, with nothing to free. */
 int keel_mpi_contents_get(MPI_Datatype type, keel_mpi_contents_t *contents);
 void keel_mpi_contents_free(keel_mpi_contents_t *contents);
-/* predefined: nobody made it, and nobody frees it */
+/* True for a predefined type, which is never freed. */
 int keel_mpi_type_is_named(MPI_Datatype type);
 
-/* of one that was not constructed, or otherwise than is known here: adds its runs; 0: cannot */
+/* Appends the runs of a type without a known constructor; 0: failed. */
 typedef int (*keel_mpi_named_cb_t)(MPI_Datatype type, keel_mpi_runs_t *runs);
 
-/* behind those that are there; 0: no memory */
+/* Appends a run; 0: no memory. */
 int keel_mpi_runs_add(keel_mpi_runs_t *runs, ptrdiff_t offset, size_t length);
-/* in the order of its type map, which is that of packing; 0: cannot */
+/* Appends the runs of the type map, which is in the order of packing; 0: failed. */
 int keel_mpi_typemap(MPI_Datatype type, keel_mpi_named_cb_t named, keel_mpi_runs_t *runs);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * The system's MPI opens a file for a process alone, and what is done by explicit offsets, or by a pointer that each has of its own, is right by
- * that. What the ranks have to do together is done here: the first one makes the file, and sets its size, and deletes it; mpi_file_shared.c has
- * the pointer that they share. One that was opened before the restart point stays open in the system's MPI when it is closed
- * behind it, as communicators do, since a rollback may open it again.
+ * The system's MPI opens a file in each process alone, which is right for explicit offsets and
+ * individual pointers. Collective effects are done here: the first rank creates, resizes and
+ * deletes the file; mpi_file_shared.c has the shared pointer. A file opened before the restart
+ * point and closed behind it stays open in the system's MPI, as communicators do, since a rollback
+ * may open it again.
  */
 #include "io/mpi_file.h"
 
@@ -18,10 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static keel_mpi_table_t files; /* not those of one rank that were opened behind the restart point */
+static keel_mpi_table_t files; /* without files of one rank opened behind the restart point */
 static const MPI_File none = MPI_FILE_NULL;
 
-/* NULL: of one rank, or none */
+/* NULL: a file of one rank, or not a file. */
 keel_mpi_file_t *keel_mpi_file_of(MPI_File handle)
 {
     keel_mpi_file_t *file = keel_mpi_table_find(&files, (uintptr_t)handle);
@@ -29,8 +30,9 @@ keel_mpi_file_t *keel_mpi_file_of(MPI_File handle)
     return (file != NULL && file->variables.freed_by == NULL) ? file : NULL;
 }
 
-/* What one does to the file for all is done once: on its way to the restart point a replacement knows from the record what became of it. With
- * the promise it would be done again by who is recovered alone, so then nobody is any more. */
+/* An effect on the file itself happens once: before the restart point a replacement takes the
+ * result from the startup record. In deterministic mode a rank recovered locally would repeat the
+ * effect, so declare_if() rules out local recovery from then on. */
 static int once(int code)
 {
     keel_mpi_startup_result(&code, sizeof(code));
@@ -67,12 +69,15 @@ static void file_make(const keel_mpi_comm_t *of, uint64_t context, const char *f
     keel_mpi_file_shared_make(file, call);
 }
 
-/* by the first rank, which alone may find that it is there already, and then by the others; all have it, or none has */
+/* The first rank opens the file first, since only its call may find the file to exist; then the
+ * others open it. All ranks succeed or none does. */
 static int open_together(const keel_mpi_coll_t *coll, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
-    const int removed = MPI_MODE_DELETE_ON_CLOSE | ((amode & MPI_MODE_RDWR) ? 0 : MPI_MODE_SEQUENTIAL); /* done here */
+    /* done here */
+    const int removed = MPI_MODE_DELETE_ON_CLOSE | ((amode & MPI_MODE_RDWR) ? 0 : MPI_MODE_SEQUENTIAL);
     const int others = amode & ~(MPI_MODE_EXCL | removed), is_first = coll->comm->rank == 0;
-    const int first = keel_mpi_is_replaying() ? others : amode & ~removed; /* it is there already */
+    /* the file exists already */
+    const int first = keel_mpi_is_replaying() ? others : amode & ~removed;
     int code = is_first ? PMPI_File_open(MPI_COMM_SELF, filename, first, info, fh) : MPI_SUCCESS;
     int is_any;
 
@@ -123,9 +128,11 @@ static int close_together(keel_mpi_file_t *file, const keel_mpi_coll_t *coll, MP
 {
     const int code = PMPI_File_close(fh);
 
-    if (file->name != NULL) { /* when all have closed it, and gone when a call returns */
+    if (file->name != NULL) {
+        /* deleted after all ranks have closed it, and before any call returns */
         keel_mpi_coll_barrier(coll);
-        if (file->comm->rank == 0 || keel_mpi_is_replaying()) { /* who has opened it again has made it again */
+        if (file->comm->rank == 0 || keel_mpi_is_replaying()) {
+            /* opening the file again in a replacement has created it again */
             PMPI_File_delete(file->name, MPI_INFO_NULL);
         }
         keel_mpi_coll_barrier(coll);
@@ -162,7 +169,7 @@ int MPI_File_close(MPI_File *fh)
     return MPI_SUCCESS;
 }
 
-/* ---- what is done together ---- */
+/* ---- collective effects ---- */
 
 int MPI_File_get_group(MPI_File fh, MPI_Group *group)
 {
@@ -188,7 +195,7 @@ int MPI_File_get_amode(MPI_File fh, int *amode)
     return MPI_SUCCESS;
 }
 
-/* by the first rank, when all have done what they had to do with the file */
+/* Done by the first rank, after all ranks' earlier accesses. */
 #define DEFINE_SIZE(_name)                                                                    \
     int MPI_File_##_name(MPI_File fh, MPI_Offset size)                                        \
     {                                                                                         \
@@ -222,7 +229,8 @@ int MPI_File_delete(const char *filename, MPI_Info info)
 
 /* ---- checkpoints, rollbacks and the end ---- */
 
-/* the next of those that are (@a is_late), or of those that are closed; NULL: there is none */
+/* The next file made after the restart point (@a is_late), or else the next closed file; NULL:
+ * none. */
 static keel_mpi_file_t *file_find(int is_late)
 {
     for (size_t i = 0; i < files.size; i++) {

@@ -1,4 +1,4 @@
-/* Files of several ranks: each has it open through the system's MPI, for itself. */
+/* Files of several ranks. Each rank opens the file by the system's MPI for itself. */
 #ifndef KEEL_MPI_FILE_H_
 #define KEEL_MPI_FILE_H_
 
@@ -6,26 +6,27 @@
 
 typedef struct keel_mpi_file {
     MPI_File handle;
-    keel_mpi_comm_t *comm; /* its own */
-    char *name;            /* of one that is deleted when it is closed; NULL: it is not */
-    int amode;             /* as the program gave it */
+    keel_mpi_comm_t *comm; /* private to the file */
+    char *name;            /* of a file to delete on close; NULL otherwise */
+    int amode;             /* as given by the program */
     int is_late;
     keel_mpi_handle_vars_t variables; /* as of communicators */
-    uint64_t pointer;                 /* offset of the shared pointer's word in the arena of the first rank */
-    int unit;                         /* bytes of the view's etype */
-    int is_split;                     /* an ordered access was begun and not ended */
-    MPI_Status split;                 /* its status */
+    /* offset of the word of the shared pointer, in the arena of the first rank */
+    uint64_t pointer;
+    int unit;         /* bytes of the view's etype */
+    int is_split;     /* a split ordered access has begun and not ended */
+    MPI_Status split; /* status of the split access */
 } keel_mpi_file_t;
 
-/* NULL: not a file, or of one rank and opened behind the restart point */
+/* NULL: not a file, or a file of one rank opened behind the restart point. */
 keel_mpi_file_t *keel_mpi_file_of(MPI_File handle);
 
-/* Collective: makes the word of the shared pointer of a file that was just opened. */
+/* Collective: allocates the word of the shared pointer of a new file. */
 void keel_mpi_file_shared_make(keel_mpi_file_t *file, const char *call);
-/* Gives the word back. */
+/* Frees the word. */
 void keel_mpi_file_shared_unmake(const keel_mpi_file_t *file);
 
-/* as of communicators */
+/* As of communicators. */
 void keel_mpi_file_end_closed(void);
 void keel_mpi_file_unmake(void);
 int keel_mpi_file_is_late(void);

@@ -1,8 +1,9 @@
 /*
- * The pointer into a file that all ranks share: a word in the arena of the file's first rank, in etypes of the view. An access fetches the
- * word and adds its length, and goes by explicit offset then, so accesses of different ranks never overlap. For an ordered access the ranks
- * add their lengths up in their order, and the last one fetches and adds the sum for all. The word goes back with the arena: after a rollback the
- * program writes over what it wrote behind the checkpoint.
+ * The shared file pointer: a word in the arena of the file's first rank, in etypes of the view. An
+ * access fetches the word, adds its own length, and then uses an explicit offset, so accesses of
+ * different ranks never overlap. For an ordered access the ranks compute the prefix sums of their
+ * lengths, and the last rank fetches and adds the total for all. The word rolls back with the
+ * arena: after a rollback the program overwrites its writes since the checkpoint.
  */
 #include "io/mpi_file.h"
 
@@ -82,7 +83,7 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
         return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
     }
     coll = keel_mpi_coll_begin(file->comm, call);
-    keel_mpi_coll_barrier(&coll); /* what was read and written by the old view is done */
+    keel_mpi_coll_barrier(&coll); /* accesses by the old view are complete */
     if (disp == MPI_DISPLACEMENT_CURRENT && (file->amode & MPI_MODE_SEQUENTIAL)) {
         PMPI_File_get_byte_offset(fh, (MPI_Offset)pointer_get(file, call), &disp);
         keel_mpi_coll_barrier(&coll);
@@ -111,7 +112,7 @@ int MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
     return MPI_SUCCESS;
 }
 
-/* The end of the file in etypes of the view: the system's MPI knows it by its own pointer. */
+/* End of the file in etypes of the view, which only the system's individual pointer tells. */
 static MPI_Offset end_of(MPI_File fh)
 {
     MPI_Offset before = 0, end = 0;
@@ -156,7 +157,7 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 
 /* ---- accesses ---- */
 
-/* Etypes of an access. */
+/* Number of etypes of an access. */
 static uint64_t length_of(const keel_mpi_file_t *file, int count, MPI_Datatype type)
 {
     int bytes = 0;
@@ -170,7 +171,7 @@ static MPI_Offset place_any(const keel_mpi_file_t *file, int count, MPI_Datatype
     return (MPI_Offset)pointer_add(file, length_of(file, count, type), call);
 }
 
-/* Collective: log n messages each. */
+/* Collective: log n messages per rank. */
 static MPI_Offset place_ordered(const keel_mpi_file_t *file, int count, MPI_Datatype type, const char *call)
 {
     const keel_mpi_coll_t coll = keel_mpi_coll_begin(file->comm, call);
@@ -212,7 +213,7 @@ DEFINE_ACCESS(iwrite_shared, any, const, iwrite_at, request, MPI_Request)
 DEFINE_ACCESS(read_ordered, ordered, , read_at, status, MPI_Status)
 DEFINE_ACCESS(write_ordered, ordered, const, write_at, status, MPI_Status)
 
-/* The first call does the access, as the standard allows, and the second one gives its status. */
+/* The first call does the access, as the standard allows; the second returns its status. */
 #define DEFINE_SPLIT(_name, _const, _at)                                                                    \
     int MPI_File_##_name##_begin(MPI_File fh, _const void *buf, int count, MPI_Datatype type)               \
     {                                                                                                       \
