@@ -1,9 +1,9 @@
 #include "coll/mpi_coll.h"
 
+#include "life/mpi_startup.h"
 #include "mpi_arena.h"
 #include "p2p/mpi_channel.h"
 #include "p2p/mpi_ordered.h"
-#include "life/mpi_startup.h"
 #include "p2p/mpi_synchronous.h"
 
 #include <stdlib.h>

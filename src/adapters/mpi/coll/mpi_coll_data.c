@@ -3,8 +3,8 @@
  * rank sends to each. On intercommunicators the data goes between the groups; only MPI_Bcast and
  * MPI_Barrier send within a group.
  */
-#include "comm/mpi_inter.h"
 #include "coll/mpi_parts.h"
+#include "comm/mpi_inter.h"
 #include "life/mpi_restart.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Nonblocking reductions. Each rank with a result receives the elements of all contributors and
  * applies the operation in rank order. */
 #include "coll/mpi_icoll.h"
+#include "coll/mpi_reduce.h"
 #include "comm/mpi_inter.h"
 #include "life/mpi_startup.h"
-#include "coll/mpi_reduce.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef KEEL_MPI_PARTS_H_
 #define KEEL_MPI_PARTS_H_
 
-#include "datatype/mpi_layout.h"
 #include "coll/mpi_coll.h"
+#include "datatype/mpi_layout.h"
 
 typedef struct keel_mpi_parts {
     const void *buffer;

@@ -1,12 +1,12 @@
 #include "comm/mpi_comm.h"
 
-#include "mpi_arena.h"
+#include "coll/mpi_coll.h"
 #include "comm/mpi_group.h"
 #include "comm/mpi_inter.h"
-#include "life/mpi_startup.h"
-#include "coll/mpi_coll.h"
-#include "mpi_table.h"
 #include "comm/mpi_topology.h"
+#include "life/mpi_startup.h"
+#include "mpi_arena.h"
+#include "mpi_table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #ifndef KEEL_MPI_COMM_H_
 #define KEEL_MPI_COMM_H_
 
-#include "mpi_state.h"
 #include "life/mpi_handle_vars.h"
+#include "mpi_state.h"
 
 /* Number of collectives of a communicator freed behind the restart point. The block stays
  * allocated, so that images record the free. */

@@ -1,10 +1,10 @@
 #include "comm/mpi_group.h"
 
 #include "comm/mpi_comm.h"
+#include "life/mpi_handle_vars.h"
 #include "life/mpi_persistent_handles.h"
 #include "life/mpi_restart.h"
 #include "mpi_table.h"
-#include "life/mpi_handle_vars.h"
 #include "rma/mpi_window.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "comm/mpi_inter.h"
 
-#include "p2p/mpi_channel.h"
 #include "comm/mpi_group.h"
+#include "p2p/mpi_channel.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* Communicators of a subset of another one's members. */
-#include "mpi_arena.h"
+#include "coll/mpi_coll.h"
 #include "comm/mpi_comm.h"
 #include "comm/mpi_group.h"
 #include "comm/mpi_inter.h"
 #include "life/mpi_startup.h"
-#include "coll/mpi_coll.h"
+#include "mpi_arena.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,13 +7,13 @@
  */
 #include "io/mpi_file.h"
 
-#include "mpi_arena.h"
+#include "coll/mpi_coll.h"
 #include "comm/mpi_comm.h"
 #include "comm/mpi_group.h"
-#include "p2p/mpi_ordered.h"
 #include "life/mpi_startup.h"
-#include "coll/mpi_coll.h"
+#include "mpi_arena.h"
 #include "mpi_table.h"
+#include "p2p/mpi_ordered.h"
 
 #include <stdio.h>
 #include <stdlib.h>

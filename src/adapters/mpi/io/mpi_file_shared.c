@@ -7,8 +7,8 @@
  */
 #include "io/mpi_file.h"
 
-#include "mpi_arena.h"
 #include "coll/mpi_coll.h"
+#include "mpi_arena.h"
 
 static uint32_t home_of(const keel_mpi_file_t *file)
 {

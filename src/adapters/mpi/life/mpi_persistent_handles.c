@@ -6,10 +6,10 @@
  */
 #include "life/mpi_persistent_handles.h"
 
-#include "p2p/mpi_request.h"
+#include "life/mpi_handle_vars.h"
 #include "life/mpi_restart.h"
 #include "mpi_table.h"
-#include "life/mpi_handle_vars.h"
+#include "p2p/mpi_request.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,19 +11,19 @@
  */
 #include "life/mpi_restart.h"
 
+#include "coll/mpi_coll.h"
+#include "comm/mpi_comm.h"
+#include "comm/mpi_group.h"
+#include "io/mpi_file.h"
 #include "keel_mpi.h"
-#include "rma/mpi_alias.h"
+#include "life/mpi_persistent_handles.h"
+#include "life/mpi_startup.h"
 #include "mpi_arena.h"
 #include "p2p/mpi_channel.h"
-#include "comm/mpi_comm.h"
-#include "rma/mpi_direct.h"
-#include "io/mpi_file.h"
-#include "comm/mpi_group.h"
-#include "life/mpi_persistent_handles.h"
 #include "p2p/mpi_ordered.h"
-#include "life/mpi_startup.h"
 #include "p2p/mpi_request.h"
-#include "coll/mpi_coll.h"
+#include "rma/mpi_alias.h"
+#include "rma/mpi_direct.h"
 #include "rma/mpi_window.h"
 
 #include <stdio.h>

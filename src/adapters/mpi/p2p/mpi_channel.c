@@ -5,14 +5,14 @@
  */
 #include "p2p/mpi_channel.h"
 
-#include "mpi_arena.h"
-#include "rma/mpi_direct.h"
-#include "p2p/mpi_ordered.h"
 #include "life/mpi_startup.h"
+#include "mpi_arena.h"
+#include "p2p/mpi_ordered.h"
+#include "p2p/mpi_pending.h"
 #include "p2p/mpi_request.h"
 #include "p2p/mpi_stream.h"
 #include "p2p/mpi_synchronous.h"
-#include "p2p/mpi_pending.h"
+#include "rma/mpi_direct.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* MPI_Probe, and MPI_Mprobe and its variants, which remove the message from the unexpected queue
  * and give it to the caller. */
 #include "life/mpi_startup.h"
-#include "p2p/mpi_request.h"
 #include "mpi_table.h"
+#include "p2p/mpi_request.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,10 +13,10 @@
  */
 #include "p2p/mpi_ordered.h"
 
-#include "p2p/mpi_peer.h"
 #include "life/mpi_startup.h"
-#include "p2p/mpi_synchronous.h"
+#include "p2p/mpi_peer.h"
 #include "p2p/mpi_pending.h"
+#include "p2p/mpi_synchronous.h"
 
 #include <sched.h>
 #include <stdlib.h>

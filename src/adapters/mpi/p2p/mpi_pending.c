@@ -29,8 +29,8 @@
  */
 #include "p2p/mpi_pending.h"
 
-#include "p2p/mpi_peer.h"
 #include "p2p/mpi_ordered.h"
+#include "p2p/mpi_peer.h"
 
 #include <stdlib.h>
 #include <string.h>

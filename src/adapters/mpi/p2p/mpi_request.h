@@ -6,9 +6,9 @@
 #ifndef KEEL_MPI_REQUEST_H_
 #define KEEL_MPI_REQUEST_H_
 
-#include "p2p/mpi_channel.h"
 #include "comm/mpi_comm.h"
 #include "datatype/mpi_layout.h"
+#include "p2p/mpi_channel.h"
 
 typedef struct keel_mpi_request keel_mpi_request_t;
 

@@ -4,8 +4,8 @@
  * the message finds room (mpi_stream.c) or, in deterministic mode, until the pending sends are
  * below their limit (mpi_pending.c).
  */
-#include "mpi_arena.h"
 #include "life/mpi_startup.h"
+#include "mpi_arena.h"
 #include "p2p/mpi_request.h"
 #include "p2p/mpi_synchronous.h"
 

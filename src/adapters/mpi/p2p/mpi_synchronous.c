@@ -19,9 +19,9 @@
  */
 #include "p2p/mpi_synchronous.h"
 
+#include "life/mpi_startup.h"
 #include "mpi_arena.h"
 #include "p2p/mpi_ordered.h"
-#include "life/mpi_startup.h"
 #include "p2p/mpi_pending.h"
 
 #include <stdlib.h>

@@ -6,12 +6,12 @@
  * window, the type, the operation and the alignment. Concurrent accumulates to one element use the
  * same operation or MPI_NO_OP, by MPI's rule, so all of them take the same path.
  */
+#include "life/mpi_startup.h"
 #include "mpi_arena.h"
 #include "p2p/mpi_channel.h"
-#include "rma/mpi_op.h"
-#include "rma/mpi_direct.h"
 #include "rma/mpi_accumulate_atomics.h"
-#include "life/mpi_startup.h"
+#include "rma/mpi_direct.h"
+#include "rma/mpi_op.h"
 #include "rma/mpi_rma.h"
 
 #include <stdlib.h>

@@ -11,8 +11,8 @@
  */
 #include "rma/mpi_accumulate_atomics.h"
 
-#include "mpi_arena.h"
 #include "datatype/mpi_kind.h"
+#include "mpi_arena.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,9 +8,9 @@
  */
 #include "rma/mpi_alias.h"
 
-#include "mpi_arena.h"
 #include "life/mpi_startup.h"
 #include "life/mpi_stop_world.h"
+#include "mpi_arena.h"
 
 #include <stdlib.h>
 #include <string.h>

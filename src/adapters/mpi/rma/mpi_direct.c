@@ -9,9 +9,9 @@
 #define _GNU_SOURCE /* CPU_COUNT() */
 #include "rma/mpi_direct.h"
 
+#include "life/mpi_startup.h"
 #include "mpi_arena.h"
 #include "p2p/mpi_channel.h"
-#include "life/mpi_startup.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "rma/mpi_dynamic.h"
 
-#include "rma/mpi_alias.h"
 #include "mpi_arena.h"
+#include "rma/mpi_alias.h"
 #include "rma/mpi_direct.h"
 
 #include <stdlib.h>

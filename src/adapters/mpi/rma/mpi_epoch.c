@@ -1,11 +1,11 @@
 /* Active-target epochs: fences, and post, start, complete, wait by messages on the window's private
  * communicator. */
+#include "coll/mpi_coll.h"
+#include "comm/mpi_group.h"
+#include "life/mpi_startup.h"
 #include "mpi_arena.h"
 #include "p2p/mpi_channel.h"
 #include "rma/mpi_direct.h"
-#include "comm/mpi_group.h"
-#include "life/mpi_startup.h"
-#include "coll/mpi_coll.h"
 #include "rma/mpi_window.h"
 
 #include <stdlib.h>

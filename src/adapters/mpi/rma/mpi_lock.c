@@ -10,12 +10,12 @@
  * for the rank's turn, except readers, which overtake. Looks are counted and not timed, so the
  * replacement takes the same path.
  */
+#include "life/mpi_startup.h"
 #include "mpi_arena.h"
 #include "p2p/mpi_channel.h"
+#include "p2p/mpi_synchronous.h"
 #include "rma/mpi_direct.h"
 #include "rma/mpi_lock_word.h"
-#include "life/mpi_startup.h"
-#include "p2p/mpi_synchronous.h"
 #include "rma/mpi_window.h"
 
 enum { FLUSH_INTERVAL = 4 };

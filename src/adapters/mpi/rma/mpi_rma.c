@@ -1,12 +1,12 @@
 #include "rma/mpi_rma.h"
 
-#include "rma/mpi_alias.h"
+#include "life/mpi_startup.h"
 #include "mpi_arena.h"
-#include "rma/mpi_op.h"
+#include "p2p/mpi_ordered.h"
+#include "rma/mpi_alias.h"
 #include "rma/mpi_direct.h"
 #include "rma/mpi_dynamic.h"
-#include "p2p/mpi_ordered.h"
-#include "life/mpi_startup.h"
+#include "rma/mpi_op.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "rma/mpi_shared.h"
 
-#include "mpi_arena.h"
 #include "coll/mpi_coll.h"
+#include "mpi_arena.h"
 
 #include <stdlib.h>
 #include <string.h>

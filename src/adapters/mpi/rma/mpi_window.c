@@ -1,14 +1,14 @@
 #include "rma/mpi_window.h"
 
-#include "rma/mpi_alias.h"
+#include "coll/mpi_coll.h"
+#include "life/mpi_deterministic.h"
+#include "life/mpi_startup.h"
 #include "mpi_arena.h"
+#include "mpi_error.h"
+#include "rma/mpi_alias.h"
 #include "rma/mpi_direct.h"
 #include "rma/mpi_dynamic.h"
-#include "mpi_error.h"
 #include "rma/mpi_lock_word.h"
-#include "life/mpi_startup.h"
-#include "life/mpi_deterministic.h"
-#include "coll/mpi_coll.h"
 #include "rma/mpi_shared.h"
 
 #include <stdio.h>
