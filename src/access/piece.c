@@ -75,7 +75,8 @@ static void piece_fetched(void *arg, keel_status_t status)
         memcpy(piece->buffer, record + 1, piece->length);
         piece->record = NULL; /* it is complete */
     } else if (status == KEEL_ERR_UNREACHABLE) {
-        keel_get_log_unfetch(record); /* else it may be on its way to the target, and the log is about to be emptied */
+        keel_get_log_cancel_fetch(
+            record); /* else it may be on its way to the target, and the log is about to be emptied */
     }
     keel_piece_done(piece, status);
 }
@@ -89,7 +90,7 @@ static keel_status_t piece_fetch(keel_piece_t *piece)
     if (piece->record == NULL || !keel_put_log_is_put(&ctx->puts)) {
         return KEEL_ERR_UNSUPPORTED;
     }
-    keel_put_log_lend(&ctx->puts);
+    keel_put_log_register_memory(&ctx->puts);
     status = keel_put_log_send_puts(&ctx->puts, piece->rank);
     if (status != KEEL_OK) {
         return status;
@@ -146,7 +147,7 @@ static void piece_issue(keel_piece_t *piece, int is_again)
     if (status != KEEL_INPROGRESS) {
         keel_piece_done(piece, status);
     } else if (fetched == KEEL_ERR_BUDGET) {
-        keel_get_log_spent(&ctx->gets, rank, keel_recovery_now(&ctx->rec));
+        keel_get_log_note_room_spent(&ctx->gets, rank, keel_recovery_now(&ctx->rec));
     }
 }
 
@@ -232,8 +233,8 @@ void keel_access_progress(keel_context_h ctx)
     ucs_list_link_t waiting;
     keel_piece_t *piece;
 
-    if (keel_get_log_is_spent(&ctx->gets)) {
-        keel_get_log_say_spent(&ctx->gets, keel_recovery_now(&ctx->rec));
+    if (keel_get_log_is_room_spent(&ctx->gets)) {
+        keel_get_log_report_room_spent(&ctx->gets, keel_recovery_now(&ctx->rec));
     }
     if (ucs_list_is_empty(&ctx->deferred)) {
         return;

@@ -11,7 +11,7 @@ static void lines_portable(uint8_t *streamed, uint8_t *plain, const uint8_t *fro
 {
     memcpy(streamed, from, length);
     if (plain != NULL) {
-        keel_copy_settle(streamed);
+        keel_copy_barrier(streamed);
         memcpy(plain, streamed, length);
     }
 }
@@ -91,7 +91,7 @@ void keel_copy_two_by(keel_copy_kernel_t kernel, void *streamed, void *plain, co
     memcpy(a, source, head);
     lines_kernel(kernel)(a + head, b + head, source + head, lines);
     memcpy(a + head + lines, source + head + lines, tail);
-    keel_copy_settle(a); /* reads each byte of the source once */
+    keel_copy_barrier(a); /* reads each byte of the source once */
     memcpy(b, a, head);
     memcpy(b + head + lines, a + head + lines, tail);
 }

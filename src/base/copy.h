@@ -48,7 +48,7 @@ typedef uint64_t keel_copy_block_t __attribute__((vector_size(16), aligned(1), m
 
 /* Later reads of the copy use the bytes at @a to. Otherwise a compiler may copy twice from the
  * source, which other ranks may write. */
-static inline void keel_copy_settle(const void *to)
+static inline void keel_copy_barrier(const void *to)
 {
     __asm__ volatile("" : : "r"(to) : "memory");
 }

@@ -50,7 +50,7 @@ static uint32_t crc_copy_block(uint32_t seed, char *to, const char *from, size_t
         keel_copy_two_stream(to, block, from, length);
     } else {
         memcpy(block, from, length);
-        keel_copy_settle(block);
+        keel_copy_barrier(block);
         memcpy(to, block, length);
     }
     return keel_crc(seed, block, length);
@@ -66,7 +66,7 @@ uint32_t keel_crc_copy_kept(uint32_t seed, void *target, const void *source, siz
         part = (length < KEEL_CRC_COPY_BLOCK) ? length : KEEL_CRC_COPY_BLOCK;
         keel_prefetch_write_all((const void *)((uintptr_t)to + KEEL_CRC_KEPT_AHEAD), part);
         memcpy(to, from, part);
-        keel_copy_settle(to); /* the sum is of the copied bytes */
+        keel_copy_barrier(to); /* the sum is of the copied bytes */
         seed = keel_crc(seed, to, part);
     }
     return seed;

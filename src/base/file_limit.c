@@ -17,7 +17,7 @@ size_t keel_files_limit(void)
     return (getrlimit(RLIMIT_NOFILE, &limit) == 0) ? number_of(limit.rlim_cur) : SIZE_MAX;
 }
 
-size_t keel_files_most(void)
+size_t keel_files_hard_limit(void)
 {
     struct rlimit limit;
 

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-size_t keel_files_limit(void); /* soft limit; SIZE_MAX: none */
-size_t keel_files_most(void);  /* maximum soft limit */
-size_t keel_files_open(void);  /* currently open files; 0: unknown */
+size_t keel_files_limit(void);      /* soft limit; SIZE_MAX: none */
+size_t keel_files_hard_limit(void); /* maximum soft limit */
+size_t keel_files_open(void);       /* currently open files; 0: unknown */
 
 #endif

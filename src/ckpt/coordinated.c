@@ -46,7 +46,7 @@ static keel_status_t ckpt_group_size(const keel_lane_t *lane, const keel_domains
 }
 
 /* printed once for a job, not by replacements */
-static void ckpt_groups_say(const keel_ckpt_t *ckpt, const keel_domains_t *domains, uint32_t size, const char *note)
+static void ckpt_groups_print(const keel_ckpt_t *ckpt, const keel_domains_t *domains, uint32_t size, const char *note)
 {
     const keel_lane_t *lane = ckpt->lane;
     const keel_cover_params_t cover = ckpt_cover(lane, domains, size);
@@ -78,7 +78,7 @@ static keel_status_t ckpt_groups_place(keel_ckpt_t *ckpt, const keel_domains_t *
     if (status != KEEL_OK) {
         keel_error(lane->message, "KEEL_TOPO_LEVEL=%s: %s", config->topo_level, note);
     } else {
-        ckpt_groups_say(ckpt, domains, size, note);
+        ckpt_groups_print(ckpt, domains, size, note);
     }
     return status;
 }
@@ -113,7 +113,7 @@ keel_status_t keel_ckpt_init(keel_ckpt_t *ckpt, keel_lane_t *lane, const keel_do
                                          .groups = &ckpt->groups,
                                          .group = &ckpt->group,
                                          .budget = &ckpt->budget,
-                                         .told_type = KEEL_CONTROL_IMAGE,
+                                         .notice_type = KEEL_CONTROL_IMAGE,
                                          .group_type = KEEL_CONTROL_GROUP};
     keel_status_t status;
 
@@ -151,13 +151,13 @@ static void ckpt_announce(keel_ckpt_t *ckpt)
     if (keel_image_set_is_safe(&ckpt->set)) {
         keel_lane_say_parity(ckpt->lane, ckpt->set.making.number);
     } else if (ckpt->set.state.stage == KEEL_SET_FAILED) { /* no rank will use this generation */
-        keel_lane_say_parity(ckpt->lane, KEEL_CKPT_CANNOT | ckpt->set.making.number);
+        keel_lane_say_parity(ckpt->lane, KEEL_CKPT_FAILED | ckpt->set.making.number);
     }
 }
 
 static int ckpt_has_failed(const keel_ckpt_t *ckpt)
 {
-    const uint64_t word = KEEL_CKPT_CANNOT | ckpt->set.making.number;
+    const uint64_t word = KEEL_CKPT_FAILED | ckpt->set.making.number;
 
     for (uint32_t r = 0; r < ckpt->lane->size; r++) {
         if ((r == ckpt->lane->rank ? ckpt->lane->slot.parity_done
@@ -168,12 +168,12 @@ static int ckpt_has_failed(const keel_ckpt_t *ckpt)
     return 0;
 }
 
-void keel_ckpt_owe(keel_ckpt_t *ckpt)
+void keel_ckpt_request_retry(keel_ckpt_t *ckpt)
 {
     ckpt->is_retry_due = 1;
 }
 
-int keel_ckpt_is_over(keel_ckpt_t *ckpt)
+int keel_ckpt_is_stop_due(keel_ckpt_t *ckpt)
 {
     if (ckpt->lane->config->protect == KEEL_PROTECT_NONE) {
         return 0;
@@ -181,7 +181,7 @@ int keel_ckpt_is_over(keel_ckpt_t *ckpt)
     if (ckpt->set.making.number != 0) {
         return keel_ckpt_is_complete(ckpt) || ckpt_has_failed(ckpt);
     }
-    return ckpt->is_retry_due || keel_interval_is_over(&ckpt->interval, ckpt_now(ckpt));
+    return ckpt->is_retry_due || keel_interval_has_passed(&ckpt->interval, ckpt_now(ckpt));
 }
 
 int keel_ckpt_is_due(keel_ckpt_t *ckpt, int is_explicit)

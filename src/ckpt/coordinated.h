@@ -27,7 +27,7 @@ typedef struct keel_generation {
 
 /* flag in parity_done: the source cannot make its part of this generation, and the generation is
  * given up */
-#define KEEL_CKPT_CANNOT (1ull << 32)
+#define KEEL_CKPT_FAILED (1ull << 32)
 
 typedef struct keel_ckpt {
     keel_lane_t *lane;
@@ -48,11 +48,11 @@ keel_status_t keel_ckpt_init(keel_ckpt_t *ckpt, keel_lane_t *lane, const keel_do
 void keel_ckpt_release(keel_ckpt_t *ckpt);
 
 /* Requests another checkpoint at the next safe gsync, because a generation was given up. */
-void keel_ckpt_owe(keel_ckpt_t *ckpt);
+void keel_ckpt_request_retry(keel_ckpt_t *ckpt);
 int keel_ckpt_is_due(keel_ckpt_t *ckpt, int is_explicit);
 /* Rank 0: is a stop due, either by the interval or because a complete or failed generation needs
  * a further gsync? Counts nothing. */
-int keel_ckpt_is_over(keel_ckpt_t *ckpt);
+int keel_ckpt_is_stop_due(keel_ckpt_t *ckpt);
 /* Rank 0: is a stop due? True if the interval has passed, or if a complete or failed generation
  * needs a further gsync. Counts nothing. */
 keel_status_t keel_ckpt_take(keel_ckpt_t *ckpt, const keel_image_meta_t *meta, const keel_part_t *parts,

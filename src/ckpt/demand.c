@@ -18,7 +18,7 @@ keel_status_t keel_demand_init(keel_demand_t *demand, keel_ckpt_t *ckpt)
                                          .below = &ckpt->set,
                                          .budget = &ckpt->budget,
                                          .first_slot = KEEL_SLOTS_COORDINATED,
-                                         .told_type = KEEL_CONTROL_DEMAND_IMAGE,
+                                         .notice_type = KEEL_CONTROL_DEMAND_IMAGE,
                                          .group_type = KEEL_CONTROL_DEMAND_GROUP};
     keel_status_t status = KEEL_ERR_NO_MEMORY;
 
@@ -151,7 +151,7 @@ void keel_demand_step(keel_demand_t *demand)
 
 /* puts the set of a group into use if all members have announced their shares, or gives the set
  * up if a member cannot make its share */
-static void demand_settle_group(keel_demand_t *demand, uint32_t group, uint32_t number)
+static void demand_conclude_group(keel_demand_t *demand, uint32_t group, uint32_t number)
 {
     const keel_groups_t *groups = &demand->ckpt->groups;
     const int is_own = (group == demand_group(demand));
@@ -201,7 +201,7 @@ void keel_demand_leave(keel_demand_t *demand, uint32_t number, int is_checkpoint
     }
     for (uint32_t g = 0; g < groups->count; g++) {
         if (demand->group_pending[g] != 0) {
-            demand_settle_group(demand, g, number);
+            demand_conclude_group(demand, g, number);
         }
     }
     if (is_checkpoint) {
@@ -227,17 +227,17 @@ int keel_demand_is_late(const keel_demand_t *demand, uint32_t number)
 {
     const keel_ckpt_t *ckpt = demand->ckpt;
     const keel_set_stage_t stage = demand->set.state.stage;
-    const int has_told = demand->pending[ckpt->lane->rank].position != 0 && stage != KEEL_SET_COMPARING;
+    const int has_announced = demand->pending[ckpt->lane->rank].position != 0 && stage != KEEL_SET_COMPARING;
 
-    if (demand->set.making.number == 0 || number < demand->set.making.number + KEEL_DEMAND_BEHIND) {
+    if (demand->set.making.number == 0 || number < demand->set.making.number + KEEL_DEMAND_BACKGROUND_GSYNCS) {
         return 0;
     }
-    if (has_told && KEEL_PLANT(image_unheard)) {
+    if (has_announced && KEEL_PLANT(image_unheard)) {
         return 0;
     }
     /* a member that has announced its image waits until the announcement has arrived at all
      * members */
-    for (uint32_t i = 0; i < demand->set.count && has_told; i++) {
+    for (uint32_t i = 0; i < demand->set.count && has_announced; i++) {
         const uint32_t member = ckpt->group.members[i];
 
         if (i != ckpt->group.index && ckpt->lane->peers[member].is_up && !keel_lane_is_flushed(ckpt->lane, member)) {
@@ -268,7 +268,7 @@ void keel_demand_reset(keel_demand_t *demand)
     keel_image_set_void(&demand->set);
     demand->is_rebuilt = 1;
     memset(demand->starts, 0, demand->ckpt->lane->size * sizeof(*demand->starts));
-    memset(demand->set.group_told, 0, demand->set.count * sizeof(*demand->set.group_told));
+    memset(demand->set.group_announced, 0, demand->set.count * sizeof(*demand->set.group_announced));
     memset(demand->set.has, KEEL_PARITY_HAS_ALL, demand->set.count);
 }
 

@@ -22,7 +22,7 @@
 #include "ckpt/coordinated.h"
 
 /* gsyncs during which the parity of a set is computed in the background */
-#define KEEL_DEMAND_BEHIND 2u
+#define KEEL_DEMAND_BACKGROUND_GSYNCS 2u
 
 /* newest demand image of a rank, known to all ranks: the start of its replay */
 typedef struct keel_demand_start {
@@ -50,7 +50,7 @@ typedef struct keel_demand {
 
 keel_status_t keel_demand_init(keel_demand_t *demand, keel_ckpt_t *ckpt);
 /* Registers the callback for each rank's image that comes into use. Call before everything else. */
-static inline void keel_demand_tell_images(keel_demand_t *demand, keel_demand_cb_t on_image, void *arg)
+static inline void keel_demand_set_callback(keel_demand_t *demand, keel_demand_cb_t on_image, void *arg)
 {
     demand->on_image = on_image;
     demand->arg = arg;

@@ -10,7 +10,7 @@
 
 #define EXCHANGE_COMPARE (512 * 1024) /* bytes of an image compared in one step */
 
-keel_status_t keel_exchange_tell(keel_image_set_t *set)
+keel_status_t keel_exchange_announce(keel_image_set_t *set)
 {
     const keel_parity_group_t *group = set->group;
     const keel_image_told_t *image = &set->told[group->index];
@@ -26,7 +26,7 @@ keel_status_t keel_exchange_tell(keel_image_set_t *set)
     }
     for (uint32_t i = 0; i < group->size && status == KEEL_OK; i++) {
         if (i != group->index && set->lane->peers[group->members[i]].is_up) {
-            status = keel_lane_control_send(set->lane, group->members[i], set->told_type, message, length);
+            status = keel_lane_control_send(set->lane, group->members[i], set->notice_type, message, length);
         }
     }
     keel_free(message);

@@ -45,7 +45,7 @@ keel_status_t keel_image_set_init(keel_image_set_t *set, const keel_image_set_pa
                               .below = params->below,
                               .budget = params->budget,
                               .first_slot = params->first_slot,
-                              .told_type = params->told_type,
+                              .notice_type = params->notice_type,
                               .group_type = params->group_type,
                               .count = count};
     set->used.members = keel_alloc(count * sizeof(*set->used.members), "images");
@@ -53,13 +53,13 @@ keel_status_t keel_image_set_init(keel_image_set_t *set, const keel_image_set_pa
     set->told = keel_alloc(count * sizeof(*set->told), "images");
     set->maps = keel_alloc(count * sizeof(*set->maps), "image changes");
     set->has = keel_alloc(count, "images");
-    set->group_told = keel_alloc(count * sizeof(*set->group_told), "images");
+    set->group_announced = keel_alloc(count * sizeof(*set->group_announced), "images");
     set->sizes = keel_alloc(count * sizeof(*set->sizes), "images");
     set->slots = keel_alloc(count, "images");
     set->slots_before = keel_alloc(count, "images");
     set->changes = keel_alloc(count * sizeof(*set->changes), "image changes");
     if (set->used.members == NULL || set->making.members == NULL || set->told == NULL || set->maps == NULL ||
-        set->has == NULL || set->group_told == NULL || set->sizes == NULL || set->slots == NULL ||
+        set->has == NULL || set->group_announced == NULL || set->sizes == NULL || set->slots == NULL ||
         set->slots_before == NULL || set->changes == NULL) {
         status = KEEL_ERR_NO_MEMORY;
     } else if (params->group->size > 0) {
@@ -84,7 +84,7 @@ void keel_image_set_release(keel_image_set_t *set)
     keel_free(set->told);
     keel_free(set->maps);
     keel_free(set->has);
-    keel_free(set->group_told);
+    keel_free(set->group_announced);
     keel_free(set->sizes);
     keel_free(set->slots);
     keel_free(set->slots_before);
@@ -223,7 +223,7 @@ keel_status_t keel_image_set_copy(keel_image_set_t *set, const keel_image_meta_t
         keel_image_set_on(set, KEEL_SET_COPIED);
         return KEEL_OK;
     }
-    if (keel_exchange_tell(set) != KEEL_OK || status != KEEL_OK) {
+    if (keel_exchange_announce(set) != KEEL_OK || status != KEEL_OK) {
         keel_image_set_refuse(set);
         status = (status == KEEL_OK) ? KEEL_ERR_NO_MEMORY : status;
     }
@@ -235,8 +235,8 @@ static void set_compare_step(keel_image_set_t *set)
     if (!keel_exchange_compare_step(set)) {
         return;
     }
-    if (keel_exchange_tell(set) == KEEL_OK) {
-        keel_image_set_on(set, KEEL_SET_TOLD);
+    if (keel_exchange_announce(set) == KEEL_OK) {
+        keel_image_set_on(set, KEEL_SET_ANNOUNCED);
     } else {
         keel_image_set_refuse(set);
     }

@@ -58,8 +58,8 @@ typedef struct keel_image_set {
     keel_budget_t *budget;
     keel_parity_t *parity; /* NULL: none */
     unsigned first_slot;
-    uint32_t told_type, group_type; /* types of control messages */
-    uint32_t count;                 /* members; 1 without a group */
+    uint32_t notice_type, group_type; /* types of control messages */
+    uint32_t count;                   /* members; 1 without a group */
     keel_set_state_t state;
     keel_images_t used, making;
     /* arrays by group index */
@@ -67,7 +67,7 @@ typedef struct keel_image_set {
     uint8_t **maps;          /* map of the announcement; for this process the map in the making */
     uint8_t *has;            /* KEEL_PARITY_HAS_*: parts of the set in use that a member has */
     /* replacement: number of the set in use by the member's announcement */
-    uint32_t *group_told;
+    uint32_t *group_announced;
     /* scratch arrays: slots and sizes of a set and of the previous serving set */
     uint64_t *sizes;
     uint8_t *slots, *slots_before;
@@ -91,7 +91,7 @@ typedef struct keel_image_set_params {
     const keel_image_set_t *below;
     keel_budget_t *budget;
     unsigned first_slot;
-    uint32_t told_type, group_type;
+    uint32_t notice_type, group_type;
 } keel_image_set_params_t;
 
 keel_status_t keel_image_set_init(keel_image_set_t *set, const keel_image_set_params_t *params);

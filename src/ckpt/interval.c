@@ -26,10 +26,10 @@ void keel_interval_init(keel_interval_t *interval, const keel_config_t *config, 
 int keel_interval_is_due(keel_interval_t *interval, uint64_t now_ns)
 {
     interval->gsyncs++;
-    return keel_interval_is_over(interval, now_ns);
+    return keel_interval_has_passed(interval, now_ns);
 }
 
-int keel_interval_is_over(const keel_interval_t *interval, uint64_t now_ns)
+int keel_interval_has_passed(const keel_interval_t *interval, uint64_t now_ns)
 {
     const double elapsed_s = now_ns > interval->last_ns ? (double)(now_ns - interval->last_ns) * 1e-9 : 0;
 

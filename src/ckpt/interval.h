@@ -24,7 +24,7 @@ void keel_interval_init(keel_interval_t *interval, const keel_config_t *config, 
  * once in mode daly, since its cost is unknown. */
 int keel_interval_is_due(keel_interval_t *interval, uint64_t now_ns);
 /* Has the interval passed? May be called between safe gsyncs; counts nothing. */
-int keel_interval_is_over(const keel_interval_t *interval, uint64_t now_ns);
+int keel_interval_has_passed(const keel_interval_t *interval, uint64_t now_ns);
 void keel_interval_taken(keel_interval_t *interval, uint64_t now_ns, double cost_s);
 
 #endif

@@ -165,7 +165,7 @@ size_t keel_parity_share_size(const keel_parity_group_t *group, const uint64_t *
 }
 
 /* ends the work if a read has failed */
-static void parity_settle(keel_parity_t *parity)
+static void parity_end_on_error(keel_parity_t *parity)
 {
     if (parity->is_active && keel_gather_status(parity->gather) != KEEL_OK) {
         parity_end(parity, keel_gather_status(parity->gather));
@@ -176,7 +176,7 @@ static keel_status_t parity_begin(keel_parity_t *parity, const keel_parity_work_
 {
     keel_status_t status;
 
-    parity_settle(parity);
+    parity_end_on_error(parity);
     if (parity->is_active) {
         return KEEL_ERR_STATE;
     }
@@ -208,7 +208,7 @@ keel_status_t keel_parity_step(keel_parity_t *parity)
 {
     const uint64_t work = keel_gather_work(parity->gather);
 
-    parity_settle(parity);
+    parity_end_on_error(parity);
     if (!parity->is_active) {
         return parity->status;
     }
@@ -223,7 +223,7 @@ keel_status_t keel_parity_step(keel_parity_t *parity)
         keel_gather_count(parity->gather) == 0) {
         parity_end(parity, KEEL_OK);
     }
-    parity_settle(parity);
+    parity_end_on_error(parity);
     return parity->is_active ? KEEL_INPROGRESS : parity->status;
 }
 

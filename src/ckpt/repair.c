@@ -26,7 +26,7 @@ void keel_repair_member_down(keel_image_set_t *set, uint32_t rank)
         return;
     }
     if (!KEEL_PLANT(told_by_dead)) {
-        set->group_told[set->groups->index[rank]] = 0;
+        set->group_announced[set->groups->index[rank]] = 0;
     }
     set->told[set->groups->index[rank]] = (keel_image_told_t){0};
     keel_image_set_stop(set);
@@ -88,7 +88,7 @@ void keel_repair_receive_group(keel_image_set_t *set, const keel_control_in_t *i
         keel_error(set->lane->message, "malformed group message from rank %u refused", in->source);
         return;
     }
-    set->group_told[set->groups->index[in->source]] = message->number;
+    set->group_announced[set->groups->index[in->source]] = message->number;
     repair_use_slot(set, message->share_slot);
     memcpy(set->used.members, message->members, set->count * sizeof(keel_image_member_t));
 }
@@ -96,7 +96,7 @@ void keel_repair_receive_group(keel_image_set_t *set, const keel_control_in_t *i
 int keel_repair_knows_group(const keel_image_set_t *set, uint32_t number)
 {
     for (uint32_t i = 0; number != 0 && i < set->group->size; i++) {
-        if (i != set->group->index && (set->has[i] & KEEL_PARITY_HAS_IMAGE) && set->group_told[i] != number) {
+        if (i != set->group->index && (set->has[i] & KEEL_PARITY_HAS_IMAGE) && set->group_announced[i] != number) {
             return 0;
         }
     }

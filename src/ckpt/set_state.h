@@ -26,8 +26,8 @@ typedef enum {
 
 typedef enum {
     KEEL_SET_BEGUN,
-    KEEL_SET_COPIED, /* the own image is copied and can be compared */
-    KEEL_SET_TOLD,   /* the compared image is announced to the group */
+    KEEL_SET_COPIED,    /* the own image is copied and can be compared */
+    KEEL_SET_ANNOUNCED, /* the compared image is announced to the group */
     KEEL_SET_GATHERED,
     KEEL_SET_ENCODED,
     KEEL_SET_REFUSED, /* an image or a share cannot be made */

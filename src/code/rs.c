@@ -31,10 +31,10 @@ typedef struct rs_lack {
     unsigned count;
     unsigned column[KEEL_RS_PARITIES_MAX];
     unsigned row[KEEL_RS_PARITIES_MAX];
-} rs_lack_t;
+} rs_missing_t;
 
 static keel_status_t rs_lack(unsigned data, unsigned parities, unsigned wanted, const uint8_t *is_there,
-                             rs_lack_t *lack)
+                             rs_missing_t *lack)
 {
     unsigned rows = 0;
 
@@ -61,7 +61,7 @@ keel_status_t keel_rs_solve(unsigned data, unsigned parities, unsigned wanted, c
 {
     uint8_t system[KEEL_RS_PARITIES_MAX * KEEL_RS_PARITIES_MAX], inverse[sizeof system];
     uint8_t wants[KEEL_RS_PARITIES_MAX]; /* coefficients of the lost data chunks */
-    rs_lack_t lack;
+    rs_missing_t lack;
     keel_status_t status;
 
     if (data == 0 || parities == 0 || parities > KEEL_RS_PARITIES_MAX || wanted >= data + parities ||

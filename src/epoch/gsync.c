@@ -174,7 +174,7 @@ static uint64_t gsync_orders_heard(keel_context_h ctx, uint32_t number, int was_
 
     if (!was_front) {
         if (ctx->lane.rank == 0 && (own & KEEL_ARRIVE_CHECKPOINT)) {
-            keel_ckpt_owe(&ctx->ckpt);
+            keel_ckpt_request_retry(&ctx->ckpt);
         }
         return 0;
     }

@@ -36,7 +36,7 @@ static keel_status_t lock_unlogged(keel_context_h ctx, uint32_t rank)
     unsigned rounds = 0;
 
     if (!KEEL_PLANT(number_missed)) {
-        keel_put_log_miss(&ctx->puts, rank);
+        keel_put_log_note_missing(&ctx->puts, rank);
     }
     (void)keel_put_log_number_sent(&ctx->puts, rank);
     while (status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
@@ -91,7 +91,7 @@ static uint64_t lock_next_reading(keel_context_h ctx, uint32_t rank)
         return keel_reading(ctx->rec.phase, 1);
     }
     if (keel_reading_phase(last + 1) != ctx->rec.phase) { /* which of them is open cannot be told any more */
-        keel_get_log_lose(&ctx->gets, "too many readings of a rank in one phase");
+        keel_get_log_overflow(&ctx->gets, "too many readings of a rank in one phase");
         return last;
     }
     return last + 1;
@@ -151,7 +151,7 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
     }
     if (slot != NULL && !is_read) {
         if (!keel_may_mix(ctx)) { /* else atomics may be counted in that word, and who waits there looks at it */
-            keel_put_log_tell_done(&ctx->puts, rank);
+            keel_put_log_announce_done(&ctx->puts, rank);
         }
         if (KEEL_PLANT(doubt_cleared)) {
             keel_board_set(&slot->atomics, 0);

@@ -66,7 +66,7 @@ static int stop_is_inherited(keel_context_h ctx, uint32_t number)
 /* Rank 0: the interval is over, or logs need an image; and no older generation may be half in use. */
 static int stop_is_due(keel_context_h ctx)
 {
-    return keel_ckpt_is_over(&ctx->ckpt) ||
+    return keel_ckpt_is_stop_due(&ctx->ckpt) ||
            (ctx->ckpt.set.making.number == 0 && ctx->rec.is_stop_wanted && ctx->stops.calls >= ctx->stops.not_before);
 }
 

@@ -114,13 +114,13 @@ static unsigned words_met(const keel_word_t *words, unsigned count)
 
 /* ---- what the program is told is logged ---- */
 
-static int answer_is_met(const keel_record_answer_t *answer, unsigned i)
+static int answer_is_met(const keel_record_local_read_t *answer, unsigned i)
 {
     return (int)(keel_answer_seen(answer)[answer->words + i / 64] >> (i % 64) & 1);
 }
 
 /* the same again, and nothing that was done here meanwhile has yet to be replayed after it */
-static int answer_is(const keel_context_h ctx, const keel_record_answer_t *answer, const keel_word_t *words,
+static int answer_is(const keel_context_h ctx, const keel_record_local_read_t *answer, const keel_word_t *words,
                      unsigned count, int is_over)
 {
     if (answer == NULL || answer->words != count ||
@@ -137,12 +137,12 @@ static int answer_is(const keel_context_h ctx, const keel_record_answer_t *answe
     return 1;
 }
 
-static void answer_fill(keel_record_answer_t *answer, const keel_word_t *words, unsigned count, uint32_t clock,
+static void answer_fill(keel_record_local_read_t *answer, const keel_word_t *words, unsigned count, uint32_t clock,
                         int is_over)
 {
     uint64_t *seen = keel_answer_seen(answer);
 
-    *answer = (keel_record_answer_t){.times = 1, .clock = clock, .words = count, .is_over = (uint32_t)is_over};
+    *answer = (keel_record_local_read_t){.times = 1, .clock = clock, .words = count, .is_over = (uint32_t)is_over};
     for (unsigned i = 0; i < (count + 63) / 64; i++) {
         seen[count + i] = 0;
     }
@@ -156,7 +156,7 @@ static keel_status_t words_log(keel_context_h ctx, const keel_word_t *words, uns
 {
     const int is_met = is_over || words_met(words, count) > 0;
     keel_status_t status = is_met ? keel_wait_until_closed(ctx) : KEEL_OK;
-    keel_record_answer_t *answer;
+    keel_record_local_read_t *answer;
     uint32_t holder, clock;
 
     if (status == KEEL_OK && answer_is(ctx, keel_answers_last(&ctx->sync), words, count, is_over)) {
@@ -196,7 +196,7 @@ static keel_status_t words_anew(keel_context_h ctx)
 /* what its predecessor was told: KEEL_OK; KEEL_INPROGRESS: nothing that anybody knows of, and what others put is all there */
 static keel_status_t words_replay(keel_context_h ctx, keel_word_t *words, unsigned count, int *is_over_p)
 {
-    const keel_record_answer_t *answer;
+    const keel_record_local_read_t *answer;
     keel_status_t status;
     int is_first;
 

@@ -75,12 +75,12 @@ void keel_get_log_release(keel_get_log_t *log)
     keel_free(log->counts);
 }
 
-void keel_get_log_miss(keel_get_log_t *log)
+void keel_get_log_note_missing(keel_get_log_t *log)
 {
     keel_lane_say_lost_get(log->lane, log->phase);
 }
 
-void keel_get_log_lose(keel_get_log_t *log, const char *why)
+void keel_get_log_overflow(keel_get_log_t *log, const char *why)
 {
     if (!log->is_off) {
         log->is_off = 1;
@@ -91,7 +91,7 @@ void keel_get_log_lose(keel_get_log_t *log, const char *why)
                      why);
         log->overflows++;
     }
-    keel_get_log_miss(log);
+    keel_get_log_note_missing(log);
 }
 
 keel_get_record_t *keel_get_log_append(keel_get_log_t *log, keel_get_target_t *t, uint32_t phase, uint32_t length)
@@ -136,9 +136,9 @@ keel_get_record_t *keel_get_log_reserve_slow(keel_get_log_t *log, uint32_t targe
         return record;
     }
     if (log->is_off) {
-        keel_get_log_miss(log);
+        keel_get_log_note_missing(log);
     } else {
-        keel_get_log_lose(log, has_index ? "KEEL_OPLOG_SIZE is used up" : "too many gets from a rank in one phase");
+        keel_get_log_overflow(log, has_index ? "KEEL_OPLOG_SIZE is used up" : "too many gets from a rank in one phase");
     }
     get_target_mark_lost(log, target);
     return NULL;
@@ -193,7 +193,7 @@ keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t
 }
 
 /* target with a next record named @a where; NULL: none */
-static keel_get_target_t *get_log_with(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p)
+static keel_get_target_t *get_log_find_target(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p)
 {
     for (uint32_t i = 0; i < log->lane->size; i++) {
         keel_get_target_t *t = &log->targets[i];
@@ -207,17 +207,17 @@ static keel_get_target_t *get_log_with(keel_get_log_t *log, uint64_t where, cons
     return NULL;
 }
 
-const keel_get_record_t *keel_get_log_look(keel_get_log_t *log, uint64_t where)
+const keel_get_record_t *keel_get_log_find_determinant(keel_get_log_t *log, uint64_t where)
 {
     const keel_get_record_t *record;
 
-    (void)get_log_with(log, where, &record);
+    (void)get_log_find_target(log, where, &record);
     return record;
 }
 
-keel_status_t keel_get_log_answer(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p)
+keel_status_t keel_get_log_take_determinant(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p)
 {
-    keel_get_target_t *t = get_log_with(log, where, record_p);
+    keel_get_target_t *t = get_log_find_target(log, where, record_p);
 
     if (t == NULL) {
         return KEEL_INPROGRESS;
@@ -295,7 +295,7 @@ static void get_target_push(keel_get_log_t *log, uint32_t target)
         }
         if (arena == NULL || !keel_getlog_open(arena, size, keel_getlog_chunk_size(size), &t->writer, log->lane->rank,
                                                keel_get_record_size(record), &place)) {
-            keel_get_log_lose(log, "KEEL_GETLOG_SIZE of the target is used up");
+            keel_get_log_overflow(log, "KEEL_GETLOG_SIZE of the target is used up");
             get_target_mark_lost(log, target);
             return;
         }

@@ -171,9 +171,9 @@ keel_status_t keel_get_log_next(keel_get_log_t *log, uint32_t target, uint64_t w
 /* Replays a determinant other than a get: finds the next record named @a where at any rank and
  * advances past it. KEEL_OK; KEEL_INPROGRESS: no record; KEEL_ERR_CORRUPT: another access
  * precedes it there. */
-keel_status_t keel_get_log_answer(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p);
+keel_status_t keel_get_log_take_determinant(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p);
 /* finds the next record named @a where at any rank without advancing; NULL: none */
-const keel_get_record_t *keel_get_log_look(keel_get_log_t *log, uint64_t where);
+const keel_get_record_t *keel_get_log_find_determinant(keel_get_log_t *log, uint64_t where);
 /* Ends the replay towards @a target if all its records are used. Call before a record is
  * appended without a search for a replay. */
 void keel_get_log_end_replay(keel_get_log_t *log, uint32_t target);
@@ -195,9 +195,9 @@ void keel_get_log_push(keel_get_log_t *log, uint32_t target);
 /* the same to a replacement that is not live yet */
 void keel_get_log_push_early(keel_get_log_t *log, uint32_t target);
 /* notes an access of this phase without a record, for an expected reason */
-void keel_get_log_miss(keel_get_log_t *log);
+void keel_get_log_note_missing(keel_get_log_t *log);
 /* notes an access without a record for lack of room: warns, and turns the log off */
-void keel_get_log_lose(keel_get_log_t *log, const char *why);
+void keel_get_log_overflow(keel_get_log_t *log, const char *why);
 
 /* service side: keel_lane_params_t.on_served_get and on_served_got; arg is the log */
 void *keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *record);

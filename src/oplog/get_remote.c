@@ -45,7 +45,7 @@ keel_status_t keel_get_log_fetch(keel_get_log_t *log, uint32_t target, keel_get_
     record->reserved = KEEL_GET_COMPLETE; /* as the record will lie at the target */
     status = keel_lane_get(log->lane, target, record->where, record + 1, record->length, cb, arg);
     if (status != KEEL_OK && status != KEEL_INPROGRESS) {
-        keel_get_log_unfetch(record);
+        keel_get_log_cancel_fetch(record);
         return status;
     }
     if (t->run_bytes == 0) {
@@ -55,7 +55,7 @@ keel_status_t keel_get_log_fetch(keel_get_log_t *log, uint32_t target, keel_get_
     return status;
 }
 
-void keel_get_log_spent(keel_get_log_t *log, uint32_t target, uint64_t now_ns)
+void keel_get_log_note_room_spent(keel_get_log_t *log, uint32_t target, uint64_t now_ns)
 {
     if (log->spent_request == 0) {
         log->spent_request = log->lane->peers[target].sent;
@@ -64,7 +64,7 @@ void keel_get_log_spent(keel_get_log_t *log, uint32_t target, uint64_t now_ns)
     }
 }
 
-void keel_get_log_say_spent(keel_get_log_t *log, uint64_t now_ns)
+void keel_get_log_report_room_spent(keel_get_log_t *log, uint64_t now_ns)
 {
     const keel_peer_t *peer = &log->lane->peers[log->spent_rank];
 
@@ -80,7 +80,7 @@ void keel_get_log_say_spent(keel_get_log_t *log, uint64_t now_ns)
     }
 }
 
-void keel_get_log_unfetch(keel_get_record_t *record)
+void keel_get_log_cancel_fetch(keel_get_record_t *record)
 {
     record->reserved = KEEL_GET_INCOMPLETE;
 }

@@ -24,15 +24,15 @@
 keel_status_t keel_get_log_fetch(keel_get_log_t *log, uint32_t target, keel_get_record_t *record,
                                  keel_lane_done_cb_t cb, void *arg);
 /* notes at @a now_ns that a get was requested by message because the room was used up */
-void keel_get_log_spent(keel_get_log_t *log, uint32_t target, uint64_t now_ns);
+void keel_get_log_note_room_spent(keel_get_log_t *log, uint32_t target, uint64_t now_ns);
 /* reports a late reply to the request: the target's process may be stopped */
-void keel_get_log_say_spent(keel_get_log_t *log, uint64_t now_ns);
-static inline int keel_get_log_is_spent(const keel_get_log_t *log)
+void keel_get_log_report_room_spent(keel_get_log_t *log, uint64_t now_ns);
+static inline int keel_get_log_is_room_spent(const keel_get_log_t *log)
 {
     return log->spent_request != 0;
 }
 /* marks a record as incomplete for good, since the target died */
-void keel_get_log_unfetch(keel_get_record_t *record);
+void keel_get_log_cancel_fetch(keel_get_record_t *record);
 /* Records earlier gets at the target, before anything is put or requested there from now on. */
 void keel_get_log_write_run(keel_get_log_t *log, uint32_t target);
 

@@ -51,12 +51,12 @@ static size_t replay_run(const char *records, size_t length, size_t max)
     size_t run = 0;
 
     while (keel_get_records_read(&left, &record, &payload)) {
-        if (length - keel_records_left(&left) > max) {
+        if (length - keel_records_remaining(&left) > max) {
             return run;
         }
-        run = length - keel_records_left(&left);
+        run = length - keel_records_remaining(&left);
     }
-    return keel_records_are_over(&left) ? run : 0;
+    return keel_records_at_end(&left) ? run : 0;
 }
 
 keel_status_t keel_get_log_send_replay(keel_get_log_t *log, uint32_t source)
@@ -139,7 +139,7 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
         keel_get_log_complete(own, data);
         t->has_replay = 1;
     }
-    if (!keel_records_are_over(&records)) {
+    if (!keel_records_at_end(&records)) {
         records_refused(log, in->source);
         return;
     }
@@ -150,7 +150,7 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
     }
 }
 
-void keel_get_log_forget_replay(keel_get_log_t *log, uint32_t target)
+void keel_get_log_drop_replay(keel_get_log_t *log, uint32_t target)
 {
     keel_segment_list_clear(&log->targets[target].list, log->pool);
     log->targets[target] = (keel_get_target_t){0};
@@ -188,7 +188,7 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
     return KEEL_OK;
 }
 
-keel_status_t keel_get_log_give(keel_get_log_t *log, uint32_t target, const keel_get_record_t *record)
+keel_status_t keel_get_log_send_record(keel_get_log_t *log, uint32_t target, const keel_get_record_t *record)
 {
     if (keel_access_records_gets(log->lane, target) || log->is_off) {
         keel_get_log_push(log, target);
@@ -223,7 +223,7 @@ void keel_get_log_serve_refill(void *arg, uint32_t source, const void *data, siz
             keel_get_log_note_atomic(&log->lane->board[source], record.phase);
         }
     }
-    if (!keel_records_are_over(&records)) {
+    if (!keel_records_at_end(&records)) {
         records_refused(log, source);
     }
 }

@@ -11,11 +11,11 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
 /* Drops the records received from @a target, which died before the replacement used them. No
  * other process has the records, and the replacement of @a target would not receive them. Both
  * re-execute the gets, as after a simultaneous death. */
-void keel_get_log_forget_replay(keel_get_log_t *log, uint32_t target);
+void keel_get_log_drop_replay(keel_get_log_t *log, uint32_t target);
 /* sends to the replacement of @a target the records of this process for its LG */
 keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target);
 /* sends the newest record, complete, towards a live @a target */
-keel_status_t keel_get_log_give(keel_get_log_t *log, uint32_t target, const keel_get_record_t *record);
+keel_status_t keel_get_log_send_record(keel_get_log_t *log, uint32_t target, const keel_get_record_t *record);
 /* service side: keel_lane_params_t.on_served_refill; arg is the log */
 void keel_get_log_serve_refill(void *arg, uint32_t source, const void *data, size_t length);
 

@@ -70,7 +70,7 @@ static void put_target_drop(keel_put_log_t *log, keel_put_target_t *t)
 }
 
 /* the record is lost, and the rest of the log is useless without it */
-static void put_target_lose(keel_put_log_t *log, uint32_t target, const char *why)
+static void put_target_overflow(keel_put_log_t *log, uint32_t target, const char *why)
 {
     keel_put_target_t *t = &log->targets[target];
 
@@ -117,14 +117,14 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
         if (is_behind) {
             return NULL;
         }
-        put_target_lose(log, target, "too many phases or flushes since the last image");
+        put_target_overflow(log, target, "too many phases or flushes since the last image");
     }
     if (t->list.last == NULL || t->tail + need > t->list.last->data + log->pool->segment_size) {
         if (!keel_segment_list_grow(&t->list, log->pool)) {
             if (is_awaited) {
                 return NULL;
             }
-            put_target_lose(log, target, "KEEL_OPLOG_SIZE is used up");
+            put_target_overflow(log, target, "KEEL_OPLOG_SIZE is used up");
             return NULL;
         }
         t->tail = t->list.last->data;
@@ -294,11 +294,11 @@ uint32_t keel_put_log_unnumbered(keel_put_log_t *log, uint32_t target)
 void keel_put_log_number_all(keel_put_log_t *log)
 {
     for (uint32_t i = 0; i < log->lane->size; i++) {
-        keel_put_log_has_numbers(log, i, log->targets[i].counted);
+        keel_put_log_raise_count(log, i, log->targets[i].counted);
     }
 }
 
-void keel_put_log_tell_done(keel_put_log_t *log, uint32_t target)
+void keel_put_log_announce_done(keel_put_log_t *log, uint32_t target)
 {
     keel_board_slot_t *slot = keel_access_slot(log->lane, target);
 

@@ -288,7 +288,7 @@ static inline uint32_t keel_put_log_number_sent(keel_put_log_t *log, uint32_t ta
     return number;
 }
 /* notes that the caller proceeds without a record for lack of room */
-static inline void keel_put_log_miss(keel_put_log_t *log, uint32_t target)
+static inline void keel_put_log_note_missing(keel_put_log_t *log, uint32_t target)
 {
     log->targets[target].lost = log->phase + 1;
 }
@@ -299,7 +299,7 @@ static inline void keel_put_log_begin_at(keel_put_log_t *log, uint32_t target, u
     log->targets[target].lost = keel_larger(log->targets[target].lost, position);
 }
 /* the target counts @a count records of this phase as done: later numbers follow them */
-static inline void keel_put_log_has_numbers(keel_put_log_t *log, uint32_t target, uint64_t count)
+static inline void keel_put_log_raise_count(keel_put_log_t *log, uint32_t target, uint64_t count)
 {
     if (log->targets[target].count < count) {
         log->targets[target].count = (count < log->number_end) ? (uint32_t)count : log->number_end;
@@ -307,9 +307,9 @@ static inline void keel_put_log_has_numbers(keel_put_log_t *log, uint32_t target
 }
 /* Direct lane, programs that lock: announces that all numbered records of this phase are in
  * place. A replacement on another node continues behind them. */
-void keel_put_log_tell_done(keel_put_log_t *log, uint32_t target);
+void keel_put_log_announce_done(keel_put_log_t *log, uint32_t target);
 /* sets the clock announced for the records that follow */
-static inline void keel_put_log_say_clock(keel_put_log_t *log, uint32_t target, uint32_t clock)
+static inline void keel_put_log_set_clock(keel_put_log_t *log, uint32_t target, uint32_t clock)
 {
     log->targets[target].clock = clock;
 }

@@ -24,7 +24,7 @@ static size_t records_run(const uint8_t *data, size_t length, size_t limit, uint
     return run;
 }
 
-void keel_put_log_lend(keel_put_log_t *log)
+void keel_put_log_register_memory(keel_put_log_t *log)
 {
     for (keel_segment_arena_t *arena = log->pool->arenas; arena != log->lent; arena = arena->next) {
         keel_remote_put_lend(log->lane, arena->data, arena->size);
@@ -67,7 +67,7 @@ static unsigned put_log_put(keel_put_log_t *log, uint32_t target, const uint8_t 
     keel_transport_put_t puts[PUTS];
     unsigned count;
 
-    keel_put_log_lend(log);
+    keel_put_log_register_memory(log);
     if (!keel_put_log_is_put(log)) {
         return 0;
     }

@@ -16,7 +16,7 @@ keel_status_t keel_put_log_send_puts(keel_put_log_t *log, uint32_t target);
 keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due, size_t left);
 
 /* registers with the transport all memory of records, including growth of the pool */
-void keel_put_log_lend(keel_put_log_t *log);
+void keel_put_log_register_memory(keel_put_log_t *log);
 /* makes the records of gets from a target precede anything that this log sends there */
 static inline void keel_put_log_follow(keel_put_log_t *log, struct keel_get_log *gets)
 {

@@ -101,7 +101,7 @@ static keel_status_t look_again(struct keel_req *req, uint64_t look)
 static keel_status_t look_log(struct keel_req *req, uint64_t look)
 {
     keel_context_h ctx = req->ctx;
-    keel_record_answer_t *answer;
+    keel_record_local_read_t *answer;
     keel_status_t status;
     uint32_t holder;
 
@@ -115,7 +115,7 @@ static keel_status_t look_log(struct keel_req *req, uint64_t look)
     if (holder != KEEL_RANK_NONE) {
         answer = keel_wait_open_answer(ctx, sizeof(*answer));
         if (answer != NULL) {
-            *answer = (keel_record_answer_t){.times = 1, .clock = look};
+            *answer = (keel_record_local_read_t){.times = 1, .clock = look};
         }
     }
     return KEEL_INPROGRESS;

@@ -221,7 +221,7 @@ keel_status_t keel_wait_find_holder(keel_context_h ctx, uint32_t *holder_p)
     return status;
 }
 
-keel_record_answer_t *keel_wait_open_answer(keel_context_h ctx, size_t length)
+keel_record_local_read_t *keel_wait_open_answer(keel_context_h ctx, size_t length)
 {
     keel_context_shut(ctx, KEEL_GATE_TOLD);
     return keel_answers_open(&ctx->sync, &ctx->gets, length);
@@ -315,6 +315,6 @@ keel_status_t keel_wait_settle_polls_now(keel_context_h ctx)
     polling->open = NULL;
     polling->is_unsettled = 0;
     record->reserved = KEEL_GET_COMPLETE;
-    status = KEEL_PLANT(poll_unsettled) ? KEEL_OK : keel_get_log_give(&ctx->gets, rank, record);
+    status = KEEL_PLANT(poll_unsettled) ? KEEL_OK : keel_get_log_send_record(&ctx->gets, rank, record);
     return (status == KEEL_OK && keel_access_is_served(&ctx->lane, rank)) ? keel_flush_one(ctx, rank) : status;
 }

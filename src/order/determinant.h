@@ -40,7 +40,7 @@ static inline keel_status_t keel_wait_settle_answers(keel_context_h ctx)
                : status;
 }
 /* room for another one (sync/answers) */
-keel_record_answer_t *keel_wait_open_answer(keel_context_h ctx, size_t length);
+keel_record_local_read_t *keel_wait_open_answer(keel_context_h ctx, size_t length);
 /* the last answer is not given again */
 keel_status_t keel_wait_close_answer(keel_context_h ctx, uint32_t *holder_p);
 /* and somebody can hold the next one: all of it again when callbacks were answered meanwhile */

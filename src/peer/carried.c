@@ -12,7 +12,7 @@ static keel_carrier_word_t *carrier_word(keel_lane_t *lane, uint64_t word)
 }
 
 /* True if the source has the value, or is dead. */
-static int is_told(const keel_lane_t *lane, const keel_wire_carried_t *found)
+static int is_told(const keel_lane_t *lane, const keel_wire_piggyback_t *found)
 {
     const keel_peer_t *peer = &lane->peers[found->source];
 
@@ -47,11 +47,11 @@ static void carrier_keep(keel_lane_t *lane, keel_carrier_word_t *at, const keel_
         place = request->sequence % KEEL_CARRIED_MOST;
     }
     at->word[place] = word;
-    at->found[place] = (keel_wire_carried_t){.source = request->source,
-                                             .incarnation = request->source_incarnation,
-                                             .serial = request->body.atomic.serial,
-                                             .clock = (uint32_t)fetched->clock,
-                                             .old = fetched->old};
+    at->found[place] = (keel_wire_piggyback_t){.source = request->source,
+                                               .incarnation = request->source_incarnation,
+                                               .serial = request->body.atomic.serial,
+                                               .clock = (uint32_t)fetched->clock,
+                                               .old = fetched->old};
 }
 
 size_t keel_carried_with(keel_lane_t *lane, const keel_wire_t *request, uint64_t where, const keel_fetched_t *fetched,
@@ -62,26 +62,26 @@ size_t keel_carried_with(keel_lane_t *lane, const keel_wire_t *request, uint64_t
 
     for (uint32_t i = 0; i < KEEL_CARRIED_MOST && !KEEL_PLANT(carried_not); i++) {
         if (at->word[i] == word && at->found[i].source != request->source && !is_told(lane, &at->found[i])) {
-            memcpy((char *)data + body->reply.carried++ * sizeof(keel_wire_carried_t), &at->found[i],
-                   sizeof(keel_wire_carried_t));
+            memcpy((char *)data + body->reply.carried++ * sizeof(keel_wire_piggyback_t), &at->found[i],
+                   sizeof(keel_wire_piggyback_t));
         }
     }
     body->reply.missing = at->missing;
     carrier_keep(lane, at, request, word, fetched);
-    return body->reply.carried * sizeof(keel_wire_carried_t);
+    return body->reply.carried * sizeof(keel_wire_piggyback_t);
 }
 
 int keel_carried_fits(const keel_wire_t *wire, size_t length)
 {
     const uint32_t carried = wire->body.reply.carried;
 
-    return carried <= KEEL_CARRIED_MOST && wire->length == length + carried * sizeof(keel_wire_carried_t);
+    return carried <= KEEL_CARRIED_MOST && wire->length == length + carried * sizeof(keel_wire_piggyback_t);
 }
 
 void keel_carried_take(keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wire, const void *data, size_t length)
 {
     for (uint32_t i = 0; i < wire->body.reply.carried; i++) {
-        keel_wire_carried_t found;
+        keel_wire_piggyback_t found;
         keel_carried_t *of;
 
         memcpy(&found, (const char *)data + length + i * sizeof(found), sizeof(found));

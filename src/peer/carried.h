@@ -41,8 +41,8 @@ typedef struct keel_fetches {
 /* values found here at words of one bucket */
 typedef struct keel_carrier_word {
     uint64_t word[KEEL_CARRIED_MOST];
-    keel_wire_carried_t found[KEEL_CARRIED_MOST]; /* serial 0: none */
-    uint32_t missing;                             /* last phase without room for a value, + 1 */
+    keel_wire_piggyback_t found[KEEL_CARRIED_MOST]; /* serial 0: none */
+    uint32_t missing;                               /* last phase without room for a value, + 1 */
 } keel_carrier_word_t;
 
 typedef struct keel_carrier {

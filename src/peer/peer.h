@@ -265,7 +265,7 @@ static inline void keel_lane_say_second(keel_lane_t *lane, uint32_t number)
     lane->slot.second = keel_arrive(lane->rollback, lane->incarnation, number);
 }
 /* Own words about generations: the one of the parity share here, and the one in use
- * everywhere (KEEL_CKPT_CANNOT). */
+ * everywhere (KEEL_CKPT_FAILED). */
 static inline void keel_lane_say_parity(keel_lane_t *lane, uint64_t generation)
 {
     lane->slot.parity_done = generation;

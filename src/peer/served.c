@@ -216,7 +216,7 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
             return why;
         }
     }
-    return keel_records_are_over(&records) ? NULL : "short record";
+    return keel_records_at_end(&records) ? NULL : "short record";
 }
 
 static keel_get_record_t served_get_record(const keel_wire_access_t *access, uint64_t where, uint32_t length)
@@ -298,7 +298,7 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
     const char *payload = (const char *)data + sizeof(keel_record_t);
     const uint32_t phase = wire->body.atomic.access.phase, number = (uint32_t)wire->body.atomic.number;
     keel_record_atomic_t atomic;
-    char answer[sizeof(keel_fetched_t) + KEEL_CARRIED_MOST * sizeof(keel_wire_carried_t)];
+    char answer[sizeof(keel_fetched_t) + KEEL_CARRIED_MOST * sizeof(keel_wire_piggyback_t)];
     keel_fetched_t fetched = {0};
     keel_wire_body_t body;
     keel_record_t record;

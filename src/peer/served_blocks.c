@@ -32,11 +32,11 @@ const char *keel_served_blocks(keel_lane_t *lane, const keel_record_t *record, c
             return "block outside its window";
         }
     }
-    if (count == 0 || !keel_parts_are_over(&parts)) {
+    if (count == 0 || !keel_parts_at_end(&parts)) {
         return "malformed blocks";
     }
     while (keel_parts_next(&again, &part)) {
-        if (KEEL_PLANT(part_unserved) && keel_parts_are_over(&again)) {
+        if (KEEL_PLANT(part_unserved) && keel_parts_at_end(&again)) {
             break;
         }
         if (part.is_behind) {

@@ -85,7 +85,7 @@ const char *keel_served_unnumbered(keel_lane_t *lane, const keel_wire_t *wire, c
     if (wire->body.atomic.id != 0) {
         return keel_served_exchange(lane, wire, data);
     }
-    if (!keel_records_read(&records, &record, &payload) || !keel_records_are_over(&records)) {
+    if (!keel_records_read(&records, &record, &payload) || !keel_records_at_end(&records)) {
         return "short record";
     }
     return keel_lane_apply_record(lane, &record, payload);

@@ -102,7 +102,7 @@ static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
     }
     if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
         if (d->is_retry_due) { /* rank 0 alone says when one is taken, and may be the one that was lost */
-            keel_ckpt_owe(rec->ckpt);
+            keel_ckpt_request_retry(rec->ckpt);
         }
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {

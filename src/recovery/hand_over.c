@@ -38,7 +38,7 @@ static void hand_over_parts(const hand_over_t *over, const keel_record_t *record
     keel_parts_t parts = keel_parts_of(record, record + 1);
     keel_blocks_part_t part;
 
-    while (keel_parts_next(&parts, &part) && !(KEEL_PLANT(part_unhanded) && keel_parts_are_over(&parts))) {
+    while (keel_parts_next(&parts, &part) && !(KEEL_PLANT(part_unhanded) && keel_parts_at_end(&parts))) {
         keel_store_part(hand_over_window(over, part.where) + keel_where_offset(part.where), &part);
     }
 }
@@ -171,7 +171,7 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
             return KEEL_ERR_STATE;
         }
         hand_over_record(over, record);
-        if (KEEL_PLANT(records_reordered) && keel_records_are_over(&run)) {
+        if (KEEL_PLANT(records_reordered) && keel_records_at_end(&run)) {
             hand_over_record(over, first);
         }
     }
@@ -225,9 +225,9 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
         return hand_over_failed(rec, rank, phase, status);
     }
     if (phase == rec->puts->phase) {
-        keel_put_log_has_numbers(rec->puts, rank, over.number); /* those on the direct lane had none */
+        keel_put_log_raise_count(rec->puts, rank, over.number); /* those on the direct lane had none */
         if (keel_sync_is_sectioned(rec->sync)) {
-            keel_put_log_tell_done(rec->puts, rank);
+            keel_put_log_announce_done(rec->puts, rank);
         }
     }
     rec->replayed_puts += count;

@@ -35,7 +35,7 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     rec->gets = params->gets;
     rec->ckpt = params->ckpt;
     rec->demand = params->demand;
-    keel_demand_tell_images(rec->demand, keel_trim_image, rec);
+    keel_demand_set_callback(rec->demand, keel_trim_image, rec);
     rec->message = params->message;
     rec->sync = params->sync;
     rec->on_fetch = params->on_fetch;

@@ -32,7 +32,7 @@ void keel_trim_ask(keel_recovery_t *rec, uint32_t number);
 /* the messages are there */
 int keel_trim_is_heard(const keel_recovery_t *rec);
 void keel_trim_receive(keel_recovery_t *rec, const keel_control_in_t *in);
-/* keel_demand_tell_images(); arg is the recovery */
+/* keel_demand_set_callback(); arg is the recovery */
 void keel_trim_image(void *arg, uint32_t rank, uint32_t position);
 /* an image of this rank is being copied at the begin of this phase: logs that were off begin anew */
 void keel_trim_resume(keel_recovery_t *rec, uint32_t rank);

@@ -72,7 +72,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     keel_get_log_source_down(rec->gets, rank);
     keel_get_log_target_down(rec->gets, rank);
     if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
-        keel_get_log_forget_replay(rec->gets, rank);
+        keel_get_log_drop_replay(rec->gets, rank);
     }
     keel_put_log_mark_sent(rec->puts, rank);
     rec->roll_heard[rank] = 0; /* the number comes again when all who knew of that rollback are dead */

@@ -38,7 +38,7 @@ static keel_status_t atomic_own(const keel_atomic_call_t *call)
         return status;
     }
     if (atomic->fetches && !keel_sync_is_sectioned(&win->ctx->sync)) {
-        keel_get_log_miss(&win->ctx->gets); /* own accesses have no records */
+        keel_get_log_note_missing(&win->ctx->gets); /* own accesses have no records */
     }
     if (call->many != NULL) {
         keel_combine(call->many, (char *)win->base + offset, call->values, NULL);

@@ -91,7 +91,7 @@ keel_status_t keel_fetch_own_first(keel_context_h ctx, const keel_record_atomic_
 static keel_status_t fetch_own_again(keel_win_h win, char *target, const keel_record_atomic_t *atomic, uint64_t *old_p)
 {
     keel_context_h ctx = win->ctx;
-    const keel_record_answer_t *answer;
+    const keel_record_local_read_t *answer;
     keel_status_t status;
     int is_first;
 
@@ -155,7 +155,7 @@ static keel_status_t fetch_own_open(keel_context_h ctx, uint32_t *holder_p)
 static keel_status_t fetch_own_now(keel_context_h ctx, char *target, const keel_record_atomic_t *atomic,
                                    uint64_t *old_p)
 {
-    keel_record_answer_t *answer;
+    keel_record_local_read_t *answer;
     keel_status_t status;
     uint32_t holder, clock;
 
@@ -176,7 +176,7 @@ static keel_status_t fetch_own_now(keel_context_h ctx, char *target, const keel_
     if (answer == NULL) {
         return KEEL_OK; /* no log has room: it stays open */
     }
-    *answer = (keel_record_answer_t){.times = 1, .clock = clock, .words = 1, .is_over = 1};
+    *answer = (keel_record_local_read_t){.times = 1, .clock = clock, .words = 1, .is_over = 1};
     keel_answer_seen(answer)[0] = *old_p;
     keel_answer_seen(answer)[1] = 1;
     status = keel_answers_close(&ctx->sync, &ctx->gets, &holder);

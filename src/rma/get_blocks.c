@@ -160,7 +160,7 @@ static void piece_copy(void *record, void *buffer, const char *from, size_t leng
     }
     memcpy(buffer, from, length);
     if (record != NULL) {
-        keel_copy_settle(buffer);
+        keel_copy_barrier(buffer);
         memcpy(record, buffer, length);
     }
 }

@@ -204,7 +204,7 @@ static keel_status_t put_last_clock(keel_context_h ctx, uint32_t rank)
                   "this rank waited more than %u times in one phase: should rank %u die, the job rolls back",
                   keel_counters_clocks(&ctx->lane.counters), rank);
     }
-    keel_put_log_miss(&ctx->puts, rank);
+    keel_put_log_note_missing(&ctx->puts, rank);
     return status;
 }
 
@@ -222,7 +222,7 @@ keel_status_t keel_put_clock(keel_win_h win, uint32_t rank)
             return status;
         }
     }
-    keel_put_log_say_clock(&win->ctx->puts, rank, (uint32_t)clock);
+    keel_put_log_set_clock(&win->ctx->puts, rank, (uint32_t)clock);
     return put_piece(win, rank, keel_where(0, KEEL_RECORD_CLOCK, win->region), (const char *)&clock, sizeof(clock), 0,
                      0);
 }

@@ -43,22 +43,22 @@ static keel_answers_t *answers_of(keel_sync_t *sync)
 
 static uint64_t answer_where(const keel_answers_t *answers)
 {
-    return keel_where(answers->number, KEEL_RECORD_ANSWER, 0);
+    return keel_where(answers->number, KEEL_RECORD_LOCAL_READ, 0);
 }
 
 /* ---- a replacement ---- */
 
-keel_status_t keel_answers_next(keel_sync_t *sync, keel_get_log_t *gets, const keel_record_answer_t **answer_p,
+keel_status_t keel_answers_next(keel_sync_t *sync, keel_get_log_t *gets, const keel_record_local_read_t **answer_p,
                                 int *is_first_p)
 {
     keel_answers_t *answers = answers_of(sync);
     const keel_get_record_t *record = NULL;
-    const keel_record_answer_t *answer;
+    const keel_record_local_read_t *answer;
     keel_status_t status;
 
     *is_first_p = answers->left == 0;
     if (answers->left == 0) {
-        status = keel_get_log_answer(gets, answer_where(answers), &record);
+        status = keel_get_log_take_determinant(gets, answer_where(answers), &record);
         if (status != KEEL_OK) {
             return status;
         }
@@ -83,7 +83,7 @@ int keel_answers_are_left(keel_sync_t *sync)
 }
 
 /* what it says of that look; none of a program that looked less often before */
-static int answer_has_look(const keel_record_answer_t *answer, uint64_t look)
+static int answer_has_look(const keel_record_local_read_t *answer, uint64_t look)
 {
     return answer->words == 0 && look >= answer->clock && look - answer->clock < answer->times;
 }
@@ -91,12 +91,12 @@ static int answer_has_look(const keel_record_answer_t *answer, uint64_t look)
 keel_status_t keel_answers_look_again(keel_sync_t *sync, keel_get_log_t *gets, uint64_t look, int *is_first_p)
 {
     const keel_answers_t *answers = answers_of(sync);
-    const keel_record_answer_t *answer = answers->replayed;
+    const keel_record_local_read_t *answer = answers->replayed;
     const keel_get_record_t *record;
     keel_status_t status;
 
     if (answers->left == 0) {
-        record = keel_get_log_look(gets, answer_where(answers));
+        record = keel_get_log_find_determinant(gets, answer_where(answers));
         if (record == NULL || record->length != sizeof(*answer) || !answer_has_look((const void *)(record + 1), look)) {
             return KEEL_OK;
         }
@@ -116,7 +116,7 @@ uint64_t keel_answers_look(keel_sync_t *sync)
 
 int keel_answers_repeat_look(keel_sync_t *sync, uint64_t look)
 {
-    const keel_record_answer_t *last = keel_answers_last(sync);
+    const keel_record_local_read_t *last = keel_answers_last(sync);
 
     if (last == NULL || last->words != 0 || last->clock + last->times != look) {
         return 0;
@@ -125,7 +125,7 @@ int keel_answers_repeat_look(keel_sync_t *sync, uint64_t look)
     return 1;
 }
 
-const keel_record_answer_t *keel_answers_last(keel_sync_t *sync)
+const keel_record_local_read_t *keel_answers_last(keel_sync_t *sync)
 {
     const keel_answers_t *answers = answers_of(sync);
 
@@ -134,7 +134,7 @@ const keel_record_answer_t *keel_answers_last(keel_sync_t *sync)
 
 void keel_answers_repeat(keel_sync_t *sync)
 {
-    ((keel_record_answer_t *)(void *)(sync->answers.open + 1))->times++;
+    ((keel_record_local_read_t *)(void *)(sync->answers.open + 1))->times++;
 }
 
 /* another rank that can hold records now; one whose memory is mapped, if there is any, for that takes no message */
@@ -171,7 +171,7 @@ int keel_answers_find_holder(keel_sync_t *sync, uint32_t *holder_p)
     return lane->programs == 1 || answers->holder != KEEL_RANK_NONE;
 }
 
-keel_record_answer_t *keel_answers_open(keel_sync_t *sync, keel_get_log_t *gets, size_t length)
+keel_record_local_read_t *keel_answers_open(keel_sync_t *sync, keel_get_log_t *gets, size_t length)
 {
     keel_answers_t *answers = answers_of(sync);
     keel_get_record_t *record;
@@ -199,7 +199,7 @@ keel_status_t keel_answers_close(keel_sync_t *sync, keel_get_log_t *gets, uint32
     }
     answers->open = NULL;
     record->reserved = KEEL_GET_COMPLETE;
-    return keel_get_log_give(gets, answers->holder, record);
+    return keel_get_log_send_record(gets, answers->holder, record);
 }
 
 void keel_answers_settled(keel_sync_t *sync, uint32_t number)

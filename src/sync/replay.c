@@ -106,7 +106,7 @@ static keel_status_t replay_cut(keel_replay_t *replay, uint32_t source, keel_rec
         /* The record with the number belongs to the chunk: a number without a put counts, too. */
         from = at;
     }
-    if (status == KEEL_OK && !keel_records_are_over(&run)) {
+    if (status == KEEL_OK && !keel_records_at_end(&run)) {
         return KEEL_ERR_CORRUPT;
     }
     return (status == KEEL_OK && run.at > from)

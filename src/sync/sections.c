@@ -219,7 +219,7 @@ static keel_status_t sections_run(void *arg, const keel_record_t *records, size_
             sender->is_cut = (counter == sender->open);
         }
     }
-    length -= keel_records_left(&run);
+    length -= keel_records_remaining(&run);
     return (length > 0) ? sections_message(sender, 0, records, length) : KEEL_OK;
 }
 

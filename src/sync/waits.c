@@ -266,7 +266,7 @@ static keel_status_t waits_run(void *arg, const keel_record_t *records, size_t l
     keel_records_t run = keel_records_of(records, length);
     const uint8_t *from = run.at;
 
-    while (!keel_records_are_over(&run) && sender->number < sender->end) {
+    while (!keel_records_at_end(&run) && sender->number < sender->end) {
         if (sender->number == sender->skip) {
             from = run.at;
         }

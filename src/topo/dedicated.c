@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#define KEEL_DEDICATED_NOBODY UINT32_MAX
+#define KEEL_DEDICATED_NONE UINT32_MAX
 
 /* two groups being evened out */
 typedef struct keel_dedicated_pair {
@@ -38,7 +38,7 @@ typedef struct keel_dedicated {
 
 /* ---- two groups ---- */
 
-static void keel_dedicated_marry(keel_dedicated_pair_t *pair, unsigned kind, uint32_t one, uint32_t other)
+static void keel_dedicated_pair_up(keel_dedicated_pair_t *pair, unsigned kind, uint32_t one, uint32_t other)
 {
     pair->with[kind][one] = other;
     pair->with[kind][other] = one;
@@ -59,7 +59,7 @@ static void keel_dedicated_merge(keel_dedicated_t *work, const uint32_t *group)
                (next[1] < groups->size[group[1]] && work->place[*second] < work->place[*first]);
         pair->rank[i] = (side == 0) ? *first : *second;
         next[side]++;
-        pair->with[0][i] = pair->with[1][i] = pair->side[i] = KEEL_DEDICATED_NOBODY;
+        pair->with[0][i] = pair->with[1][i] = pair->side[i] = KEEL_DEDICATED_NONE;
     }
 }
 
@@ -81,7 +81,7 @@ static void keel_dedicated_pair_by_place(keel_dedicated_t *work)
             const uint32_t one = pair->left_over[i], other = (i + 1 < count) ? pair->left_over[i + 1] : one;
 
             if (one != other && (of_rank == NULL || of_rank[pair->rank[one]] == of_rank[pair->rank[other]])) {
-                keel_dedicated_marry(pair, 0, one, other);
+                keel_dedicated_pair_up(pair, 0, one, other);
                 i++;
             } else {
                 pair->left_over[kept++] = one;
@@ -93,17 +93,17 @@ static void keel_dedicated_pair_by_place(keel_dedicated_t *work)
 
 static void keel_dedicated_pair_by_kind(keel_dedicated_t *work)
 {
-    uint32_t single = KEEL_DEDICATED_NOBODY;
+    uint32_t single = KEEL_DEDICATED_NONE;
 
     for (uint32_t i = 0; i < work->pair.count; i++) {
         if (work->pair.rank[i] < work->programs) {
             continue;
         }
-        if (single == KEEL_DEDICATED_NOBODY) {
+        if (single == KEEL_DEDICATED_NONE) {
             single = i;
         } else {
-            keel_dedicated_marry(&work->pair, 1, single, i);
-            single = KEEL_DEDICATED_NOBODY;
+            keel_dedicated_pair_up(&work->pair, 1, single, i);
+            single = KEEL_DEDICATED_NONE;
         }
     }
 }
@@ -113,7 +113,7 @@ static void keel_dedicated_walk(keel_dedicated_pair_t *pair, uint32_t member, un
 {
     uint32_t next = pair->with[kind][member];
 
-    while (next != KEEL_DEDICATED_NOBODY && pair->side[next] == KEEL_DEDICATED_NOBODY) {
+    while (next != KEEL_DEDICATED_NONE && pair->side[next] == KEEL_DEDICATED_NONE) {
         pair->side[next] = 1 - pair->side[member];
         member = next;
         kind = 1 - kind;
@@ -131,7 +131,7 @@ static void keel_dedicated_even_out(keel_dedicated_t *work, uint32_t one, uint32
     keel_dedicated_pair_by_place(work);
     keel_dedicated_pair_by_kind(work);
     for (uint32_t i = 0; i < pair->count; i++) {
-        if (pair->side[i] == KEEL_DEDICATED_NOBODY) {
+        if (pair->side[i] == KEEL_DEDICATED_NONE) {
             pair->side[i] = groups->of_rank[pair->rank[i]] == other; /* stays in its group */
             keel_dedicated_walk(pair, i, 0);
             keel_dedicated_walk(pair, i, 1);

@@ -35,8 +35,8 @@ static int keel_hostlist_number(const char **text, uint32_t *value_p, int *width
     return *width_p > 0;
 }
 
-static keel_status_t keel_hostlist_rest(keel_hostlist_walk_t *walk, size_t used, const char *rest, const char *end,
-                                        unsigned depth);
+static keel_status_t keel_hostlist_expand(keel_hostlist_walk_t *walk, size_t used, const char *rest, const char *end,
+                                          unsigned depth);
 
 /* Expands one "low" or "low-high" of a bracket and advances *text. @a after is the text behind
  * the bracket. */
@@ -66,7 +66,7 @@ static keel_status_t keel_hostlist_range(keel_hostlist_walk_t *walk, size_t used
     for (value = low; (value <= high) && (status == KEEL_OK); value++) {
         const int digits = snprintf(walk->name + used, KEEL_HOSTLIST_DIGITS_MAX + 1, "%0*u", width, value);
 
-        status = keel_hostlist_rest(walk, used + (size_t)digits, after, end, depth + 1);
+        status = keel_hostlist_expand(walk, used + (size_t)digits, after, end, depth + 1);
     }
     return status;
 }
@@ -96,8 +96,8 @@ static keel_status_t keel_hostlist_bracket(keel_hostlist_walk_t *walk, size_t us
 
 /* expands names with the first @a used characters in walk->name and the rest from @a rest up to
  * @a end */
-static keel_status_t keel_hostlist_rest(keel_hostlist_walk_t *walk, size_t used, const char *rest, const char *end,
-                                        unsigned depth)
+static keel_status_t keel_hostlist_expand(keel_hostlist_walk_t *walk, size_t used, const char *rest, const char *end,
+                                          unsigned depth)
 {
     for (; rest < end; rest++) {
         if (*rest == '[') {
@@ -140,7 +140,7 @@ keel_status_t keel_hostlist_walk(const char *list, keel_hostlist_cb_t each, void
     for (list += strspn(list, ", \t"); (*list != '\0') && (status == KEEL_OK); list += strspn(list, ", \t")) {
         const char *end = keel_hostlist_end(list);
 
-        status = keel_hostlist_rest(&walk, 0, list, end, 0);
+        status = keel_hostlist_expand(&walk, 0, list, end, 0);
         list = end;
     }
     *why_p = walk.why;

@@ -213,7 +213,8 @@ keel_binding_t keel_machine_binding(const keel_machine_t *machine, uint32_t loca
         if (hwloc_bitmap_isincluded(hwloc_topology_get_topology_cpuset(machine->topology), bound)) {
             binding = KEEL_BINDING_NONE;
         } else {
-            binding = hwloc_bitmap_isincluded(bound, package->cpuset) ? KEEL_BINDING_AS_TAKEN : KEEL_BINDING_ELSEWHERE;
+            binding =
+                hwloc_bitmap_isincluded(bound, package->cpuset) ? KEEL_BINDING_AS_ASSUMED : KEEL_BINDING_ELSEWHERE;
         }
     }
     hwloc_bitmap_free(bound);

@@ -30,7 +30,7 @@ keel_status_t keel_machine_levels(const keel_machine_t *machine, uint32_t ranks,
 
 typedef enum {
     /* inside the package expected from its number among the ranks of its host */
-    KEEL_BINDING_AS_TAKEN,
+    KEEL_BINDING_AS_ASSUMED,
     KEEL_BINDING_ELSEWHERE,
     KEEL_BINDING_NONE,   /* may run anywhere */
     KEEL_BINDING_UNKNOWN /* @a machine is another machine, or the system gives no answer */

@@ -44,7 +44,7 @@ typedef struct keel_shrink_result {
     uint32_t moved; /* survivors that have to leave their group */
     /* all groups were newly formed: staying close to the old groups would not have kept the
      * property */
-    int is_anew;
+    int is_newly_formed;
     /* maximum members of a group on one element of the level: the property holds if it is at
      * most the parities */
     uint32_t best;

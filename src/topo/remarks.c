@@ -62,7 +62,7 @@ static void keel_remark_element(const keel_resolve_t *resolve, keel_remark_t *re
  * elements that is neither a finer element nor a host of the job is likely mistyped. */
 static void keel_remark_loose(const keel_resolve_t *resolve, const uint8_t *is_loose)
 {
-    const keel_stranger_t *stranger = &resolve->strangers;
+    const keel_unknown_names_t *stranger = &resolve->strangers;
     keel_remark_t loose = {0};
     uint32_t e;
 
@@ -74,12 +74,12 @@ static void keel_remark_loose(const keel_resolve_t *resolve, const uint8_t *is_l
     if (loose.count == 0) {
         return;
     }
-    keel_resolve_say(resolve, 1, loose.line, "in no element of a coarser level: %s", keel_remark_text(&loose));
+    keel_resolve_report(resolve, 1, loose.line, "in no element of a coarser level: %s", keel_remark_text(&loose));
     if (stranger->count > 0) {
-        keel_resolve_say(resolve, 1, stranger->line, "%s in %s %.40s is no element and no host of this job%s",
-                         stranger->name, resolve->tree->level_names[resolve->tree->elements[stranger->element].level],
-                         resolve->tree->elements[stranger->element].name,
-                         (stranger->count > 1) ? ", nor are others like it" : "");
+        keel_resolve_report(
+            resolve, 1, stranger->line, "%s in %s %.40s is no element and no host of this job%s", stranger->name,
+            resolve->tree->level_names[resolve->tree->elements[stranger->element].level],
+            resolve->tree->elements[stranger->element].name, (stranger->count > 1) ? ", nor are others like it" : "");
     }
 }
 
@@ -97,7 +97,7 @@ static void keel_remark_empty(const keel_resolve_t *resolve, const uint8_t *has_
         }
     }
     if (empty.count > 0) {
-        keel_resolve_say(resolve, is_warning, 0, "without a host of this job: %s", keel_remark_text(&empty));
+        keel_resolve_report(resolve, is_warning, 0, "without a host of this job: %s", keel_remark_text(&empty));
     }
 }
 
@@ -130,9 +130,9 @@ keel_status_t keel_resolve_remark(const keel_resolve_t *resolve)
     }
     keel_remark_loose(resolve, is_loose);
     if (nowhere.count > 0) {
-        keel_resolve_say(resolve, 1, 0,
-                         "%u of %u hosts are not in it: they count as one element of each of its levels: %s",
-                         nowhere.count, resolve->hosts->count, keel_remark_text(&nowhere));
+        keel_resolve_report(resolve, 1, 0,
+                            "%u of %u hosts are not in it: they count as one element of each of its levels: %s",
+                            nowhere.count, resolve->hosts->count, keel_remark_text(&nowhere));
     }
     keel_remark_empty(resolve, has_hosts, nowhere.count > 0);
     keel_free(has_hosts);

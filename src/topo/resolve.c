@@ -19,7 +19,7 @@
 /* spines times the elements below them: more than any machine has */
 #define KEEL_RESOLVE_STEPS_MAX (1u << 26)
 
-void keel_resolve_say(const keel_resolve_t *resolve, int is_warning, uint32_t line, const char *format, ...)
+void keel_resolve_report(const keel_resolve_t *resolve, int is_warning, uint32_t line, const char *format, ...)
 {
     char text[200];
     va_list args;
@@ -63,7 +63,7 @@ static keel_status_t keel_resolve_add(keel_resolve_t *resolve, uint32_t to)
 }
 
 /* handles a name that is neither a finer element nor a host of this job */
-static keel_status_t keel_resolve_stranger(keel_resolve_t *resolve, const char *name)
+static keel_status_t keel_resolve_unknown_name(keel_resolve_t *resolve, const char *name)
 {
     const keel_members_t *members = resolve->members;
     const uint32_t level = resolve->tree->elements[members->element].level;
@@ -104,7 +104,7 @@ static keel_status_t keel_resolve_member(void *arg, const char *name)
         host = keel_hosts_find(resolve->hosts, name);
     }
     return (host != KEEL_HOST_NONE) ? keel_resolve_add(resolve, resolve->tree->element_count + host)
-                                    : keel_resolve_stranger(resolve, name);
+                                    : keel_resolve_unknown_name(resolve, name);
 }
 
 static keel_status_t keel_resolve_collect(keel_resolve_t *resolve)
@@ -161,8 +161,8 @@ static keel_status_t keel_resolve_sort(keel_resolve_t *resolve)
 
 /* ---- level by level ---- */
 
-static keel_status_t keel_resolve_twice(keel_resolve_t *resolve, const char *what, uint32_t line, uint32_t one,
-                                        uint32_t other)
+static keel_status_t keel_resolve_report_duplicate(keel_resolve_t *resolve, const char *what, uint32_t line,
+                                                   uint32_t one, uint32_t other)
 {
     const uint32_t level = resolve->tree->elements[one].level;
 
@@ -171,9 +171,9 @@ static keel_status_t keel_resolve_twice(keel_resolve_t *resolve, const char *wha
                                 keel_resolve_name(resolve, one), keel_resolve_name(resolve, other));
     }
     if (!resolve->is_left_out[level]) {
-        keel_resolve_say(resolve, 1, line, "its level %s is left out: %.40s is in %.40s and in %.40s",
-                         resolve->tree->level_names[level], what, keel_resolve_name(resolve, one),
-                         keel_resolve_name(resolve, other));
+        keel_resolve_report(resolve, 1, line, "its level %s is left out: %.40s is in %.40s and in %.40s",
+                            resolve->tree->level_names[level], what, keel_resolve_name(resolve, one),
+                            keel_resolve_name(resolve, other));
     }
     resolve->is_left_out[level] = 1;
     return KEEL_OK;
@@ -206,9 +206,9 @@ static keel_status_t keel_resolve_expand(keel_resolve_t *resolve, uint32_t eleme
             } else if (of_host[host] == KEEL_NOWHERE) {
                 of_host[host] = element;
             } else if (of_host[host] != element) {
-                status = keel_resolve_twice(resolve, resolve->hosts->name[host],
-                                            (at == element) ? edge->line : resolve->tree->elements[element].line,
-                                            of_host[host], element);
+                status = keel_resolve_report_duplicate(
+                    resolve, resolve->hosts->name[host],
+                    (at == element) ? edge->line : resolve->tree->elements[element].line, of_host[host], element);
             }
         }
     }
@@ -231,8 +231,8 @@ static keel_status_t keel_resolve_check(keel_resolve_t *resolve, uint32_t level)
             continue;
         }
         if ((up[edge->to] != KEEL_NOWHERE) && (up[edge->to] != edge->from)) {
-            status =
-                keel_resolve_twice(resolve, keel_resolve_name(resolve, edge->to), edge->line, up[edge->to], edge->from);
+            status = keel_resolve_report_duplicate(resolve, keel_resolve_name(resolve, edge->to), edge->line,
+                                                   up[edge->to], edge->from);
         }
         up[edge->to] = edge->from;
     }
@@ -253,7 +253,8 @@ static keel_status_t keel_resolve_levels(keel_resolve_t *resolve)
     }
     for (level = 0; (level < tree->level_count) && (status == KEEL_OK); level++) {
         if (resolve->is_left_out[level]) {
-            keel_resolve_say(resolve, 1, 0, "its level %s is left out: it has no elements", tree->level_names[level]);
+            keel_resolve_report(resolve, 1, 0, "its level %s is left out: it has no elements",
+                                tree->level_names[level]);
         }
         status = tree->is_strict ? keel_resolve_check(resolve, level) : KEEL_OK;
         for (e = 0; (e < tree->element_count) && (status == KEEL_OK); e++) {
@@ -266,7 +267,7 @@ static keel_status_t keel_resolve_levels(keel_resolve_t *resolve)
 }
 
 /* hosts without an element on a level get the finer element */
-static void keel_resolve_stay(keel_resolve_t *resolve)
+static void keel_resolve_fill_gaps(keel_resolve_t *resolve)
 {
     const uint32_t count = resolve->hosts->count;
     uint32_t level, h, element;
@@ -320,7 +321,7 @@ keel_status_t keel_tree_resolve(const keel_tree_t *tree, const keel_hosts_t *hos
     }
     status = (status == KEEL_OK) ? keel_resolve_remark(&resolve) : status;
     if (status == KEEL_OK) {
-        keel_resolve_stay(&resolve);
+        keel_resolve_fill_gaps(&resolve);
         status = keel_resolve_number(&resolve, &domains);
     }
     keel_resolve_release(&resolve);

@@ -16,21 +16,21 @@ typedef struct keel_edge {
 
 /* Names in lists of elements that are neither elements nor hosts of the job: the first such
  * name, and their count. */
-typedef struct keel_stranger {
+typedef struct keel_unknown_names {
     uint32_t count, element, line;
     char name[48];
-} keel_stranger_t;
+} keel_unknown_names_t;
 
 typedef struct keel_resolve {
     const keel_tree_t *tree;
     const keel_hosts_t *hosts;
     const keel_tree_listener_t *listener; /* NULL: no listener */
     keel_tree_error_t *error;
-    const keel_members_t *members; /* list being walked */
-    uint32_t named;                /* elements in the list until now */
-    keel_stranger_t stranger;      /* unknown names in the list */
-    keel_stranger_t strangers;     /* unknown names of the whole file */
-    uint32_t left;                 /* number of further names allowed */
+    const keel_members_t *members;  /* list being walked */
+    uint32_t named;                 /* elements in the list until now */
+    keel_unknown_names_t stranger;  /* unknown names in the list */
+    keel_unknown_names_t strangers; /* unknown names of the whole file */
+    uint32_t left;                  /* number of further names allowed */
     uint32_t edge_count, edge_room;
     keel_edge_t *edges; /* in the order of the file */
     /* for each element the start of its edges in sorted; sorted: indices of edges */
@@ -47,7 +47,7 @@ static inline uint32_t keel_resolve_at(const keel_resolve_t *resolve, uint32_t l
     return resolve->of_host[(size_t)level * resolve->hosts->count + host];
 }
 
-void keel_resolve_say(const keel_resolve_t *resolve, int is_warning, uint32_t line, const char *format, ...)
+void keel_resolve_report(const keel_resolve_t *resolve, int is_warning, uint32_t line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /*

@@ -44,7 +44,7 @@ static keel_status_t keel_slurm_pair(char **at_p, char **key_p, char **value_p, 
 }
 
 /* keys without information about failures */
-static int keel_slurm_is_read_over(const char *key)
+static int keel_slurm_is_ignored(const char *key)
 {
     static const char *const keys[] = {"LinkSpeed", "BlockSizes", "BlockSize", "BlockIndex"};
     unsigned i;
@@ -80,7 +80,7 @@ static keel_status_t keel_slurm_split(char *at, uint32_t line, keel_slurm_switch
             slot = &split->level;
         } else if (strcasecmp(key, "AggregatedBlock") == 0) { /* blocks that jobs may span */
             *is_other_p = 1;
-        } else if (!keel_slurm_is_read_over(key)) {
+        } else if (!keel_slurm_is_ignored(key)) {
             return keel_tree_refuse(error, line, "unknown key %.40s", key);
         }
         *is_other_p |= (strcasecmp(key, "BlockSizes") == 0);
@@ -156,7 +156,7 @@ typedef struct keel_slurm_rise {
 } keel_slurm_rise_t;
 
 /* a switch is above each of its switches */
-static keel_status_t keel_slurm_rise_over(void *arg, const char *name)
+static keel_status_t keel_slurm_raise_above(void *arg, const char *name)
 {
     keel_slurm_rise_t *rise = arg;
     keel_element_t *upper = &rise->tree->elements[rise->members->element];
@@ -197,7 +197,7 @@ static keel_status_t keel_slurm_levels(keel_tree_t *tree, keel_tree_error_t *err
         for (m = 0; (m < tree->members_count) && (status == KEEL_OK); m++) {
             rise.members = &tree->members[m];
             if (rise.members->kind != KEEL_MEMBERS_HOSTS) {
-                status = keel_hostlist_walk(rise.members->list, keel_slurm_rise_over, &rise, &left, &why);
+                status = keel_hostlist_walk(rise.members->list, keel_slurm_raise_above, &rise, &left, &why);
                 if (why != NULL) {
                     return keel_tree_refuse(error, rise.members->line, "%s", why);
                 }

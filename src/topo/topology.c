@@ -17,7 +17,7 @@
 #define KEEL_TOPOLOGY_LEVELS_MAX (3 * KEEL_TREE_LEVELS_MAX)
 
 static void __attribute__((format(printf, 3, 4)))
-keel_topology_say(const keel_topology_params_t *params, int is_warning, const char *format, ...)
+keel_topology_report(const keel_topology_params_t *params, int is_warning, const char *format, ...)
 {
     char text[320];
     va_list args;
@@ -99,9 +99,9 @@ static void keel_topology_pass_on(void *arg, int is_warning, uint32_t line, cons
     const keel_topology_source_t *source = arg;
 
     if (line > 0) {
-        keel_topology_say(source->params, is_warning, "%s:%u: %s", source->file->path, line, text);
+        keel_topology_report(source->params, is_warning, "%s:%u: %s", source->file->path, line, text);
     } else {
-        keel_topology_say(source->params, is_warning, "%s: %s", source->file->path, text);
+        keel_topology_report(source->params, is_warning, "%s: %s", source->file->path, text);
     }
 }
 
@@ -193,8 +193,8 @@ static keel_status_t keel_topology_join(const keel_topology_params_t *params, co
         keel_domain_level_t *level = &from->levels[l];
 
         if (keel_topology_has_name(into, level->name)) {
-            keel_topology_say(params, 1, "%s: its level %s is left out: a source of higher precedence has that name",
-                              source, level->name);
+            keel_topology_report(params, 1, "%s: its level %s is left out: a source of higher precedence has that name",
+                                 source, level->name);
             continue;
         }
         status = keel_topology_find_place(into, level, is_inside, &place);
@@ -202,8 +202,8 @@ static keel_status_t keel_topology_join(const keel_topology_params_t *params, co
             return status;
         }
         if ((place == UINT32_MAX) || (into->level_count == KEEL_TOPOLOGY_LEVELS_MAX)) {
-            keel_topology_say(params, 1, "%s: its level %s is left out: it is not nested with what is known", source,
-                              level->name);
+            keel_topology_report(params, 1, "%s: its level %s is left out: it is not nested with what is known", source,
+                                 level->name);
             continue;
         }
         memmove(&into->levels[place + 1], &into->levels[place], (into->level_count - place) * sizeof(*into->levels));

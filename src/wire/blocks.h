@@ -68,7 +68,7 @@ static inline keel_parts_t keel_parts_of(const keel_record_t *record, const void
                           .is_signal = keel_where_op(record->where) == KEEL_RECORD_SIGNAL};
 }
 /* all parts were returned; otherwise the remaining bytes are malformed */
-static inline int keel_parts_are_over(const keel_parts_t *parts)
+static inline int keel_parts_at_end(const keel_parts_t *parts)
 {
     return parts->at == parts->end;
 }

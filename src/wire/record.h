@@ -24,9 +24,9 @@ typedef enum {
     /* payload as ACCUMULATE; each element is a posted atomic of one class, and the record is
      * replayed */
     KEEL_RECORD_ATOMICS = 7,
-    /* get log: result of a test of own words; payload: keel_record_answer_t and the contents of
+    /* get log: result of a test of own words; payload: keel_record_local_read_t and the contents of
      * the words; the offset holds the number of the record */
-    KEEL_RECORD_ANSWER = 6,
+    KEEL_RECORD_LOCAL_READ = 6,
     /* payload: put at several places (wire/blocks.h); in the get log: wire/got_blocks.h */
     KEEL_RECORD_BLOCKS = 8,
     /* payload: keel_record_signal_t, and the data announced by the signal */
@@ -87,13 +87,13 @@ _Static_assert(sizeof(keel_record_accumulate_t) == 16, "log format");
 /* Result of a test of own words by p, in the get log of any other rank. The contents of the
  * words follow, and a bit for each word that met its condition. Without words: p tested requests
  * and found them in progress, .times times; .clock is the number of the first such test. */
-typedef struct keel_record_answer {
+typedef struct keel_record_local_read {
     uint64_t times; /* number of successive tests with equal result */
     uint64_t clock; /* the next access is ordered after everything of that clock at p */
     uint32_t words;
     uint32_t is_over; /* the condition on all words together was met */
-} keel_record_answer_t;
-_Static_assert(sizeof(keel_record_answer_t) == 24, "log format");
+} keel_record_local_read_t;
+_Static_assert(sizeof(keel_record_local_read_t) == 24, "log format");
 
 /* Get log: value that p read at q. (phase, index) names the access: the index counts p's gets at
  * q within the phase. */
@@ -211,11 +211,11 @@ static inline keel_records_t keel_records_of(const void *first, size_t length)
     return (keel_records_t){(const uint8_t *)first, (const uint8_t *)first + length};
 }
 /* all records were returned; otherwise the remaining bytes are malformed */
-static inline int keel_records_are_over(const keel_records_t *records)
+static inline int keel_records_at_end(const keel_records_t *records)
 {
     return records->at == records->end;
 }
-static inline size_t keel_records_left(const keel_records_t *records)
+static inline size_t keel_records_remaining(const keel_records_t *records)
 {
     return (size_t)(records->end - records->at);
 }
@@ -234,11 +234,11 @@ static inline const keel_record_t *keel_records_next(keel_records_t *records)
 /* Reads the next record from another process, possibly unaligned. 0: none, or incomplete. */
 static inline int keel_records_read(keel_records_t *records, keel_record_t *record, const void **payload_p)
 {
-    if (keel_records_left(records) < sizeof(*record)) {
+    if (keel_records_remaining(records) < sizeof(*record)) {
         return 0;
     }
     memcpy(record, records->at, sizeof(*record));
-    if (keel_records_left(records) - sizeof(*record) < keel_pad8(record->length)) {
+    if (keel_records_remaining(records) - sizeof(*record) < keel_pad8(record->length)) {
         return 0;
     }
     *payload_p = records->at + sizeof(*record);
@@ -248,11 +248,11 @@ static inline int keel_records_read(keel_records_t *records, keel_record_t *reco
 /* the same for get records */
 static inline int keel_get_records_read(keel_records_t *records, keel_get_record_t *record, const void **payload_p)
 {
-    if (keel_records_left(records) < sizeof(*record)) {
+    if (keel_records_remaining(records) < sizeof(*record)) {
         return 0;
     }
     memcpy(record, records->at, sizeof(*record));
-    if (keel_records_left(records) - sizeof(*record) < keel_pad8(record->length)) {
+    if (keel_records_remaining(records) - sizeof(*record) < keel_pad8(record->length)) {
         return 0;
     }
     *payload_p = records->at + sizeof(*record);

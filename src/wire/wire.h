@@ -113,7 +113,7 @@ typedef union keel_wire_body {
          * the chunk of the get log with this record: 1 + index of the chunk, and bytes of
          * records in it; 0: none */
         uint32_t chunk, used;
-        /* VALUE of an ATOMIC: number of keel_wire_carried_t behind the value, and 1 + the last
+        /* VALUE of an ATOMIC: number of keel_wire_piggyback_t behind the value, and 1 + the last
          * phase in which some did not fit; 0: all are included */
         uint32_t carried, missing;
     } reply;
@@ -143,13 +143,13 @@ _Static_assert(sizeof(keel_wire_t) == 72, "wire format");
 
 /* value that another rank fetched from the same word, piggybacked because its own reply may be
  * lost */
-typedef struct keel_wire_carried {
+typedef struct keel_wire_piggyback {
     uint32_t source, incarnation;
     uint32_t serial;
     uint32_t clock; /* as keel_fetched_t.clock */
     uint64_t old;
-} keel_wire_carried_t;
-_Static_assert(sizeof(keel_wire_carried_t) == 24, "wire format");
+} keel_wire_piggyback_t;
+_Static_assert(sizeof(keel_wire_piggyback_t) == 24, "wire format");
 
 void keel_wire_seal(keel_wire_t *wire, const void *data, size_t length);
 /* the same with the sum of the data, keel_crc() from 0 */

@@ -59,7 +59,7 @@ static void strike(few_t *few)
         }
     } else if (few->deaths == 1) {
         if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH && ctx->demand.set.used.number == COPIED &&
-            ctx->demand.set.group_told[ctx->ckpt.groups.index[2]] == COPIED) {
+            ctx->demand.set.group_announced[ctx->ckpt.groups.index[2]] == COPIED) {
             few_kill(few, 2);
             (void)keel_sim_hang(few->sim, 1, SLOW_NS);
         }

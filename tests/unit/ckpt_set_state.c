@@ -18,7 +18,7 @@ static const struct stage_row {
     {KEEL_SET_IDLE,
      {{KEEL_SET_BEGUN, KEEL_SET_IMAGES}, {KEEL_SET_LOST, KEEL_SET_IDLE}, {KEEL_SET_VOID, KEEL_SET_IDLE}}},
     {KEEL_SET_COMPARING,
-     {{KEEL_SET_TOLD, KEEL_SET_IMAGES}, {KEEL_SET_REFUSED, KEEL_SET_FAILED}, {KEEL_SET_DROPPED, KEEL_SET_IDLE}}},
+     {{KEEL_SET_ANNOUNCED, KEEL_SET_IMAGES}, {KEEL_SET_REFUSED, KEEL_SET_FAILED}, {KEEL_SET_DROPPED, KEEL_SET_IDLE}}},
     {KEEL_SET_IMAGES,
      {{KEEL_SET_COPIED, KEEL_SET_COMPARING},
       {KEEL_SET_GATHERED, KEEL_SET_ENCODING},
@@ -132,8 +132,8 @@ static keel_set_state_t after(keel_set_state_t state, const keel_set_event_t *ev
 
 START_TEST(a_set_comes_into_use_and_its_share_back)
 {
-    static const keel_set_event_t made[] = {KEEL_SET_BEGUN,   KEEL_SET_COPIED, KEEL_SET_TOLD, KEEL_SET_GATHERED,
-                                            KEEL_SET_ENCODED, KEEL_SET_USED,   KEEL_SET_LOST, KEEL_SET_REARM,
+    static const keel_set_event_t made[] = {KEEL_SET_BEGUN,   KEEL_SET_COPIED, KEEL_SET_ANNOUNCED, KEEL_SET_GATHERED,
+                                            KEEL_SET_ENCODED, KEEL_SET_USED,   KEEL_SET_LOST,      KEEL_SET_REARM,
                                             KEEL_SET_UNARMED, KEEL_SET_REARM,  KEEL_SET_BEGUN};
     keel_set_state_t state = {KEEL_SET_IDLE, KEEL_SHARE_ARMED};
 

@@ -118,7 +118,7 @@ START_TEST(random_losses_leave_groups_that_keep_the_property)
         ck_assert_int_eq(
             keel_groups_shrink(&scene.domains, &scene.groups, scene.is_lost, &scene.params, &groups, &result), KEEL_OK);
         check_shrunk(&scene, &groups, &result);
-        if (!result.is_anew) {
+        if (!result.is_newly_formed) {
             uint32_t small = 0;
 
             ck_assert(!groups.crowded);
@@ -134,7 +134,7 @@ START_TEST(random_losses_leave_groups_that_keep_the_property)
             ck_assert_uint_le(result.moved, small * parities);
             kept++;
         }
-        anew += result.is_anew;
+        anew += result.is_newly_formed;
         keel_groups_release(&groups);
         scene_release(&scene);
     }
@@ -163,7 +163,7 @@ START_TEST(a_hundred_thousand_ranks_are_regrouped)
     }
     ck_assert_int_eq(keel_groups_shrink(&scene.domains, &scene.groups, scene.is_lost, &scene.params, &groups, &result),
                      KEEL_OK);
-    ck_assert_int_eq(result.is_anew, 0);
+    ck_assert_int_eq(result.is_newly_formed, 0);
     check_shrunk(&scene, &groups, &result);
     keel_groups_release(&groups);
     scene_release(&scene);
@@ -231,7 +231,7 @@ START_TEST(with_one_parity_no_way_moves_fewer)
         ck_assert_int_eq(
             keel_groups_shrink(&scene.domains, &scene.groups, scene.is_lost, &scene.params, &groups, &result), KEEL_OK);
         search_ways(&search, 0);
-        if (!result.is_anew) {
+        if (!result.is_newly_formed) {
             ck_assert_uint_eq(result.moved, search.fewest);
             compared++;
         } else if (groups.crowded) {

@@ -25,7 +25,7 @@ keel_status_t keel_service_demand_files(const keel_transport_params_t *params, s
             params->message,
             "the limit on open files is too low: it is %zu and may be raised to %zu (ulimit -n); %zu are open and %zu "
             "more are needed in a job of %u ranks",
-            limit, keel_files_most(), open, more, params->size);
+            limit, keel_files_hard_limit(), open, more, params->size);
     }
     return KEEL_ERR_BUDGET;
 }

@@ -26,7 +26,7 @@ void keel_service_loop_request(keel_service_loop_t *loop, const void *header, si
     loop->concerns |= loop->params->on_request(loop->params->arg, header, header_len, data, data_len);
 }
 
-static void tell_other_thread(keel_service_loop_t *loop)
+static void notify_other_thread(keel_service_loop_t *loop)
 {
     if ((loop->concerns & KEEL_SERVED_NEWS) && (loop->params->on_news != NULL)) {
         loop->params->on_news(loop->params->arg);
@@ -78,7 +78,7 @@ static unsigned loop_progress(keel_service_loop_t *loop)
     const unsigned events = loop->ops->progress(loop->arg);
 
     if (loop->concerns) {
-        tell_other_thread(loop);
+        notify_other_thread(loop);
         loop->concerns = 0;
     }
     if ((loop->unreported > 0) && ((events == 0) || (loop->unreported >= REQUESTS_TILL_IDLE))) {
@@ -127,7 +127,7 @@ static void *loop_main(void *arg)
     return NULL;
 }
 
-static void say_failure(const keel_transport_params_t *params, const char *call, int error)
+static void report_failure(const keel_transport_params_t *params, const char *call, int error)
 {
     char hint[KEEL_LIMIT_HINT_MAX];
 
@@ -145,7 +145,7 @@ keel_status_t keel_service_loop_open(keel_service_loop_t *loop, const keel_servi
     if (loop->bell >= 0) {
         return KEEL_OK;
     }
-    say_failure(params, "eventfd", errno);
+    report_failure(params, "eventfd", errno);
     return KEEL_ERR_IO;
 }
 
@@ -165,7 +165,7 @@ keel_status_t keel_service_loop_start(keel_service_loop_t *loop)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     loop->is_running = (error == 0);
     if (error != 0) {
-        say_failure(loop->params, "pthread_create", error);
+        report_failure(loop->params, "pthread_create", error);
     }
     return loop->is_running ? KEEL_OK : KEEL_ERR_NO_MEMORY;
 }

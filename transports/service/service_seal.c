@@ -72,7 +72,7 @@ void keel_service_refuse(uint32_t *refused, const keel_transport_params_t *param
     }
 }
 
-void keel_service_say_refused(uint32_t *refused, const keel_transport_params_t *params)
+void keel_service_report_refused(uint32_t *refused, const keel_transport_params_t *params)
 {
     const uint32_t count = __atomic_load_n(refused, __ATOMIC_RELAXED);
 

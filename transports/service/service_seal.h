@@ -49,6 +49,6 @@ uint64_t keel_service_seal_sum(const keel_service_seal_t *seal, const void *byte
  * the message, or its claim. */
 void keel_service_refuse(uint32_t *refused, const keel_transport_params_t *params, const char *from, const char *why);
 /* warns of the number of dropped messages if there is more than one */
-void keel_service_say_refused(uint32_t *refused, const keel_transport_params_t *params);
+void keel_service_report_refused(uint32_t *refused, const keel_transport_params_t *params);
 
 #endif

@@ -75,7 +75,7 @@ static void sim_cut_incoming(keel_sim_t *sim, sim_process_t *dead)
     }
 }
 
-static void sim_tell(keel_sim_t *sim, sim_process_t *dead)
+static void sim_post_death(keel_sim_t *sim, sim_process_t *dead)
 {
     /* some survivors learn of the death at once, the others almost as late as possible */
     const int is_split = sim_chance(sim, 256);
@@ -149,7 +149,7 @@ int keel_sim_kill(keel_sim_t *sim, uint32_t rank)
         --sim->alive;
         return 1;
     }
-    sim_tell(sim, process);
+    sim_post_death(sim, process);
     sim_respawn(process);
     return 1;
 }

@@ -196,7 +196,7 @@ static void sim_piece_apply(sim_op_t *op, unsigned piece)
 
 /* The owner of the memory has disconnected the issuer: the device rejects its remaining
  * operations. */
-static int sim_is_parted(const sim_op_t *op)
+static int sim_is_disconnected(const sim_op_t *op)
 {
     const sim_process_t *issuer = op->link->owner;
 
@@ -211,7 +211,7 @@ int sim_op_apply(keel_sim_t *sim, sim_op_t *op, int all)
     }
     if (op->mem->is_freed) {
         op->is_refused = 1;
-        if (!op->is_silent && op->mem->owner->is_open && !sim_is_parted(op)) {
+        if (!op->is_silent && op->mem->owner->is_open && !sim_is_disconnected(op)) {
             keel_sim_flaw(sim, "rank %u.%u accesses freed memory of %u", op->link->owner->rank,
                           op->link->owner->incarnation, op->link->peer);
         }

@@ -138,7 +138,7 @@ static void sim_cut_off(sim_process_t *process, uint32_t peer)
 
 /* Poisons the memory of a dead process when no live process is connected to the dead one: a
  * later read is a defect. */
-static void sim_bury(keel_sim_t *sim, sim_process_t *dead)
+static void sim_poison_unreachable(keel_sim_t *sim, sim_process_t *dead)
 {
     uint32_t r;
 
@@ -178,7 +178,7 @@ void sim_disconnect(keel_transport_t *transport, uint32_t peer)
     sim_channels_update(process, peer);
     sim_ops_fail(link);
     if (target->state == SIM_DEAD) {
-        sim_bury(sim, target);
+        sim_poison_unreachable(sim, target);
     }
 }
 

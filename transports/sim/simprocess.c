@@ -111,7 +111,7 @@ int keel_sim_hang(keel_sim_t *sim, uint32_t rank, uint64_t ns)
         return 0;
     }
     keel_sim_trace(sim, "HANG %u.%u in %s", rank, process->incarnation, process->where);
-    sim_stores_settle(process);
+    sim_stores_make_visible(process);
     sim_unready(process);
     process->state = SIM_HUNG;
     process->wake_ns = (ns < SIM_NEVER - sim->now_ns) ? sim->now_ns + ns : SIM_NEVER;

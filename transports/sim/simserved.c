@@ -331,7 +331,7 @@ static keel_status_t sim_send(keel_transport_t *transport, uint32_t peer, const 
 }
 
 /* incarnation of @a peer that sent requests: connected, or faster to connect */
-static sim_process_t *sim_asker(const sim_process_t *process, uint32_t peer)
+static sim_process_t *sim_requester(const sim_process_t *process, uint32_t peer)
 {
     sim_process_t *asker = process->links[peer].target;
 
@@ -354,7 +354,7 @@ static keel_status_t sim_reply_room(keel_transport_t *transport, uint32_t peer, 
                       process->incarnation);
         return KEEL_ERR_STATE;
     }
-    if (sim_asker(process, peer) == NULL) {
+    if (sim_requester(process, peer) == NULL) {
         return KEEL_ERR_UNREACHABLE;
     }
     memset(room, 0x5a, sizeof(room)); /* old contents must not be relied on */
@@ -367,7 +367,7 @@ static keel_status_t sim_reply(keel_transport_t *transport, uint32_t peer, const
 {
     sim_process_t *process = sim_process_of(transport);
     sim_link_t *link = &process->links[peer];
-    sim_process_t *asker = sim_asker(process, peer);
+    sim_process_t *asker = sim_requester(process, peer);
     sim_message_t *message;
 
     if (!process->in_service) {

@@ -142,7 +142,7 @@ void sim_stores_step(keel_sim_t *sim, sim_process_t *process)
     }
 }
 
-void sim_stores_settle(sim_process_t *process)
+void sim_stores_make_visible(sim_process_t *process)
 {
     while (process->stores.count > 0) {
         stores_see(&process->stores, 0);
@@ -161,7 +161,7 @@ void sim_stores_of_dead(sim_process_t *process)
         }
         stores->count = first + keel_random_below(&process->sim->stores_random, stores->count - first + 1);
     }
-    sim_stores_settle(process);
+    sim_stores_make_visible(process);
 }
 
 void keel_sim_stores_show(keel_sim_t *sim)

@@ -49,7 +49,7 @@ void keel_sim_trace_print(keel_sim_t *sim, const char *format, ...)
     ++sim->trace_count;
 }
 
-void sim_say(void *arg, keel_message_level_t level, const char *line)
+void sim_trace_line(void *arg, keel_message_level_t level, const char *line)
 {
     (void)level;
     keel_sim_trace((keel_sim_t *)arg, "%s", line);

@@ -277,7 +277,7 @@ static void sim_run_process(keel_sim_t *sim, sim_process_t *process)
     if (process->state == SIM_RETURNED) {
         keel_sim_trace(sim, "rank %u.%u returned", process->rank, process->incarnation);
         --sim->alive;
-        sim_stores_settle(process);
+        sim_stores_make_visible(process);
         sim_process_stop(process);
         if (process->is_left && !process->is_open && (process->allocations != NULL)) {
             keel_sim_flaw(sim, "rank %u.%u left %zu bytes allocated (%s)", process->rank, process->incarnation,
@@ -397,7 +397,7 @@ keel_status_t keel_sim_create(const keel_sim_options_t *options, keel_sim_t **si
     sim->drivers.transport = &sim->transport_ops;
     sim->drivers.runtime = &sim_runtime_ops;
     sim->drivers.arg = sim;
-    sim->drivers.say = sim->options.is_verbose ? NULL : sim_say;
+    sim->drivers.say = sim->options.is_verbose ? NULL : sim_trace_line;
     sim->hook_step = SIM_NEVER;
     sim->next_due_ns = SIM_NEVER;
     sim->now_ns = 1000000000ull;

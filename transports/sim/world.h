@@ -305,7 +305,7 @@ void *sim_new(size_t bytes); /* zeroed; ends the program without memory */
 void sim_point(keel_sim_t *sim, const char *where);
 void sim_give_way(sim_process_t *process, sim_state_t state, uint64_t wake_ns);
 /* writes a message of a rank to the trace */
-void sim_say(void *arg, keel_message_level_t level, const char *line);
+void sim_trace_line(void *arg, keel_message_level_t level, const char *line);
 void sim_wake(sim_process_t *process); /* ends wait() */
 void sim_make_ready(sim_process_t *process);
 void sim_due(keel_sim_t *sim, uint64_t ns);
@@ -375,7 +375,7 @@ void sim_stores_show(sim_process_t *process);
 void sim_stores_hide(sim_process_t *process);
 void sim_stores_step(keel_sim_t *sim, sim_process_t *process); /* one more store becomes visible */
 /* all stores of a standing process become visible */
-void sim_stores_settle(sim_process_t *process);
+void sim_stores_make_visible(sim_process_t *process);
 /* the same for a killed process, which may have died before its last stores */
 void sim_stores_of_dead(sim_process_t *process);
 

@@ -108,7 +108,7 @@ static keel_status_t transport_take_rank(keel_transport_t *transport, uint32_t r
     keel_status_t status;
 
     ucp->params.rank = ucp->main.wire.rank = ucp->service.port.wire.rank = rank;
-    keel_ucp_memory_look(ucp);
+    keel_ucp_memory_find_others(ucp);
     status = make_address(ucp);
     return (status == KEEL_OK) ? keel_service_loop_start(&ucp->service.loop) : status;
 }
@@ -171,7 +171,7 @@ err_release:
     return status;
 }
 
-static void say_counts(const keel_ucp_t *ucp)
+static void print_counts(const keel_ucp_t *ucp)
 {
     if (ucp->reads.is_offered && (ucp->params.message != NULL)) {
         keel_info(ucp->params.message, "%s: %llu gets of %llu bytes by the device, %llu requests",
@@ -192,11 +192,11 @@ static void transport_close(keel_transport_t *transport)
         keel_service_loop_stop(&ucp->service.loop);
     }
     keel_ucp_service_close(ucp);
-    keel_service_say_refused(&ucp->refused, &ucp->params);
+    keel_service_report_refused(&ucp->refused, &ucp->params);
     keel_ucp_memory_close(ucp);
     keel_ucp_requests_close(ucp);
     ucp_cleanup(ucp->context);
-    say_counts(ucp);
+    print_counts(ucp);
     keel_shm_close(&ucp->shm);
     release(ucp);
 }

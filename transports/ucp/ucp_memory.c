@@ -23,7 +23,7 @@ typedef struct registration {
     unsigned char packed[KEEL_UCP_RKEY_MAX];
 } registration_t;
 
-void keel_ucp_memory_look(keel_ucp_t *ucp)
+void keel_ucp_memory_find_others(keel_ucp_t *ucp)
 {
     const uint32_t *node = ucp->params.node;
     uint32_t rank;
@@ -130,12 +130,12 @@ err_free:
     return NULL;
 }
 
-static void say_refusal(keel_ucp_t *ucp, size_t bytes)
+static void report_refusal(keel_ucp_t *ucp, size_t bytes)
 {
-    if (ucp->is_refusal_said || (ucp->params.message == NULL)) {
+    if (ucp->is_refusal_reported || (ucp->params.message == NULL)) {
         return;
     }
-    ucp->is_refusal_said = 1;
+    ucp->is_refusal_reported = 1;
     if (ucp->lockable == SIZE_MAX) {
         keel_warn(ucp->params.message,
                   "%zu bytes, of an image or of parity, cannot be registered with KEEL_TLS_SERVED=%s: ranks of other "
@@ -166,7 +166,7 @@ void keel_ucp_memory_expose(keel_transport_t *transport, keel_transport_mem_t *m
         registration = register_memory(ucp, mem->segment.base, mem->segment.bytes);
     }
     if (registration == NULL) {
-        say_refusal(ucp, mem->segment.bytes);
+        report_refusal(ucp, mem->segment.bytes);
         return;
     }
     registration->locked = bytes;

@@ -7,7 +7,7 @@
 typedef struct keel_ucp keel_ucp_t;
 
 /* determines whether any rank shares no memory with the own rank */
-void keel_ucp_memory_look(keel_ucp_t *ucp);
+void keel_ucp_memory_find_others(keel_ucp_t *ucp);
 void keel_ucp_memory_close(keel_ucp_t *ucp); /* call before closing the worker */
 
 /* like the operations of transport.h */

@@ -244,7 +244,7 @@ unsigned keel_ucp_reads_progress(keel_ucp_t *ucp)
     return events;
 }
 
-int keel_ucp_reads_are_due(const keel_ucp_reads_t *reads)
+int keel_ucp_reads_are_pending(const keel_ucp_reads_t *reads)
 {
     unsigned i;
 

@@ -76,7 +76,7 @@ keel_status_t keel_ucp_reads_get(keel_transport_t *transport, keel_transport_key
 /* outside of UCP's progress; returns the number of events */
 unsigned keel_ucp_reads_progress(keel_ucp_t *ucp);
 /* Has progress work that no event announces? */
-int keel_ucp_reads_are_due(const keel_ucp_reads_t *reads);
+int keel_ucp_reads_are_pending(const keel_ucp_reads_t *reads);
 /* for a peer that is no longer current */
 void keel_ucp_reads_disconnect(keel_ucp_t *ucp, uint32_t rank);
 void keel_ucp_reads_close(keel_ucp_reads_t *reads); /* call after closing the worker */

@@ -209,7 +209,7 @@ static ucs_status_t on_message(void *arg, const void *message, size_t message_le
 }
 
 /* the link to the requester; NULL: dead, or it has never greeted */
-static keel_ucp_link_t *asker_link(keel_ucp_t *ucp, uint32_t rank)
+static keel_ucp_link_t *requester_link(keel_ucp_t *ucp, uint32_t rank)
 {
     keel_ucp_link_t *link = (rank < ucp->params.size) ? ucp->service.links[rank] : NULL;
 
@@ -221,7 +221,7 @@ keel_status_t keel_ucp_service_reply_room(keel_transport_t *transport, uint32_t 
     keel_ucp_service_t *service = &keel_ucp_of(transport)->service;
 
     keel_service_room_drop(&service->room);
-    if (asker_link(keel_ucp_of(transport), rank) == NULL) {
+    if (requester_link(keel_ucp_of(transport), rank) == NULL) {
         return KEEL_ERR_UNREACHABLE;
     }
     return keel_service_room_make(&service->room, &service->port.pools, data_len, room_p);
@@ -232,7 +232,7 @@ keel_status_t keel_ucp_service_reply(keel_transport_t *transport, uint32_t rank,
 {
     keel_ucp_t *ucp = keel_ucp_of(transport);
     keel_ucp_service_t *service = &ucp->service;
-    keel_ucp_link_t *link = asker_link(ucp, rank);
+    keel_ucp_link_t *link = requester_link(ucp, rank);
     keel_service_message_t *message;
 
     if (link == NULL) {

@@ -6,7 +6,7 @@
 #include "ucp_link.h"
 #include "ucp_reads.h"
 #include "base/message.h"
-#include "service/service_alone.h"
+#include "service/service_silence.h"
 #include "service/service_loop.h"
 #include "shm/shm_wait.h"
 #include "transport.h"
@@ -59,12 +59,12 @@ struct keel_ucp {
     uint64_t requests; /* number of requests sent */
     uint32_t refused;  /* messages dropped because no process of the job made them */
     int has_others;    /* some rank shares no memory with this rank */
-    int is_refusal_said;
+    int is_refusal_reported;
     size_t lockable,
         /* lockable: bytes of memory that this process may lock, SIZE_MAX: no limit; locked:
          * bytes locked for reads by other ranks */
         locked;
-    keel_service_alone_t alone;
+    keel_service_silence_t alone;
     int is_draining;           /* replies are deferred: the caller of disconnect() expects none */
     ucs_list_link_t put_aside; /* list of keel_ucp_late_reply_t */
     keel_shm_wait_t wait;

@@ -104,7 +104,7 @@ static keel_status_t transport_take_rank(keel_transport_t *transport, uint32_t r
     keel_status_t status;
 
     verbs->params.rank = rank;
-    keel_verbs_memory_look(verbs);
+    keel_verbs_memory_find_others(verbs);
     set_wire(&verbs->main.wire, verbs);
     set_wire(&verbs->service.port.wire, verbs);
     status = make_address(verbs);
@@ -187,7 +187,7 @@ err_release:
 }
 
 /* for comparison with other transports (tests/rdma/counts.sh) */
-static void say_counts(const keel_verbs_t *verbs)
+static void print_counts(const keel_verbs_t *verbs)
 {
     const keel_verbs_port_t *port = &verbs->main, *service = &verbs->service.port;
 
@@ -213,8 +213,8 @@ static void transport_close(keel_transport_t *transport)
         keel_verbs_requests_drain(verbs);
         keel_service_loop_stop(&verbs->service.loop);
     }
-    say_counts(verbs);
-    keel_service_say_refused(&verbs->refused, &verbs->params);
+    print_counts(verbs);
+    keel_service_report_refused(&verbs->refused, &verbs->params);
     close_parts(verbs);
     release(verbs);
 }

@@ -283,7 +283,7 @@ static void take_event(keel_verbs_device_t *device, const keel_transport_params_
         refuse(params,
                "the RDMA device %s has failed while it was used: %s; this process reaches nobody by it any more",
                device->name, ibv_event_type_str(event->event_type));
-        keel_verbs_device_lose(device);
+        keel_verbs_device_mark_lost(device);
         break;
     case IBV_EVENT_QP_FATAL:
     case IBV_EVENT_QP_REQ_ERR:
@@ -298,7 +298,7 @@ static void take_event(keel_verbs_device_t *device, const keel_transport_params_
 }
 
 /* acknowledges at once: an unacknowledged event of a queue pair blocks the destruction */
-void keel_verbs_device_listen(keel_verbs_device_t *device, const keel_transport_params_t *params)
+void keel_verbs_device_take_events(keel_verbs_device_t *device, const keel_transport_params_t *params)
 {
     struct ibv_async_event event;
 

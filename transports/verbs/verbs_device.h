@@ -30,13 +30,13 @@ keel_status_t keel_verbs_device_open(keel_verbs_device_t *device, const keel_tra
 void keel_verbs_device_close(keel_verbs_device_t *device);
 /* Handles the announcements of the device, signalled by context->async_fd, and reports a
  * failure: sets is_lost. One thread. */
-void keel_verbs_device_listen(keel_verbs_device_t *device, const keel_transport_params_t *params);
+void keel_verbs_device_take_events(keel_verbs_device_t *device, const keel_transport_params_t *params);
 static inline int keel_verbs_device_is_lost(const keel_verbs_device_t *device)
 {
     return __atomic_load_n(&device->is_lost, __ATOMIC_ACQUIRE);
 }
 /* declares the device useless, whatever it announces */
-static inline void keel_verbs_device_lose(keel_verbs_device_t *device)
+static inline void keel_verbs_device_mark_lost(keel_verbs_device_t *device)
 {
     __atomic_store_n(&device->is_lost, 1, __ATOMIC_RELEASE);
 }

@@ -108,7 +108,7 @@ static void on_welcome(keel_verbs_t *verbs, keel_verbs_peer_t *peer)
         keel_verbs_link_break(peer->link, "the device refuses");
     } else {
         if (peer->rank != verbs->params.rank) {
-            keel_service_alone_met(&verbs->alone);
+            keel_service_silence_end(&verbs->alone);
         }
         watch(verbs, peer, EPOLL_CTL_MOD, EPOLLIN);
         peer->link->socket = peer->talk->socket;
@@ -165,7 +165,7 @@ unsigned keel_verbs_dial_progress(keel_verbs_t *verbs)
     return events;
 }
 
-void keel_verbs_dial_look(keel_verbs_t *verbs)
+void keel_verbs_dial_check(keel_verbs_t *verbs)
 {
     struct epoll_event events[EVENTS];
     const int count = epoll_wait(verbs->main.sockets, events, EVENTS, 0);

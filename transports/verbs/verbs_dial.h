@@ -13,6 +13,6 @@ void keel_verbs_dial_end(keel_verbs_peer_t *peer); /* the link is open, or given
 /* progress of all connection attempts; returns the number of events */
 unsigned keel_verbs_dial_progress(keel_verbs_t *verbs);
 /* checks whether any peer's process has ended */
-void keel_verbs_dial_look(keel_verbs_t *verbs);
+void keel_verbs_dial_check(keel_verbs_t *verbs);
 
 #endif

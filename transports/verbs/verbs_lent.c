@@ -74,7 +74,7 @@ int keel_verbs_is_lent(const keel_verbs_loans_t *loans, const void *at)
     return loans->is_incomplete || find(loans, at) != NULL;
 }
 
-static void say_full(const keel_verbs_loans_t *loans, const keel_transport_params_t *params, int reason)
+static void report_full(const keel_verbs_loans_t *loans, const keel_transport_params_t *params, int reason)
 {
     if (params->message != NULL) {
         keel_warn(params->message,
@@ -102,7 +102,7 @@ struct ibv_mr *keel_verbs_lent_at(keel_verbs_loans_t *loans, keel_verbs_device_t
         lent->blocks[block] = keel_verbs_lock(device, lent->base + begin, length, IBV_ACCESS_LOCAL_WRITE);
         if (lent->blocks[block] == NULL) {
             loans->is_full = 1;
-            say_full(loans, params, errno);
+            report_full(loans, params, errno);
         } else {
             loans->registered += length;
         }

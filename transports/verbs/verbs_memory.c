@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-void keel_verbs_memory_look(keel_verbs_t *verbs)
+void keel_verbs_memory_find_others(keel_verbs_t *verbs)
 {
     const uint32_t *node = verbs->params.node;
 
@@ -61,7 +61,7 @@ void keel_verbs_memory_free(keel_transport_t *transport, keel_transport_mem_t *m
     keel_shm_mem_free(mem);
 }
 
-static void say_refusal(const keel_verbs_t *verbs, size_t bytes, const char *reason)
+static void report_refusal(const keel_verbs_t *verbs, size_t bytes, const char *reason)
 {
     const keel_verbs_device_t *device = &verbs->device;
 
@@ -106,16 +106,16 @@ void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t 
     mem->registration = keel_verbs_lock(&verbs->device, mem->segment.base, mem->segment.bytes,
                                         access | (is_atomic ? IBV_ACCESS_REMOTE_ATOMIC : 0));
     mem->is_atomic = is_atomic && mem->registration != NULL;
-    if ((lane & KEEL_LANE_ATOMIC) != 0 && !mem->is_atomic && !verbs->is_no_atomic_said &&
+    if ((lane & KEEL_LANE_ATOMIC) != 0 && !mem->is_atomic && !verbs->is_no_atomic_reported &&
         verbs->params.message != NULL) {
-        verbs->is_no_atomic_said = 1;
+        verbs->is_no_atomic_reported = 1;
         keel_warn(verbs->params.message, "%s carries out no atomics of this process's windows: %s (said once)",
                   verbs->device.name,
                   verbs->device.has_atomics ? "no memory can be locked for that (ulimit -l)" : "it has none");
     }
-    if (mem->registration == NULL && !verbs->is_refusal_said && verbs->params.message != NULL) {
-        verbs->is_refusal_said = 1;
-        say_refusal(verbs, mem->segment.bytes, strerror(errno));
+    if (mem->registration == NULL && !verbs->is_refusal_reported && verbs->params.message != NULL) {
+        verbs->is_refusal_reported = 1;
+        report_refusal(verbs, mem->segment.bytes, strerror(errno));
     }
 }
 

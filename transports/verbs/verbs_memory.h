@@ -7,7 +7,7 @@
 typedef struct keel_verbs keel_verbs_t;
 
 /* determines whether any rank shares no memory with the own rank */
-void keel_verbs_memory_look(keel_verbs_t *verbs);
+void keel_verbs_memory_find_others(keel_verbs_t *verbs);
 void keel_verbs_memory_close(keel_verbs_t *verbs);
 
 /* like the operations of transport.h */

@@ -42,7 +42,7 @@ static void on_broken(void *arg, keel_verbs_link_t *link)
     ((keel_verbs_t *)arg)->suspects++;
 }
 
-static void say_own_broken(const keel_verbs_t *verbs)
+static void report_own_broken(const keel_verbs_t *verbs)
 {
     if (verbs->params.message != NULL && !keel_verbs_device_is_lost(&verbs->device)) {
         keel_error(verbs->params.message,
@@ -62,8 +62,8 @@ static void report_suspects(keel_verbs_t *verbs)
             if (rank != verbs->params.rank) {
                 verbs->params.on_suspect(verbs->params.arg, rank);
             } else { /* no other process will notice the failure */
-                say_own_broken(verbs);
-                keel_verbs_device_lose(&verbs->device);
+                report_own_broken(verbs);
+                keel_verbs_device_mark_lost(&verbs->device);
             }
         }
     }
@@ -89,11 +89,11 @@ static void give_up(keel_verbs_t *verbs)
     }
 }
 
-static void check_alone(keel_verbs_t *verbs)
+static void check_silence(keel_verbs_t *verbs)
 {
     uint32_t rank;
 
-    if (!keel_service_alone_is_over(&verbs->alone, verbs->params.unconnected_s)) {
+    if (!keel_service_silence_is_too_long(&verbs->alone, verbs->params.unconnected_s)) {
         return;
     }
     for (rank = 0; rank < verbs->params.size && (verbs->peers[rank] == NULL || rank == verbs->params.rank); rank++) {
@@ -117,7 +117,7 @@ unsigned keel_verbs_requests_progress(keel_transport_t *transport)
 
     if (++verbs->looks >= LOOK_EVERY) {
         verbs->looks = 0;
-        keel_verbs_dial_look(verbs);
+        keel_verbs_dial_check(verbs);
     }
     if (!ucs_list_is_empty(&verbs->dialling)) {
         events += keel_verbs_dial_progress(verbs);
@@ -130,7 +130,7 @@ unsigned keel_verbs_requests_progress(keel_transport_t *transport)
         events++;
     }
     if (verbs->alone.is_counting) {
-        check_alone(verbs);
+        check_silence(verbs);
     }
     return events + keel_shm_wait_progressed(&verbs->wait, events);
 }
@@ -230,7 +230,7 @@ keel_status_t keel_verbs_requests_connect(keel_verbs_t *verbs, const keel_verbs_
     peer->lanes = KEEL_LANE_SERVED | ((peer->card != NULL) ? KEEL_LANE_PTR : KEEL_LANE_RMA | KEEL_LANE_READ);
     verbs->peers[peer->rank] = peer;
     if (verbs->params.unconnected_s > 0 && peer->rank != verbs->params.rank) {
-        keel_service_alone_begin(&verbs->alone);
+        keel_service_silence_begin(&verbs->alone);
     }
     atomic_store(&verbs->current[peer->rank], address->head.instance);
     keel_verbs_service_wake(verbs);

@@ -89,14 +89,14 @@ static void break_links(keel_verbs_t *verbs)
 }
 
 /* a live peer that connects would wait forever, and so would all that wait for the peer */
-static void cannot_be_reached(keel_verbs_t *verbs, uint32_t rank)
+static void fail_connection(keel_verbs_t *verbs, uint32_t rank)
 {
     if (verbs->params.message != NULL) {
         keel_error(verbs->params.message,
                    "%s: a connection that rank %u asks for cannot be made; this process is of no use any more",
                    verbs->device.name, rank);
     }
-    keel_verbs_device_lose(&verbs->device);
+    keel_verbs_device_mark_lost(&verbs->device);
     break_links(verbs);
 }
 
@@ -130,7 +130,7 @@ static void welcome(keel_verbs_t *verbs, keel_verbs_guest_t *guest)
     status = make_link(verbs, hello, &link);
     if (status != KEEL_OK) {
         if (status != KEEL_ERR_UNREACHABLE && verbs->service.links[rank] == NULL) {
-            cannot_be_reached(verbs, rank);
+            fail_connection(verbs, rank);
         }
         forget(verbs, rank);
         return;
@@ -240,9 +240,9 @@ static void accept_guests(keel_verbs_t *verbs)
     }
 }
 
-static void hear_device(keel_verbs_t *verbs)
+static void handle_device_events(keel_verbs_t *verbs)
 {
-    keel_verbs_device_listen(&verbs->device, &verbs->params);
+    keel_verbs_device_take_events(&verbs->device, &verbs->params);
     if (keel_verbs_device_is_lost(&verbs->device)) {
         break_links(verbs);
     }
@@ -257,7 +257,7 @@ static void look(keel_verbs_t *verbs)
 
     for (int i = 0; i < count; i++) {
         if (events[i].data.u64 == OF_THE_DEVICE) {
-            hear_device(verbs);
+            handle_device_events(verbs);
         } else if (events[i].data.u64 != OF_A_GUEST) {
             const keel_verbs_link_t *link = verbs->service.links[events[i].data.u64 - 1];
 
@@ -327,7 +327,7 @@ static void on_broken(void *arg, keel_verbs_link_t *link)
 }
 
 /* the link to the requester; NULL: dead, or it has never greeted */
-static keel_verbs_link_t *asker_link(keel_verbs_t *verbs, uint32_t rank)
+static keel_verbs_link_t *requester_link(keel_verbs_t *verbs, uint32_t rank)
 {
     keel_verbs_link_t *link = (rank < verbs->params.size) ? verbs->service.links[rank] : NULL;
 
@@ -339,7 +339,7 @@ keel_status_t keel_verbs_service_reply_room(keel_transport_t *transport, uint32_
     keel_verbs_service_t *service = &keel_verbs_of(transport)->service;
 
     keel_service_room_drop(&service->room);
-    if (asker_link(keel_verbs_of(transport), rank) == NULL) {
+    if (requester_link(keel_verbs_of(transport), rank) == NULL) {
         return KEEL_ERR_UNREACHABLE;
     }
     return keel_service_room_make(&service->room, &service->port.pools, data_len, room_p);
@@ -350,7 +350,7 @@ keel_status_t keel_verbs_service_reply(keel_transport_t *transport, uint32_t ran
 {
     keel_verbs_t *verbs = keel_verbs_of(transport);
     keel_verbs_service_t *service = &verbs->service;
-    keel_verbs_link_t *link = asker_link(verbs, rank);
+    keel_verbs_link_t *link = requester_link(verbs, rank);
     keel_service_message_t *message;
 
     if (link == NULL) {

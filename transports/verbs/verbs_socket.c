@@ -167,7 +167,7 @@ int keel_verbs_dial(const keel_verbs_host_t *host, uint16_t port)
 
 /* ---- greetings ---- */
 
-static int is_to_be_awaited(int error)
+static int would_block(int error)
 {
     return error == EAGAIN || error == EWOULDBLOCK || error == EINTR || error == ENOTCONN || error == EINPROGRESS;
 }
@@ -179,7 +179,7 @@ keel_status_t keel_verbs_talk_send(keel_verbs_talk_t *talk)
             send(talk->socket, (const char *)&talk->out + talk->sent, sizeof(talk->out) - talk->sent, MSG_NOSIGNAL);
 
         if (count <= 0) {
-            return (count < 0 && is_to_be_awaited(errno)) ? KEEL_INPROGRESS : KEEL_ERR_UNREACHABLE;
+            return (count < 0 && would_block(errno)) ? KEEL_INPROGRESS : KEEL_ERR_UNREACHABLE;
         }
         talk->sent += (size_t)count;
     }
@@ -193,7 +193,7 @@ keel_status_t keel_verbs_talk_receive(keel_verbs_talk_t *talk, uint32_t magic)
             recv(talk->socket, (char *)&talk->in + talk->received, sizeof(talk->in) - talk->received, 0);
 
         if (count <= 0) {
-            return (count < 0 && is_to_be_awaited(errno)) ? KEEL_INPROGRESS : KEEL_ERR_UNREACHABLE;
+            return (count < 0 && would_block(errno)) ? KEEL_INPROGRESS : KEEL_ERR_UNREACHABLE;
         }
         talk->received += (size_t)count;
     }
@@ -225,5 +225,5 @@ int keel_verbs_has_ended(int fd)
     do {
         count = recv(fd, &byte, 1, MSG_DONTWAIT);
     } while (count < 0 && errno == EINTR);
-    return count >= 0 || !is_to_be_awaited(errno); /* an unexpected byte counts as the end */
+    return count >= 0 || !would_block(errno); /* an unexpected byte counts as the end */
 }

@@ -7,7 +7,7 @@
 #include "verbs_reads.h"
 #include "verbs_socket.h"
 
-#include "service/service_alone.h"
+#include "service/service_silence.h"
 #include "service/service_loop.h"
 #include "shm/shm_wait.h"
 
@@ -63,8 +63,8 @@ struct keel_verbs {
     int has_others; /* some rank shares no memory with the own rank */
     /* memory is reserved for the own link and for the results of its requests */
     int keeps_own_link;
-    int is_no_atomic_said;
-    int is_refusal_said; /* the refusal of a window's registration was reported */
+    int is_no_atomic_reported;
+    int is_refusal_reported; /* the refusal of a window's registration was reported */
     keel_verbs_loans_t loans;
     keel_verbs_reads_t reads;
     uint64_t fences;
@@ -77,7 +77,7 @@ struct keel_verbs {
     unsigned suspects;
     uint64_t lost_ns; /* time of the last report that the device is lost; 0: the device works */
     unsigned looks;
-    keel_service_alone_t alone;
+    keel_service_silence_t alone;
 
     /* communication between the two threads */
     /* for each rank the connected instance, and the instance disconnected last */

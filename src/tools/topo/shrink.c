@@ -347,7 +347,7 @@ static keel_status_t shrink_anew(const keel_domains_t *domains, uint32_t left, c
     }
     groups->crowded = dense.crowded;
     result->moved = left;
-    result->is_anew = 1;
+    result->is_newly_formed = 1;
     keel_groups_release(&dense);
     return status;
 }

@@ -1,5 +1,5 @@
 /* Detection of a process without any answer from peers. */
-#include "service_alone.h"
+#include "service_silence.h"
 
 #include "shm/shm_sleeper.h"
 
@@ -8,7 +8,7 @@
  * may be waiting */
 #define LOOK_MOST_NS SECOND_NS
 
-void keel_service_alone_begin(keel_service_alone_t *alone)
+void keel_service_silence_begin(keel_service_silence_t *alone)
 {
     if (!alone->has_met && !alone->is_counting) {
         alone->is_counting = 1;
@@ -17,13 +17,13 @@ void keel_service_alone_begin(keel_service_alone_t *alone)
     }
 }
 
-void keel_service_alone_met(keel_service_alone_t *alone)
+void keel_service_silence_end(keel_service_silence_t *alone)
 {
     alone->has_met = 1;
     alone->is_counting = 0;
 }
 
-int keel_service_alone_is_over(keel_service_alone_t *alone, unsigned limit_s)
+int keel_service_silence_is_too_long(keel_service_silence_t *alone, unsigned limit_s)
 {
     uint64_t now, since_look;
 
