@@ -17,13 +17,13 @@ keel_status_t keel_budget_region(keel_budget_t *budget, unsigned region, size_t 
         others += (r == region) ? 0 : lane->own[r].size;
     }
     if (most > 0 && others + bytes > most) {
-        if (!budget->is_told) {
+        if (!budget->is_reported) {
             keel_error(lane->message,
                        "KEEL_CKPT_SIZE of %zu bytes is too small: %zu are needed, %zu of them for an image or parity "
                        "share; what there was before stays in use",
                        most, others + bytes, bytes);
         }
-        budget->is_told = 1;
+        budget->is_reported = 1;
         return KEEL_ERR_BUDGET;
     }
     return keel_lane_region_make(lane, region, bytes, NULL, base_p);

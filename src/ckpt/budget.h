@@ -6,7 +6,7 @@
 
 typedef struct keel_budget {
     keel_lane_t *lane;
-    int is_told; /* the error "too small" was reported */
+    int is_reported; /* the error "too small" was reported */
 } keel_budget_t;
 
 /* Provides a region of at least @a bytes such that @a reserve more bytes stay free within the

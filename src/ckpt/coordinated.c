@@ -225,7 +225,7 @@ keel_status_t keel_ckpt_take(keel_ckpt_t *ckpt, const keel_image_meta_t *meta, c
     }
     if (!keel_parity_is_checksum(&ckpt->group)) {
         status = keel_image_set_copy(set, meta, parts, count);
-        ckpt->image_bytes = set->told[ckpt->group.index].size;
+        ckpt->image_bytes = set->notices[ckpt->group.index].size;
         ckpt->copy_ns = ckpt_now(ckpt) - set->started_ns;
         ckpt_announce(ckpt);
     }

@@ -13,7 +13,7 @@
 keel_status_t keel_exchange_announce(keel_image_set_t *set)
 {
     const keel_parity_group_t *group = set->group;
-    const keel_image_told_t *image = &set->told[group->index];
+    const keel_image_told_t *image = &set->notices[group->index];
     const size_t length = sizeof(*image) + image->map_bytes;
     keel_image_told_t *message = keel_alloc(length, "image message");
     keel_status_t status = (message != NULL) ? KEEL_OK : KEEL_ERR_NO_MEMORY;
@@ -45,7 +45,7 @@ int keel_exchange_compare_begin(keel_image_set_t *set)
     keel_changes_shape_t shape;
 
     if (set->parity == NULL || keel_image_set_serving_number(set) == 0 ||
-        keel_image_set_serving(set, set->group->index).size != set->told[set->group->index].size) {
+        keel_image_set_serving(set, set->group->index).size != set->notices[set->group->index].size) {
         return 0;
     }
     shape = exchange_shape(set);
@@ -59,7 +59,7 @@ int keel_exchange_compare_step(keel_image_set_t *set)
 {
     const keel_changes_shape_t shape = exchange_shape(set);
     const uint32_t index = set->group->index;
-    keel_image_told_t *image = &set->told[index];
+    keel_image_told_t *image = &set->notices[index];
 
     if (!keel_changes_compare(&shape, keel_lane_region_base(set->lane, KEEL_REGION_IMAGE0 + image->slot),
                               keel_lane_region_base(set->lane, KEEL_REGION_IMAGE0 + set->slots_before[index]),
@@ -90,34 +90,34 @@ void keel_exchange_receive(keel_image_set_t *set, const keel_control_in_t *in)
     map = &set->maps[index];
     keel_free(*map);
     *map = (image->map_bytes > 0) ? keel_alloc(image->map_bytes, "image changes") : NULL;
-    set->told[index] = *image;
+    set->notices[index] = *image;
     if (*map != NULL) {
         memcpy(*map, image + 1, image->map_bytes);
     } else {
-        set->told[index].before = 0;
+        set->notices[index].before = 0;
     }
 }
 
 int keel_exchange_gather(keel_image_set_t *set)
 {
-    int is_told = 1;
+    int is_complete = 1;
 
     for (uint32_t i = 0; i < set->count; i++) {
-        if (keel_image_set_is_expected(set, i) && set->told[i].number != set->making.number) {
-            is_told = 0;
-        } else if (keel_image_set_is_expected(set, i) && set->told[i].size == 0) {
+        if (keel_image_set_is_expected(set, i) && set->notices[i].number != set->making.number) {
+            is_complete = 0;
+        } else if (keel_image_set_is_expected(set, i) && set->notices[i].size == 0) {
             return -1;
         }
     }
-    for (uint32_t i = 0; is_told && i < set->count; i++) {
+    for (uint32_t i = 0; is_complete && i < set->count; i++) {
         if (keel_image_set_is_expected(set, i)) {
-            set->making.members[i].slot = set->told[i].slot;
-            set->making.members[i].size = set->told[i].size;
+            set->making.members[i].slot = set->notices[i].slot;
+            set->making.members[i].size = set->notices[i].size;
             /* checksum ranks make no window calls */
-            set->making.window_calls = set->told[i].window_calls;
+            set->making.window_calls = set->notices[i].window_calls;
         }
     }
-    return is_told;
+    return is_complete;
 }
 
 int keel_exchange_has_changes(keel_image_set_t *set)
@@ -131,7 +131,7 @@ int keel_exchange_has_changes(keel_image_set_t *set)
     for (uint32_t i = 0; i < set->count; i++) {
         if (set->making.members[i].size != set->sizes[i] ||
             (keel_image_set_is_expected(set, i) &&
-             (set->told[i].before != number || set->told[i].map_bytes != shape.bytes))) {
+             (set->notices[i].before != number || set->notices[i].map_bytes != shape.bytes))) {
             return 0;
         }
     }
@@ -140,5 +140,5 @@ int keel_exchange_has_changes(keel_image_set_t *set)
 
 void keel_exchange_forget(keel_image_set_t *set)
 {
-    memset(set->told, 0, set->count * sizeof(*set->told));
+    memset(set->notices, 0, set->count * sizeof(*set->notices));
 }

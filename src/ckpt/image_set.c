@@ -50,7 +50,7 @@ keel_status_t keel_image_set_init(keel_image_set_t *set, const keel_image_set_pa
                               .count = count};
     set->used.members = keel_alloc(count * sizeof(*set->used.members), "images");
     set->making.members = keel_alloc(count * sizeof(*set->making.members), "images");
-    set->told = keel_alloc(count * sizeof(*set->told), "images");
+    set->notices = keel_alloc(count * sizeof(*set->notices), "images");
     set->maps = keel_alloc(count * sizeof(*set->maps), "image changes");
     set->has = keel_alloc(count, "images");
     set->group_announced = keel_alloc(count * sizeof(*set->group_announced), "images");
@@ -58,7 +58,7 @@ keel_status_t keel_image_set_init(keel_image_set_t *set, const keel_image_set_pa
     set->slots = keel_alloc(count, "images");
     set->slots_before = keel_alloc(count, "images");
     set->changes = keel_alloc(count * sizeof(*set->changes), "image changes");
-    if (set->used.members == NULL || set->making.members == NULL || set->told == NULL || set->maps == NULL ||
+    if (set->used.members == NULL || set->making.members == NULL || set->notices == NULL || set->maps == NULL ||
         set->has == NULL || set->group_announced == NULL || set->sizes == NULL || set->slots == NULL ||
         set->slots_before == NULL || set->changes == NULL) {
         status = KEEL_ERR_NO_MEMORY;
@@ -81,7 +81,7 @@ void keel_image_set_release(keel_image_set_t *set)
     }
     keel_free(set->used.members);
     keel_free(set->making.members);
-    keel_free(set->told);
+    keel_free(set->notices);
     keel_free(set->maps);
     keel_free(set->has);
     keel_free(set->group_announced);
@@ -218,7 +218,7 @@ keel_status_t keel_image_set_copy(keel_image_set_t *set, const keel_image_meta_t
     } else {
         image.size = 0; /* no rank waits for the image: the previous set stays in use */
     }
-    set->told[set->group->index] = image;
+    set->notices[set->group->index] = image;
     if (status == KEEL_OK && keel_exchange_compare_begin(set)) {
         keel_image_set_on(set, KEEL_SET_COPIED);
         return KEEL_OK;
@@ -283,11 +283,11 @@ static void set_gather(keel_image_set_t *set)
 {
     const keel_set_share_t below = (set->below != NULL) ? set->below->state.share : KEEL_SHARE_ARMED;
     const int lacks = set->below != NULL && (below == KEEL_SHARE_LACKING || !keel_image_set_is_armed(set));
-    const int told = keel_exchange_gather(set);
+    const int announced = keel_exchange_gather(set);
 
-    if (told < 0 || (told > 0 && lacks)) {
+    if (announced < 0 || (announced > 0 && lacks)) {
         keel_image_set_refuse(set);
-    } else if (told > 0 && below == KEEL_SHARE_ARMED) {
+    } else if (announced > 0 && below == KEEL_SHARE_ARMED) {
         keel_image_set_on(set, KEEL_SET_GATHERED);
         set->encode_started_ns = set_now(set);
         if (set_encode(set) != KEEL_OK) {

@@ -27,33 +27,33 @@ uint8_t keel_rs_coefficient(unsigned data, unsigned parities, unsigned row, unsi
 /* ---- solving ---- */
 
 /* lost data chunks of the stripe, and an equal number of parity chunks that replace them */
-typedef struct rs_lack {
+typedef struct rs_missing {
     unsigned count;
     unsigned column[KEEL_RS_PARITIES_MAX];
     unsigned row[KEEL_RS_PARITIES_MAX];
 } rs_missing_t;
 
-static keel_status_t rs_lack(unsigned data, unsigned parities, unsigned wanted, const uint8_t *is_there,
-                             rs_missing_t *lack)
+static keel_status_t rs_find_missing(unsigned data, unsigned parities, unsigned wanted, const uint8_t *is_there,
+                                     rs_missing_t *missing)
 {
     unsigned rows = 0;
 
-    lack->count = 0;
+    missing->count = 0;
     for (unsigned column = 0; column < data; column++) {
         if (is_there[column] && column != wanted) {
             continue;
         }
-        if (lack->count == parities) {
+        if (missing->count == parities) {
             return KEEL_ERR_UNREACHABLE;
         }
-        lack->column[lack->count++] = column;
+        missing->column[missing->count++] = column;
     }
-    for (unsigned row = 0; row < parities && rows < lack->count; row++) {
+    for (unsigned row = 0; row < parities && rows < missing->count; row++) {
         if (is_there[data + row] && data + row != wanted) {
-            lack->row[rows++] = row;
+            missing->row[rows++] = row;
         }
     }
-    return (rows == lack->count) ? KEEL_OK : KEEL_ERR_UNREACHABLE;
+    return (rows == missing->count) ? KEEL_OK : KEEL_ERR_UNREACHABLE;
 }
 
 keel_status_t keel_rs_solve(unsigned data, unsigned parities, unsigned wanted, const uint8_t *is_there,
@@ -61,25 +61,25 @@ keel_status_t keel_rs_solve(unsigned data, unsigned parities, unsigned wanted, c
 {
     uint8_t system[KEEL_RS_PARITIES_MAX * KEEL_RS_PARITIES_MAX], inverse[sizeof system];
     uint8_t wants[KEEL_RS_PARITIES_MAX]; /* coefficients of the lost data chunks */
-    rs_missing_t lack;
+    rs_missing_t missing;
     keel_status_t status;
 
     if (data == 0 || parities == 0 || parities > KEEL_RS_PARITIES_MAX || wanted >= data + parities ||
         (parities > 1 && data + parities > KEEL_RS_CHUNKS_MAX)) {
         return KEEL_ERR_INVALID_PARAM;
     }
-    status = rs_lack(data, parities, wanted, is_there, &lack);
+    status = rs_find_missing(data, parities, wanted, is_there, &missing);
     if (status != KEEL_OK) {
         return status;
     }
-    for (unsigned b = 0; b < lack.count; b++) {
-        wants[b] = (wanted < data) ? lack.column[b] == wanted
-                                   : keel_rs_coefficient(data, parities, wanted - data, lack.column[b]);
-        for (unsigned a = 0; a < lack.count; a++) {
-            system[a * lack.count + b] = keel_rs_coefficient(data, parities, lack.row[a], lack.column[b]);
+    for (unsigned b = 0; b < missing.count; b++) {
+        wants[b] = (wanted < data) ? missing.column[b] == wanted
+                                   : keel_rs_coefficient(data, parities, wanted - data, missing.column[b]);
+        for (unsigned a = 0; a < missing.count; a++) {
+            system[a * missing.count + b] = keel_rs_coefficient(data, parities, missing.row[a], missing.column[b]);
         }
     }
-    if (lack.count > 0 && gf_invert_matrix(system, inverse, (int)lack.count) != 0) {
+    if (missing.count > 0 && gf_invert_matrix(system, inverse, (int)missing.count) != 0) {
         assert(0 && "part of a Cauchy matrix is singular");
     }
     memset(coefficients, 0, data + parities);
@@ -87,19 +87,19 @@ keel_status_t keel_rs_solve(unsigned data, unsigned parities, unsigned wanted, c
         coefficients[column] = keel_rs_coefficient(data, parities, wanted - data, column);
     }
     /* parity chunk row[a] is the sum of all data chunks, including lost ones */
-    for (unsigned a = 0; a < lack.count; a++) {
+    for (unsigned a = 0; a < missing.count; a++) {
         uint8_t sum = 0;
 
-        for (unsigned b = 0; b < lack.count; b++) {
-            sum ^= gf_mul(wants[b], inverse[b * lack.count + a]);
+        for (unsigned b = 0; b < missing.count; b++) {
+            sum ^= gf_mul(wants[b], inverse[b * missing.count + a]);
         }
-        coefficients[data + lack.row[a]] = sum;
+        coefficients[data + missing.row[a]] = sum;
         for (unsigned column = 0; column < data; column++) {
-            coefficients[column] ^= gf_mul(sum, keel_rs_coefficient(data, parities, lack.row[a], column));
+            coefficients[column] ^= gf_mul(sum, keel_rs_coefficient(data, parities, missing.row[a], column));
         }
     }
-    for (unsigned b = 0; b < lack.count; b++) {
-        coefficients[lack.column[b]] =
+    for (unsigned b = 0; b < missing.count; b++) {
+        coefficients[missing.column[b]] =
             0; /* Lost chunks are not used: the sum of these terms is the wanted chunk, or zero. */
     }
     return KEEL_OK;

@@ -12,12 +12,12 @@ enum { PUTS = 32 }; /* maximum number of puts issued together */
 /* bytes and number of complete records within @a limit bytes */
 static size_t records_run(const uint8_t *data, size_t length, size_t limit, uint32_t *count_p)
 {
-    keel_records_t left = keel_records_of(data, length);
+    keel_records_t remaining = keel_records_of(data, length);
     const keel_record_t *record;
     size_t run = 0;
 
     *count_p = 0;
-    while ((record = keel_records_next(&left)) != NULL && run + keel_record_size(record) <= limit) {
+    while ((record = keel_records_next(&remaining)) != NULL && run + keel_record_size(record) <= limit) {
         run += keel_record_size(record);
         (*count_p)++;
     }
@@ -138,11 +138,11 @@ keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target)
     return keel_put_log_send_puts(log, target);
 }
 
-keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due, size_t left)
+keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due, size_t remaining)
 {
     keel_put_target_t *t = &log->targets[target];
 
     t->unsent += (uint32_t)(sizeof(keel_record_t) + keel_pad8(length));
     /* if the remaining bytes fill another message, more follows */
-    return (is_due || t->unsent >= log->send_at) ? put_log_send(log, target, left >= log->send_at) : KEEL_OK;
+    return (is_due || t->unsent >= log->send_at) ? put_log_send(log, target, remaining >= log->send_at) : KEEL_OK;
 }

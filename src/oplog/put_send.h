@@ -11,9 +11,9 @@
 keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target);
 /* the same, but without unsent records no records of gets are written */
 keel_status_t keel_put_log_send_puts(keel_put_log_t *log, uint32_t target);
-/* Served lane: accounts for a written record of @a length bytes, with @a left bytes of the put
+/* Served lane: accounts for a written record of @a length bytes, with @a remaining bytes of the put
  * still to come. Sends if @a is_due or enough bytes are pending. */
-keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due, size_t left);
+keel_status_t keel_put_log_gather(keel_put_log_t *log, uint32_t target, size_t length, int is_due, size_t remaining);
 
 /* registers with the transport all memory of records, including growth of the pool */
 void keel_put_log_register_memory(keel_put_log_t *log);

@@ -20,11 +20,11 @@
 
 /* two groups being evened out */
 typedef struct keel_dedicated_pair {
-    uint32_t count;      /* number of members of both groups */
-    uint32_t *rank;      /* rank of each member, in the order of the hierarchy */
-    uint32_t *with[2];   /* partner by place, and by kind */
-    uint32_t *side;      /* 0 or 1: future group of the member */
-    uint32_t *left_over; /* unpaired members, for pairing by place */
+    uint32_t count;     /* number of members of both groups */
+    uint32_t *rank;     /* rank of each member, in the order of the hierarchy */
+    uint32_t *with[2];  /* partner by place, and by kind */
+    uint32_t *side;     /* 0 or 1: future group of the member */
+    uint32_t *unpaired; /* unpaired members, for pairing by place */
 } keel_dedicated_pair_t;
 
 typedef struct keel_dedicated {
@@ -70,7 +70,7 @@ static void keel_dedicated_pair_by_place(keel_dedicated_t *work)
     uint32_t count = pair->count;
 
     for (uint32_t i = 0; i < count; i++) {
-        pair->left_over[i] = i;
+        pair->unpaired[i] = i;
     }
     for (uint32_t l = 0; l <= work->level + 1; l++) {
         /* NULL: a single element */
@@ -78,13 +78,13 @@ static void keel_dedicated_pair_by_place(keel_dedicated_t *work)
         uint32_t kept = 0;
 
         for (uint32_t i = 0; i < count; i++) {
-            const uint32_t one = pair->left_over[i], other = (i + 1 < count) ? pair->left_over[i + 1] : one;
+            const uint32_t one = pair->unpaired[i], other = (i + 1 < count) ? pair->unpaired[i + 1] : one;
 
             if (one != other && (of_rank == NULL || of_rank[pair->rank[one]] == of_rank[pair->rank[other]])) {
                 keel_dedicated_pair_up(pair, 0, one, other);
                 i++;
             } else {
-                pair->left_over[kept++] = one;
+                pair->unpaired[kept++] = one;
             }
         }
         count = kept;
@@ -159,7 +159,7 @@ static void keel_dedicated_release(keel_dedicated_t *work)
     keel_free(work->pair.with[0]);
     keel_free(work->pair.with[1]);
     keel_free(work->pair.side);
-    keel_free(work->pair.left_over);
+    keel_free(work->pair.unpaired);
 }
 
 static keel_status_t keel_dedicated_begin(keel_dedicated_t *work)
@@ -173,9 +173,9 @@ static keel_status_t keel_dedicated_begin(keel_dedicated_t *work)
     work->pair.with[0] = keel_alloc(members, "members of two groups");
     work->pair.with[1] = keel_alloc(members, "members of two groups");
     work->pair.side = keel_alloc(members, "members of two groups");
-    work->pair.left_over = keel_alloc(members, "members of two groups");
+    work->pair.unpaired = keel_alloc(members, "members of two groups");
     if (work->place == NULL || work->have == NULL || work->pair.rank == NULL || work->pair.with[0] == NULL ||
-        work->pair.with[1] == NULL || work->pair.side == NULL || work->pair.left_over == NULL) {
+        work->pair.with[1] == NULL || work->pair.side == NULL || work->pair.unpaired == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
     for (uint32_t r = 0; r < work->domains->ranks; r++) {

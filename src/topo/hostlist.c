@@ -10,7 +10,7 @@
 typedef struct keel_hostlist_walk {
     keel_hostlist_cb_t each;
     void *arg;
-    uint32_t *left;
+    uint32_t *remaining;
     const char *why;
     char name[KEEL_HOSTLIST_NAME_MAX + 1];
 } keel_hostlist_walk_t;
@@ -111,11 +111,11 @@ static keel_status_t keel_hostlist_expand(keel_hostlist_walk_t *walk, size_t use
         }
         walk->name[used++] = *rest;
     }
-    if (*walk->left == 0) {
+    if (*walk->remaining == 0) {
         walk->why = "too many names";
         return KEEL_ERR_BUDGET;
     }
-    (*walk->left)--;
+    (*walk->remaining)--;
     walk->name[used] = '\0';
     return walk->each(walk->arg, walk->name);
 }
@@ -131,10 +131,10 @@ static const char *keel_hostlist_end(const char *text)
     return text;
 }
 
-keel_status_t keel_hostlist_walk(const char *list, keel_hostlist_cb_t each, void *arg, uint32_t *left_p,
+keel_status_t keel_hostlist_walk(const char *list, keel_hostlist_cb_t each, void *arg, uint32_t *remaining_p,
                                  const char **why_p)
 {
-    keel_hostlist_walk_t walk = {.each = each, .arg = arg, .left = left_p};
+    keel_hostlist_walk_t walk = {.each = each, .arg = arg, .remaining = remaining_p};
     keel_status_t status = KEEL_OK;
 
     for (list += strspn(list, ", \t"); (*list != '\0') && (status == KEEL_OK); list += strspn(list, ", \t")) {

@@ -21,11 +21,11 @@ typedef keel_status_t (*keel_hostlist_cb_t)(void *arg, const char *name);
 
 /*
  * Calls @a each for every name of @a list in order.
- * @param left_p number of further names allowed, counted down: KEEL_ERR_BUDGET at the end.
+ * @param remaining_p number of further names allowed, counted down: KEEL_ERR_BUDGET at the end.
  * @param why_p description of KEEL_ERR_INVALID_PARAM and KEEL_ERR_BUDGET from the walk itself;
  *         otherwise NULL.
  */
-keel_status_t keel_hostlist_walk(const char *list, keel_hostlist_cb_t each, void *arg, uint32_t *left_p,
+keel_status_t keel_hostlist_walk(const char *list, keel_hostlist_cb_t each, void *arg, uint32_t *remaining_p,
                                  const char **why_p);
 
 #endif

@@ -62,7 +62,7 @@ static void keel_remark_element(const keel_resolve_t *resolve, keel_remark_t *re
  * elements that is neither a finer element nor a host of the job is likely mistyped. */
 static void keel_remark_loose(const keel_resolve_t *resolve, const uint8_t *is_loose)
 {
-    const keel_unknown_names_t *stranger = &resolve->strangers;
+    const keel_unknown_names_t *unknown = &resolve->all_unknown;
     keel_remark_t loose = {0};
     uint32_t e;
 
@@ -75,11 +75,11 @@ static void keel_remark_loose(const keel_resolve_t *resolve, const uint8_t *is_l
         return;
     }
     keel_resolve_report(resolve, 1, loose.line, "in no element of a coarser level: %s", keel_remark_text(&loose));
-    if (stranger->count > 0) {
-        keel_resolve_report(
-            resolve, 1, stranger->line, "%s in %s %.40s is no element and no host of this job%s", stranger->name,
-            resolve->tree->level_names[resolve->tree->elements[stranger->element].level],
-            resolve->tree->elements[stranger->element].name, (stranger->count > 1) ? ", nor are others like it" : "");
+    if (unknown->count > 0) {
+        keel_resolve_report(resolve, 1, unknown->line, "%s in %s %.40s is no element and no host of this job%s",
+                            unknown->name, resolve->tree->level_names[resolve->tree->elements[unknown->element].level],
+                            resolve->tree->elements[unknown->element].name,
+                            (unknown->count > 1) ? ", nor are others like it" : "");
     }
 }
 

@@ -79,10 +79,10 @@ static keel_status_t keel_resolve_unknown_name(keel_resolve_t *resolve, const ch
                                 keel_resolve_level_name(resolve, members->element),
                                 keel_resolve_name(resolve, members->element));
     }
-    if (resolve->stranger.count++ == 0) {
-        resolve->stranger.element = members->element;
-        resolve->stranger.line = members->line;
-        snprintf(resolve->stranger.name, sizeof(resolve->stranger.name), "%s", name);
+    if (resolve->unknown.count++ == 0) {
+        resolve->unknown.element = members->element;
+        resolve->unknown.line = members->line;
+        snprintf(resolve->unknown.name, sizeof(resolve->unknown.name), "%s", name);
     }
     return KEEL_OK;
 }
@@ -116,7 +116,7 @@ static keel_status_t keel_resolve_collect(keel_resolve_t *resolve)
 
     for (m = 0; m < tree->members_count; m++) {
         resolve->members = &tree->members[m];
-        resolve->named = resolve->stranger.count = 0;
+        resolve->named = resolve->unknown.count = 0;
         status = keel_hostlist_walk(resolve->members->list, keel_resolve_member, resolve, &resolve->left, &why);
         if (why != NULL) {
             return keel_tree_refuse(resolve->error, resolve->members->line, "%s", why);
@@ -124,11 +124,11 @@ static keel_status_t keel_resolve_collect(keel_resolve_t *resolve)
         if (status != KEEL_OK) {
             return status;
         }
-        if ((resolve->named > 0) && (resolve->stranger.count > 0)) {
-            const uint32_t others = resolve->strangers.count;
+        if ((resolve->named > 0) && (resolve->unknown.count > 0)) {
+            const uint32_t others = resolve->all_unknown.count;
 
-            resolve->strangers = (others == 0) ? resolve->stranger : resolve->strangers;
-            resolve->strangers.count = others + resolve->stranger.count;
+            resolve->all_unknown = (others == 0) ? resolve->unknown : resolve->all_unknown;
+            resolve->all_unknown.count = others + resolve->unknown.count;
         }
     }
     return KEEL_OK;

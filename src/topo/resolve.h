@@ -26,11 +26,11 @@ typedef struct keel_resolve {
     const keel_hosts_t *hosts;
     const keel_tree_listener_t *listener; /* NULL: no listener */
     keel_tree_error_t *error;
-    const keel_members_t *members;  /* list being walked */
-    uint32_t named;                 /* elements in the list until now */
-    keel_unknown_names_t stranger;  /* unknown names in the list */
-    keel_unknown_names_t strangers; /* unknown names of the whole file */
-    uint32_t left;                  /* number of further names allowed */
+    const keel_members_t *members;    /* list being walked */
+    uint32_t named;                   /* elements in the list until now */
+    keel_unknown_names_t unknown;     /* unknown names in the list */
+    keel_unknown_names_t all_unknown; /* unknown names of the whole file */
+    uint32_t left;                    /* number of further names allowed */
     uint32_t edge_count, edge_room;
     keel_edge_t *edges; /* in the order of the file */
     /* for each element the start of its edges in sorted; sorted: indices of edges */

@@ -230,8 +230,8 @@ static int sim_poll(keel_runtime_t *runtime, keel_event_t *event_p)
 /* ---- silence ---- */
 
 /* Without an arbiter only processes on the same node see whether the process exists. */
-static keel_status_t sim_look(const sim_process_t *process, const sim_process_t *suspect,
-                              const keel_suspicion_t *suspicion)
+static keel_status_t sim_check_presence(const sim_process_t *process, const sim_process_t *suspect,
+                                        const keel_suspicion_t *suspicion)
 {
     if (suspicion->is_absent) {
         return KEEL_OK;
@@ -282,7 +282,7 @@ static keel_status_t sim_suspect(keel_runtime_t *runtime, const keel_suspicion_t
         sim_check_repeats(process, suspicion);
     }
     if (sim->options.no_arbiter) {
-        return sim_look(process, suspect, suspicion);
+        return sim_check_presence(process, suspect, suspicion);
     }
     if (!sim_is_live(suspect) || (suspect->fence_ns != SIM_NEVER) ||
         ((suspicion->incarnation != KEEL_INCARNATION_ANY) && (suspicion->incarnation != suspect->incarnation))) {

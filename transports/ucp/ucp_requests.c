@@ -92,7 +92,7 @@ static ucs_status_t on_message(void *arg, const void *message, size_t message_le
         keel_ucp_link_greet(link, KEEL_SERVICE_WIRE_PING, NULL, 0);
     } else if (wire->kind == KEEL_SERVICE_WIRE_PONG) {
         keel_ucp_link_open_up(link);
-        keel_service_silence_end(&ucp->alone);
+        keel_service_silence_end(&ucp->silence);
     } else if (wire->kind == KEEL_SERVICE_WIRE_FAREWELL) {
         link->flags &= ~KEEL_UCP_LINK_LEAVING;
     } else if (wire->kind == KEEL_SERVICE_WIRE_REPLY) {
@@ -133,7 +133,7 @@ static void check_silence(keel_ucp_t *ucp)
     char why[64];
     uint32_t rank;
 
-    if (!keel_service_silence_is_too_long(&ucp->alone, ucp->params.unconnected_s)) {
+    if (!keel_service_silence_is_too_long(&ucp->silence, ucp->params.unconnected_s)) {
         return;
     }
     for (rank = 0; (rank < ucp->params.size) && (ucp->peers[rank] == NULL); rank++) {
@@ -279,7 +279,7 @@ keel_status_t keel_ucp_requests_connect(keel_ucp_t *ucp, uint32_t rank, const ke
     peer->card_bytes = address->card.bytes;
     ucp->peers[rank] = peer;
     if (ucp->params.unconnected_s > 0) {
-        keel_service_silence_begin(&ucp->alone);
+        keel_service_silence_begin(&ucp->silence);
     }
     atomic_store(&ucp->current[rank], instance);
     keel_ucp_service_wake(ucp);

@@ -64,7 +64,7 @@ struct keel_ucp {
         /* lockable: bytes of memory that this process may lock, SIZE_MAX: no limit; locked:
          * bytes locked for reads by other ranks */
         locked;
-    keel_service_silence_t alone;
+    keel_service_silence_t silence;
     int is_draining;           /* replies are deferred: the caller of disconnect() expects none */
     ucs_list_link_t put_aside; /* list of keel_ucp_late_reply_t */
     keel_shm_wait_t wait;

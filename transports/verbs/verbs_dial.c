@@ -108,7 +108,7 @@ static void on_welcome(keel_verbs_t *verbs, keel_verbs_peer_t *peer)
         keel_verbs_link_break(peer->link, "the device refuses");
     } else {
         if (peer->rank != verbs->params.rank) {
-            keel_service_silence_end(&verbs->alone);
+            keel_service_silence_end(&verbs->silence);
         }
         watch(verbs, peer, EPOLL_CTL_MOD, EPOLLIN);
         peer->link->socket = peer->talk->socket;

@@ -373,7 +373,7 @@ static void on_received(keel_verbs_link_t *link, unsigned slot, size_t length)
         return;
     }
     post_receive(link, slot);
-    link->owed += (frame.total > 0);
+    link->credits_pending += (frame.total > 0);
     keel_verbs_out_pump(link);
 }
 

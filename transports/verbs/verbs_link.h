@@ -70,7 +70,7 @@ struct keel_verbs_link {
     /* sending */
     ucs_list_link_t queue; /* queue of messages */
     size_t begun;          /* bytes of the first message already in frames */
-    unsigned credits, owed;
+    unsigned credits, credits_pending;
     unsigned slot, slots_busy;
     uint64_t built, done; /* number of requests added to the chain or posted; number completed */
     uint64_t asked;       /* number of the last request that asks for a completion, plus 1 */
@@ -80,7 +80,7 @@ struct keel_verbs_link {
     struct ibv_sge pieces[KEEL_VERBS_CHAIN];
     unsigned chained;
     int may_grow;             /* a get is chained: the program may be about to issue more */
-    uint64_t looked;          /* value of built when the port last checked */
+    uint64_t built_seen;      /* value of built when the port last checked */
     ucs_list_link_t unposted; /* in the port's list while the chain is not empty */
     uint64_t put, got;        /* completed requests that include the last put, and the last get */
     uint64_t fenced;          /* number of the transport's fences when a put last waited for gets */

@@ -106,10 +106,10 @@ static keel_verbs_frame_t frame_of(keel_verbs_link_t *link, size_t total, size_t
     const keel_verbs_frame_t frame = {.total = (uint32_t)total,
                                       .offset = (uint32_t)offset,
                                       .length = (uint32_t)length,
-                                      .credits = (uint16_t)link->owed,
+                                      .credits = (uint16_t)link->credits_pending,
                                       .version = KEEL_VERBS_FRAME_VERSION};
 
-    link->owed = 0;
+    link->credits_pending = 0;
     return frame;
 }
 
@@ -186,7 +186,7 @@ void keel_verbs_out_pump(keel_verbs_link_t *link)
            keel_verbs_out_room(link) > 1) {
         send_frame(link);
     }
-    if (link->owed >= KEEL_VERBS_CREDITS / 2 && keel_verbs_out_room(link) > 1) {
+    if (link->credits_pending >= KEEL_VERBS_CREDITS / 2 && keel_verbs_out_room(link) > 1) {
         send_credits(link);
     }
     keel_verbs_out_post(link);

@@ -185,10 +185,10 @@ static void post_chains(keel_verbs_port_t *port, int is_waiting)
 
     ucs_list_for_each_safe(link, next, &port->unposted, unposted)
     {
-        if (is_waiting || !link->may_grow || link->looked == link->built) {
+        if (is_waiting || !link->may_grow || link->built_seen == link->built) {
             keel_verbs_out_post(link);
         }
-        link->looked = link->built;
+        link->built_seen = link->built;
     }
 }
 

@@ -16,8 +16,8 @@
 
 enum {
     DRAIN_MS = 2000,
-    LOOK_EVERY = 256, /* calls of progress() between two checks if no thread sleeps */
-    LOOK_ROUND = 50   /* rounds of a wait before each call checks */
+    CHECK_EVERY = 256, /* calls of progress() between two checks if no thread sleeps */
+    CHECK_ROUND = 50   /* rounds of a wait before each call checks */
 };
 
 /* ---- replies in ---- */
@@ -93,7 +93,7 @@ static void check_silence(keel_verbs_t *verbs)
 {
     uint32_t rank;
 
-    if (!keel_service_silence_is_too_long(&verbs->alone, verbs->params.unconnected_s)) {
+    if (!keel_service_silence_is_too_long(&verbs->silence, verbs->params.unconnected_s)) {
         return;
     }
     for (rank = 0; rank < verbs->params.size && (verbs->peers[rank] == NULL || rank == verbs->params.rank); rank++) {
@@ -115,8 +115,8 @@ unsigned keel_verbs_requests_progress(keel_transport_t *transport)
     keel_verbs_t *verbs = keel_verbs_of(transport);
     unsigned events = keel_verbs_port_progress(&verbs->main);
 
-    if (++verbs->looks >= LOOK_EVERY) {
-        verbs->looks = 0;
+    if (++verbs->unchecked >= CHECK_EVERY) {
+        verbs->unchecked = 0;
         keel_verbs_dial_check(verbs);
     }
     if (!ucs_list_is_empty(&verbs->dialling)) {
@@ -129,7 +129,7 @@ unsigned keel_verbs_requests_progress(keel_transport_t *transport)
         report_suspects(verbs);
         events++;
     }
-    if (verbs->alone.is_counting) {
+    if (verbs->silence.is_counting) {
         check_silence(verbs);
     }
     return events + keel_shm_wait_progressed(&verbs->wait, events);
@@ -155,8 +155,8 @@ void keel_verbs_requests_wait(keel_transport_t *transport, unsigned round, unsig
 {
     keel_verbs_t *verbs = keel_verbs_of(transport);
 
-    if (round > LOOK_ROUND) {
-        verbs->looks = LOOK_EVERY;
+    if (round > CHECK_ROUND) {
+        verbs->unchecked = CHECK_EVERY;
     }
     keel_verbs_port_post(&verbs->main);
     keel_shm_wait(&verbs->wait, round, timeout_us, is_reply_due);
@@ -230,7 +230,7 @@ keel_status_t keel_verbs_requests_connect(keel_verbs_t *verbs, const keel_verbs_
     peer->lanes = KEEL_LANE_SERVED | ((peer->card != NULL) ? KEEL_LANE_PTR : KEEL_LANE_RMA | KEEL_LANE_READ);
     verbs->peers[peer->rank] = peer;
     if (verbs->params.unconnected_s > 0 && peer->rank != verbs->params.rank) {
-        keel_service_silence_begin(&verbs->alone);
+        keel_service_silence_begin(&verbs->silence);
     }
     atomic_store(&verbs->current[peer->rank], address->head.instance);
     keel_verbs_service_wake(verbs);
@@ -323,7 +323,7 @@ void keel_verbs_requests_drain(keel_verbs_t *verbs)
     /* waits for one rank after the other: when one has left, the next may have left, too */
     for (rank = 0; rank < verbs->params.size; rank++) {
         while (is_leaving(verbs, rank) && keel_shm_now_ns() < deadline_ns) {
-            verbs->looks = LOOK_EVERY;
+            verbs->unchecked = CHECK_EVERY;
             if (keel_verbs_requests_progress(&verbs->super) == 0) {
                 sched_yield();
             }

@@ -46,7 +46,7 @@ static keel_status_t await(keel_verbs_link_t *link, uint64_t until, keel_transpo
     return KEEL_INPROGRESS;
 }
 
-static void tell(keel_verbs_link_t *link, waiter_t *waiter, keel_status_t status)
+static void notify(keel_verbs_link_t *link, waiter_t *waiter, keel_status_t status)
 {
     const keel_transport_done_cb_t cb = waiter->cb;
     void *arg = waiter->arg;
@@ -65,14 +65,14 @@ void keel_verbs_rma_completed(keel_verbs_link_t *link)
         if (waiter->until > link->done) {
             return;
         }
-        tell(link, waiter, KEEL_OK);
+        notify(link, waiter, KEEL_OK);
     }
 }
 
 void keel_verbs_rma_give_up(keel_verbs_link_t *link)
 {
     while (!ucs_list_is_empty(&link->waiters)) {
-        tell(link, ucs_list_head(&link->waiters, waiter_t, link), KEEL_ERR_UNREACHABLE);
+        notify(link, ucs_list_head(&link->waiters, waiter_t, link), KEEL_ERR_UNREACHABLE);
     }
 }
 

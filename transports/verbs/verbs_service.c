@@ -25,7 +25,7 @@
 enum {
     SMALL_COPY = 512, /* larger replies are copied to large messages */
     DRAIN_MS = 2000,
-    LOOK_EVERY = 64, /* calls of progress() between two checks if the thread does not sleep */
+    CHECK_EVERY = 64, /* calls of progress() between two checks if the thread does not sleep */
     EVENTS = 16
 };
 
@@ -250,7 +250,7 @@ static void handle_device_events(keel_verbs_t *verbs)
 
 /* The launcher reports ended processes. Messages that such a process has sent are still
  * received. */
-static void look(keel_verbs_t *verbs)
+static void check_sockets(keel_verbs_t *verbs)
 {
     struct epoll_event events[EVENTS];
     const int count = epoll_wait(verbs->service.port.sockets, events, EVENTS, 0);
@@ -371,9 +371,9 @@ static unsigned service_progress(void *arg)
     keel_verbs_service_t *service = &verbs->service;
     unsigned events = keel_verbs_port_progress(&service->port);
 
-    if (++service->looks >= LOOK_EVERY) {
-        service->looks = 0;
-        look(verbs);
+    if (++service->unchecked >= CHECK_EVERY) {
+        service->unchecked = 0;
+        check_sockets(verbs);
     }
     if (atomic_load_explicit(&service->changes, memory_order_acquire) != service->changes_seen) {
         act_on_changes(verbs);
@@ -388,7 +388,7 @@ static void service_sleep(void *arg, int bell, int timeout_ms)
     const struct timespec timeout = {.tv_sec = timeout_ms / 1000, .tv_nsec = (timeout_ms % 1000) * 1000000l};
 
     keel_verbs_port_sleep(&service->port, bell, (timeout_ms < 0) ? NULL : &timeout);
-    service->looks = LOOK_EVERY;
+    service->unchecked = CHECK_EVERY;
 }
 
 /* is something in flight that a completion will report? */

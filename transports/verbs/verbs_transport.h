@@ -50,7 +50,7 @@ typedef struct keel_verbs_service {
     ucs_list_link_t guests;
     atomic_uint changes; /* incremented when current[] or dead[] has changed */
     unsigned changes_seen;
-    unsigned looks;               /* calls of progress() since the last check of sockets */
+    unsigned unchecked;           /* calls of progress() since the last check of sockets */
     keel_service_message_t *room; /* message with room for the data of the next reply, or NULL */
 } keel_verbs_service_t;
 
@@ -76,8 +76,8 @@ struct keel_verbs {
     ucs_list_link_t dialling; /* peers being connected */
     unsigned suspects;
     uint64_t lost_ns; /* time of the last report that the device is lost; 0: the device works */
-    unsigned looks;
-    keel_service_silence_t alone;
+    unsigned unchecked;
+    keel_service_silence_t silence;
 
     /* communication between the two threads */
     /* for each rank the connected instance, and the instance disconnected last */
