@@ -12,9 +12,9 @@
 #include "peer/access.h"
 #include "peer/apply.h"
 #include "peer/issue.h"
-#include "recovery/ask.h"
-#include "recovery/handed_over.h"
-#include "recovery/say.h"
+#include "recovery/rollback_request.h"
+#include "recovery/hand_over_check.h"
+#include "recovery/recovery_status.h"
 
 #include <string.h>
 
@@ -45,7 +45,7 @@ void keel_piece_done(void *arg, keel_status_t status)
         piece_found(piece);
     }
     if (status == KEEL_ERR_RANGE && piece->atomic != NULL) {
-        status = keel_handed_over_refused(&piece->ctx->rec, piece->rank);
+        status = keel_hand_over_fetch_refused(&piece->ctx->rec, piece->rank);
     }
     piece->ctx->pieces_open[piece->rank]--;
     keel_req_piece_done(piece->req, status);
@@ -108,11 +108,11 @@ void keel_piece_stored(keel_piece_t *piece)
     const uint32_t rank = piece->rank;
 
     keel_piece_done(piece, KEEL_OK);
-    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) { /* before anybody can be told that it was read */
+    if (keel_gate_has(ctx, KEEL_GATE_WAITS)) { /* before anybody can be told that it was read */
         keel_get_log_push(&ctx->gets, rank);
     }
     if (!keel_get_log_is_pushed(&ctx->gets, rank)) {
-        keel_context_shut(ctx, KEEL_GATE_GETS);
+        keel_gate_set(ctx, KEEL_GATE_GETS);
     }
 }
 
@@ -172,7 +172,7 @@ keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank)
                    "no record of the get at rank %u in phase %u, which it has left: is the program deterministic, "
                    "and all memory protected that it goes on from?",
                    rank, ctx->rec.phase);
-    return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
+    return keel_rollback_request(&ctx->rec, KEEL_ERR_CORRUPT);
 }
 
 keel_status_t keel_get_replayed(keel_context_h ctx, uint32_t rank, keel_status_t status)
@@ -183,7 +183,7 @@ keel_status_t keel_get_replayed(keel_context_h ctx, uint32_t rank, keel_status_t
         KEEL_REACHED(get_recorded_same);
     }
     keel_recovery_count_gets(&ctx->rec, status == KEEL_OK);
-    return (status == KEEL_OK) ? KEEL_OK : keel_recovery_ask(&ctx->rec, status);
+    return (status == KEEL_OK) ? KEEL_OK : keel_rollback_request(&ctx->rec, status);
 }
 
 keel_status_t keel_get_make_piece(keel_context_h ctx, uint32_t rank, uint64_t where, uint32_t length,

@@ -20,7 +20,7 @@ keel_status_t keel_context_check(keel_context_h ctx)
         return keel_fork_refuse(ctx);
     }
     status = keel_recovery_status(&ctx->rec);
-    keel_context_shut(ctx, KEEL_GATE_CLOSED);
+    keel_gate_set(ctx, KEEL_GATE_CLOSED);
     if (status != KEEL_OK) {
         keel_hooks_run(ctx, KEEL_HOOK_MUTE);
         return status;
@@ -41,7 +41,7 @@ static void context_begin(keel_context_h ctx)
     }
 }
 
-void keel_context_look(keel_context_h ctx)
+void keel_context_poll(keel_context_h ctx)
 {
     if (!__atomic_load_n(&ctx->gate.part.news, __ATOMIC_RELAXED) || KEEL_PLANT(news_unheard) ||
         keel_fork_is_child(ctx)) {
@@ -51,7 +51,7 @@ void keel_context_look(keel_context_h ctx)
     (void)__atomic_exchange_n(&ctx->gate.part.news, 0, __ATOMIC_SEQ_CST);
     keel_recovery_progress(&ctx->rec);
     keel_hooks_run(ctx, KEEL_HOOK_PROGRESS);
-    if (!keel_recovery_is_settled(&ctx->rec)) { /* what it has to do further is not told by anybody */
+    if (!keel_recovery_is_idle(&ctx->rec)) { /* what it has to do further is not told by anybody */
         __atomic_store_n(&ctx->gate.part.news, 1, __ATOMIC_RELAXED);
     }
 }
@@ -61,7 +61,7 @@ keel_status_t keel_context_begin(keel_context_h ctx)
     keel_status_t status;
 
     if (ctx != NULL) {
-        keel_context_look(ctx);
+        keel_context_poll(ctx);
     }
     status = keel_context_check(ctx);
 
@@ -71,7 +71,7 @@ keel_status_t keel_context_begin(keel_context_h ctx)
     context_begin(ctx);
     ctx->is_started = 1;
     keel_recovery_close_prefix(&ctx->rec, ctx->window_calls);
-    keel_context_open(ctx, KEEL_GATE_CLOSED);
+    keel_gate_clear(ctx, KEEL_GATE_CLOSED);
     return KEEL_OK;
 }
 
@@ -80,7 +80,7 @@ keel_status_t keel_context_check_outside(keel_context_h ctx, const char *call)
     if (keel_fork_is_child(ctx)) {
         return keel_fork_refuse(ctx);
     }
-    if (!keel_threads_is_calling(ctx)) {
+    if (!keel_threads_in_callback(ctx)) {
         return KEEL_OK;
     }
     keel_error_ctx(ctx, "%s is not to be called from callbacks", call);
@@ -112,7 +112,7 @@ keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
         return KEEL_OK;
     }
     if (status != KEEL_OK) {
-        keel_context_shut(ctx, KEEL_GATE_CLOSED);
+        keel_gate_set(ctx, KEEL_GATE_CLOSED);
         keel_hooks_run(ctx, KEEL_HOOK_MUTE);
     }
     return status;
@@ -128,7 +128,7 @@ keel_status_t keel_context_progress(keel_context_h ctx)
     keel_hooks_run(ctx, KEEL_HOOK_CALL_BACK);
     status = keel_recovery_status(&ctx->rec);
     if (status != KEEL_OK) {
-        keel_context_shut(ctx, KEEL_GATE_CLOSED);
+        keel_gate_set(ctx, KEEL_GATE_CLOSED);
         keel_hooks_run(ctx, KEEL_HOOK_MUTE);
     }
     return status;
@@ -139,7 +139,7 @@ keel_status_t keel_context_take_turn(keel_context_h ctx, enum keel_turn what)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    while (status == KEEL_OK && !keel_threads_try(ctx, what)) {
+    while (status == KEEL_OK && !keel_threads_try_turn(ctx, what)) {
         status = keel_context_wait(ctx, &rounds);
     }
     return status;
@@ -147,9 +147,9 @@ keel_status_t keel_context_take_turn(keel_context_h ctx, enum keel_turn what)
 
 keel_status_t keel_context_rolled_back(keel_context_h ctx)
 {
-    keel_context_shut(ctx, KEEL_GATE_CLOSED); /* no access takes its fast path before the program knows */
+    keel_gate_set(ctx, KEEL_GATE_CLOSED); /* no access takes its fast path before the program knows */
     keel_hooks_run(ctx, KEEL_HOOK_ROLLED_BACK);
-    if (ctx->has_restart && !keel_threads_is_calling(ctx) && pthread_equal(ctx->restart_thread, pthread_self())) {
+    if (ctx->has_restart && !keel_threads_in_callback(ctx) && pthread_equal(ctx->restart_thread, pthread_self())) {
         keel_threads_leave_all(ctx);
         longjmp(ctx->restart, 1);
     }

@@ -150,10 +150,11 @@ enum keel_gate {
     KEEL_GATE_CLOSED = 1, /* the program has not begun to communicate, or something is to be restored */
     KEEL_GATE_LOCKS = 4,  /* the program locks: each access is checked for that */
     KEEL_GATE_WAITS = 8,  /* the program waits inside phases: puts are numbered */
-    KEEL_GATE_AGAIN =
+    KEEL_GATE_REEXECUTES =
         16, /* a replacement, up to the front: its predecessor may have done what it puts, and atomics after it */
     KEEL_GATE_DEVICE = 32, /* some window is for a device's atomics: an atomic is looked at; nothing else is */
-    KEEL_GATE_TOLD = 64, /* what the program was told of memory, or polled, may have to be settled first (epoch/wait) */
+    KEEL_GATE_DETERMINANTS =
+        64, /* what the program was told of memory, or polled, may have to be settled first (epoch/wait) */
     KEEL_GATE_READ =
         128, /* as GETS, where the program waits: at context->read_rank, and before anything of this process can be seen */
     KEEL_GATE_GETS = 2 /* direct lane: some get record is not at its target yet; it has to be there before a put of this
@@ -163,7 +164,7 @@ enum keel_gate {
 /* what is 0 in a child of fork() (engine/fork) */
 struct keel_home {
     int process; /* its number */
-    /* keel_context_near() of the last put that may be followed by others the short way; its rank is touched, and unrung */
+    /* keel_context_cached_target() of the last put that may be followed by others the short way; its rank is touched, and doorbells */
     uint64_t near;
     keel_put_target_t *log;
     keel_board_slot_t *slot; /* this process's, there */
@@ -174,7 +175,7 @@ struct keel_home {
     uint64_t last;
 };
 
-#define KEEL_UNRUNG_MAX 8 /* they are rung when one more comes */
+#define KEEL_DOORBELLS_MAX 8 /* they are rung when one more comes */
 
 /* epoch/stop */
 typedef struct keel_stops {
@@ -231,9 +232,9 @@ struct keel_context {
     const keel_poll_ops_t *polls; /* all gets are; NULL: those alone that say so */
     keel_own_get_t own_get;       /* any get from the own rank */
     struct {
-        uint32_t ranks[KEEL_UNRUNG_MAX];
+        uint32_t ranks[KEEL_DOORBELLS_MAX];
         uint32_t count;
-    } unrung;              /* programs that wait: where puts were stored of which none who sleeps there was told */
+    } doorbells;           /* programs that wait: where puts were stored of which none who sleeps there was told */
     uint32_t read_rank;    /* with KEEL_GATE_READ: where something was read of which it has no record yet */
     uint32_t *pieces_open; /* per rank: gets under way */
     /* ranks with accesses that a flush has more to do for than to order stores, since the last flush of all */
@@ -265,7 +266,7 @@ struct keel_context {
     unsigned callbacks; /* of the program's that are running */
     uint64_t called;    /* and that were begun */
     struct keel_home *home;
-    int is_child_told;
+    int is_child_reported;
     jmp_buf restart;
     pthread_t restart_thread;              /* whose stack that is */
     const keel_rehearsal_ops_t *rehearsal; /* NULL: this is no rehearsal */
@@ -297,17 +298,17 @@ static inline uint32_t keel_context_gate_rma(const keel_context_h ctx, uint32_t 
     return keel_context_gate(ctx) & ~(but | KEEL_GATE_DEVICE);
 }
 
-static inline void keel_context_shut(keel_context_h ctx, enum keel_gate bits)
+static inline void keel_gate_set(keel_context_h ctx, enum keel_gate bits)
 {
     ctx->gate.part.bits |= (uint8_t)bits;
 }
 
-static inline void keel_context_open(keel_context_h ctx, enum keel_gate bits)
+static inline void keel_gate_clear(keel_context_h ctx, enum keel_gate bits)
 {
     ctx->gate.part.bits &= (uint8_t)~bits;
 }
 
-static inline int keel_context_is_shut(const keel_context_h ctx, enum keel_gate bits)
+static inline int keel_gate_has(const keel_context_h ctx, enum keel_gate bits)
 {
     return (ctx->gate.part.bits & bits) != 0;
 }
@@ -318,23 +319,23 @@ static inline int keel_fork_is_child(const keel_context_h ctx)
 }
 
 /* programs that wait: puts to @a rank under that clock; not 0 */
-static inline uint64_t keel_context_near(uint32_t rank, uint32_t clock)
+static inline uint64_t keel_context_cached_target(uint32_t rank, uint32_t clock)
 {
     return (uint64_t)clock << 32 | (rank + 1);
 }
-static inline uint32_t keel_context_near_rank(const keel_context_h ctx)
+static inline uint32_t keel_context_cached_rank(const keel_context_h ctx)
 {
     return (uint32_t)ctx->home->near - 1;
 }
 /* the next one goes the general way */
-static inline void keel_context_part(const keel_context_h ctx)
+static inline void keel_context_uncache(const keel_context_h ctx)
 {
     ctx->home->near = 0;
 }
 
 /* makes progress when there is news: with any call that communicates, so that a program whose calls all complete at once hears of
  * deaths and takes part in what follows, too. What calls derive from the peers' states they derive after it. */
-void keel_context_look(keel_context_h ctx);
+void keel_context_poll(keel_context_h ctx);
 /* KEEL_OK when the program may communicate now */
 keel_status_t keel_context_check(keel_context_h ctx);
 

@@ -29,8 +29,8 @@ void keel_fork_release(keel_context_h ctx)
 
 keel_status_t keel_fork_refuse(keel_context_h ctx)
 {
-    if (!ctx->is_child_told) {
-        ctx->is_child_told = 1;
+    if (!ctx->is_child_reported) {
+        ctx->is_child_reported = 1;
         keel_error_ctx(
             ctx,
             "process %d is a child of the rank's, made by fork(): it has no part in the job, its calls are refused",

@@ -115,7 +115,7 @@ void keel_threads_leave_all(keel_context_h ctx)
 {
     if (ctx->threads != NULL && is_owner(ctx->threads)) {
         for (unsigned i = 0; i < KEEL_TURN_LAST; i++) {
-            keel_threads_give(ctx, (enum keel_turn)i);
+            keel_threads_give_turn(ctx, (enum keel_turn)i);
         }
         keel_threads_end_collective(ctx);
         ctx->threads->inside--;
@@ -162,19 +162,19 @@ void keel_threads_await_others(keel_context_h ctx)
     }
 }
 
-int keel_threads_is_calling(keel_context_h ctx)
+int keel_threads_in_callback(keel_context_h ctx)
 {
     return ctx->callbacks > 0 && (ctx->threads == NULL || ctx->threads->calling == self());
 }
 
 static _Thread_local uint64_t called_here;
 
-uint64_t keel_threads_called(const keel_context_h ctx)
+uint64_t keel_threads_callbacks_run(const keel_context_h ctx)
 {
     return (ctx->threads != NULL) ? called_here : ctx->called;
 }
 
-void keel_threads_call(keel_context_h ctx, int is_calling)
+void keel_threads_set_in_callback(keel_context_h ctx, int is_calling)
 {
     called_here += (uint64_t)(is_calling != 0);
     if (ctx->threads != NULL) {
@@ -184,7 +184,7 @@ void keel_threads_call(keel_context_h ctx, int is_calling)
 
 /* ---- turns ---- */
 
-int keel_threads_try(keel_context_h ctx, enum keel_turn what)
+int keel_threads_try_turn(keel_context_h ctx, enum keel_turn what)
 {
     struct keel_threads *threads = ctx->threads;
 
@@ -198,7 +198,7 @@ int keel_threads_try(keel_context_h ctx, enum keel_turn what)
     return 1;
 }
 
-void keel_threads_give(keel_context_h ctx, enum keel_turn what)
+void keel_threads_give_turn(keel_context_h ctx, enum keel_turn what)
 {
     if (ctx->threads != NULL && ctx->threads->turn[what] == self()) {
         ctx->threads->turn[what] = NULL;

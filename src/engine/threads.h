@@ -21,14 +21,14 @@ int keel_threads_are_busy(keel_context_h ctx);
 /* until the caller is the only one that is in a call: the others' calls are about to end */
 void keel_threads_await_others(keel_context_h ctx);
 /* the caller, and no other thread, is in a callback of the program's */
-int keel_threads_is_calling(keel_context_h ctx);
-void keel_threads_call(keel_context_h ctx, int is_calling);
+int keel_threads_in_callback(keel_context_h ctx);
+void keel_threads_set_in_callback(keel_context_h ctx, int is_calling);
 /* callbacks that the caller has called, and no other thread */
-uint64_t keel_threads_called(const keel_context_h ctx);
+uint64_t keel_threads_callbacks_run(const keel_context_h ctx);
 
 /* Takes the turn: 1; 0 while another thread has it. Without the flag every try succeeds. */
-int keel_threads_try(keel_context_h ctx, enum keel_turn what);
-void keel_threads_give(keel_context_h ctx, enum keel_turn what);
+int keel_threads_try_turn(keel_context_h ctx, enum keel_turn what);
+void keel_threads_give_turn(keel_context_h ctx, enum keel_turn what);
 
 /* collective calls are made by one thread at a time: KEEL_ERR_STATE, said, where another one is in one */
 keel_status_t keel_threads_begin_collective(keel_context_h ctx, const char *call);

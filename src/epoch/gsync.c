@@ -9,9 +9,9 @@
 #include "engine/threads.h"
 
 #include "check/plant.h"
-#include "recovery/filling.h"
+#include "recovery/log_pressure.h"
 #include "recovery/commit.h"
-#include "recovery/handed_over.h"
+#include "recovery/hand_over_check.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
 #include "order/flush.h"
@@ -241,12 +241,12 @@ static keel_status_t gsync_trim(keel_context_h ctx, uint32_t number)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    keel_trim_ask(&ctx->rec, number);
+    keel_trim_request(&ctx->rec, number);
     if (__atomic_load_n(&ctx->lane.inbox_pending, __ATOMIC_RELAXED)) { /* somebody may have asked */
         status = keel_context_wait(ctx, &rounds);
     }
     while (status == KEEL_OK &&
-           (keel_recovery_is_frozen(&ctx->rec) || !keel_trim_is_heard(&ctx->rec) ||
+           (keel_recovery_is_frozen(&ctx->rec) || !keel_trim_requests_arrived(&ctx->rec) ||
             keel_demand_is_late(&ctx->demand, number)) &&
            !keel_recovery_is_finished(&ctx->rec)) {
         status = keel_context_wait(ctx, &rounds);
@@ -277,7 +277,7 @@ keel_status_t keel_gsync_settle(keel_context_h ctx)
             !keel_position_is_handed_over(rec))) {
         status = keel_context_wait(ctx, &rounds);
     }
-    return (status == KEEL_OK) ? keel_handed_over_accept(rec) : status;
+    return (status == KEEL_OK) ? keel_hand_over_check(rec) : status;
 }
 
 /* announces the arrival, with what it says, and waits for those of all */
@@ -332,7 +332,7 @@ keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p
     uint64_t orders;
 
     if (flags & (KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT)) {
-        keel_filling_offer(rec);
+        keel_log_pressure_note_safe_gsync(rec);
     }
     if (status == KEEL_OK) {
         status = gsync_trim(ctx, number);
@@ -347,12 +347,12 @@ keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p
     orders = gsync_orders_heard(ctx, number, was_front);
     *is_stop_p = keel_arrive_call(orders) == KEEL_ARRIVE_CALL_STOP;
     if (*is_stop_p) {
-        keel_recovery_stop(rec, number); /* before the gsync counts as passed: reports say so */
+        keel_recovery_note_stop(rec, number); /* before the gsync counts as passed: reports say so */
     }
     is_checkpoint = (orders & KEEL_ARRIVE_CHECKPOINT) && ((flags & KEEL_GSYNC_SAFE) || *is_stop_p) &&
                     !keel_recovery_is_finished(rec);
     if ((flags & KEEL_GSYNC_FOLLOW) && (orders & KEEL_ARRIVE_FINAL)) {
-        keel_recovery_hear_finished(rec); /* else it would take part in recovering a rank that nobody waits for */
+        keel_recovery_note_finished(rec); /* else it would take part in recovering a rank that nobody waits for */
     }
     gsync_leave(ctx, number, was_front, is_checkpoint);
     keel_kinds_leave(ctx, number);

@@ -22,7 +22,7 @@
 #include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/region.h"
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 
 /* ---- taking and giving ---- */
 
@@ -79,7 +79,7 @@ static void lock_record(keel_context_h ctx, uint32_t rank, int is_read, uint64_t
         keel_get_log_complete(record, &value);
     }
     if (keel_access_records_gets(&ctx->lane, rank)) {
-        keel_context_shut(ctx, KEEL_GATE_GETS);
+        keel_gate_set(ctx, KEEL_GATE_GETS);
     }
 }
 
@@ -120,7 +120,7 @@ static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
             lock_record(ctx, rank, is_read, value);
         }
     } else {
-        status = keel_recovery_ask(&ctx->rec, status);
+        status = keel_rollback_request(&ctx->rec, status);
     }
     if (status != KEEL_OK) {
         return status;
@@ -242,7 +242,7 @@ static keel_status_t lock_begin(keel_context_h ctx, const char *call)
     }
     keel_sync_lock(&ctx->sync);
     if (!keel_may_mix(ctx)) {
-        keel_context_shut(ctx, KEEL_GATE_LOCKS);
+        keel_gate_set(ctx, KEEL_GATE_LOCKS);
     }
     keel_put_log_send_only(&ctx->puts);
     return keel_mix_access(ctx, ctx->lane.rank);
@@ -278,7 +278,7 @@ keel_status_t keel_lock(keel_context_h ctx, uint32_t rank)
     }
     status = lock_one(ctx, rank);
     if (ctx != NULL) {
-        keel_threads_give(ctx, KEEL_TURN_LOCK);
+        keel_threads_give_turn(ctx, KEEL_TURN_LOCK);
     }
     return status;
 }
@@ -336,7 +336,7 @@ keel_status_t keel_lock_all(keel_context_h ctx)
     }
     status = lock_each(ctx);
     if (ctx != NULL) {
-        keel_threads_give(ctx, KEEL_TURN_LOCK);
+        keel_threads_give_turn(ctx, KEEL_TURN_LOCK);
     }
     return status;
 }

@@ -6,7 +6,7 @@
 #include "check/plant.h"
 #include "check/reached.h"
 #include "oplog/put_send.h"
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
 
@@ -26,7 +26,7 @@ static keel_status_t lock_await_decision(keel_context_h ctx)
 static keel_status_t lock_refuse(keel_context_h ctx, keel_status_t status)
 {
     if (status == KEEL_ERR_CORRUPT) {
-        return keel_recovery_ask(&ctx->rec, status);
+        return keel_rollback_request(&ctx->rec, status);
     }
     if (status != KEEL_OK) {
         keel_recovery_fail(&ctx->rec, status);
@@ -48,8 +48,8 @@ static keel_status_t lock_catch_up(keel_context_h ctx)
     }
     if (status == KEEL_OK) {
         keel_position_go_live_caught_up(&ctx->rec);
-        keel_recovery_say(&ctx->rec, "critical sections up to number %lu are replayed",
-                          (unsigned long)ctx->sync.sections.counter);
+        keel_recovery_info(&ctx->rec, "critical sections up to number %lu are replayed",
+                           (unsigned long)ctx->sync.sections.counter);
     }
     return lock_refuse(ctx, status);
 }
@@ -129,7 +129,7 @@ keel_status_t keel_lock_resume(keel_context_h ctx)
     if (!keel_sync_steers(&ctx->sync)) {
         return KEEL_OK;
     }
-    keel_context_shut(ctx, KEEL_GATE_LOCKS);
+    keel_gate_set(ctx, KEEL_GATE_LOCKS);
     keel_put_log_send_only(&ctx->puts);
     status = lock_await_sections(ctx);
     if (status != KEEL_OK) {
@@ -165,7 +165,7 @@ keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, u
     keel_recovery_count_gets(&ctx->rec, 1);
     if (!keel_sync_steers(&ctx->sync)) { /* the replay has ended without it */
         keel_error_ctx(ctx, "a lock of rank %u was taken in the first life, but not where it is taken now", rank);
-        return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
+        return keel_rollback_request(&ctx->rec, KEEL_ERR_CORRUPT);
     }
     if (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT) {
         return KEEL_OK; /* of a phase that is over */

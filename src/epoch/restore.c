@@ -18,7 +18,7 @@
 #include "order/determinant.h"
 #include "epoch/win_lock.h"
 #include "window/window.h"
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 #include "recovery/rebuild.h"
 #include "recovery/rollback.h"
 #include "recovery/recover.h"
@@ -58,14 +58,14 @@ keel_status_t keel_restore_run(keel_context_h ctx)
     keel_status_t status = KEEL_ERR_STATE;
     unsigned rounds = 0;
 
-    if (ctx->rec.roll == KEEL_ROLL_NONE && ctx->rec.wants == KEEL_OK &&
+    if (ctx->rec.roll == KEEL_ROLL_NONE && ctx->rec.rollback_reason == KEEL_OK &&
         keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH) {
         status = keel_rebuild_run(&ctx->rec, keel_restore_memory, ctx);
         if (status != KEEL_ERR_ROLLED_BACK) {
             return status;
         }
     }
-    while (ctx->rec.wants != KEEL_OK && ctx->rec.roll == KEEL_ROLL_NONE && ctx->rec.fatal == KEEL_OK) {
+    while (ctx->rec.rollback_reason != KEEL_OK && ctx->rec.roll == KEEL_ROLL_NONE && ctx->rec.fatal == KEEL_OK) {
         keel_recovery_wait(&ctx->rec, &rounds); /* asked for, not decided */
     }
     if (ctx->rec.fatal != KEEL_OK) {
@@ -192,8 +192,8 @@ keel_status_t keel_rollback(keel_context_h ctx)
         return keel_context_end(ctx, KEEL_ERR_STATE);
     }
     if (status == KEEL_OK) {
-        status = keel_recovery_ask(&ctx->rec, KEEL_ERR_ROLLED_BACK);
-        keel_context_shut(ctx, KEEL_GATE_CLOSED);
+        status = keel_rollback_request(&ctx->rec, KEEL_ERR_ROLLED_BACK);
+        keel_gate_set(ctx, KEEL_GATE_CLOSED);
         keel_access_mute(ctx);
     }
     return keel_context_end(ctx, status);

@@ -7,7 +7,7 @@
 
 #include "check/plant.h"
 #include "check/reached.h"
-#include "recovery/filling.h"
+#include "recovery/log_pressure.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
 
@@ -49,7 +49,7 @@ static int stop_is_blocked(keel_context_h ctx, uint32_t number)
 /* rank 0's replacement: ranks may wait in a stop that its predecessor began */
 static int stop_may_be_inherited(const keel_context_h ctx)
 {
-    return ctx->rec.life == KEEL_LIFE_AWAITING && keel_filling_points_are_known(&ctx->rec) &&
+    return ctx->rec.life == KEEL_LIFE_AWAITING && keel_log_pressure_knows_safe_points(&ctx->rec) &&
            !KEEL_PLANT(stop_forgotten);
 }
 
@@ -118,7 +118,7 @@ static keel_status_t stop_end(keel_context_h ctx)
     if (status == KEEL_OK && ctx->lane.rank == 0) {
         keel_stops_t *stops = &ctx->stops;
 
-        keel_filling_served(&ctx->rec);
+        keel_log_pressure_stop_done(&ctx->rec);
         stops->gap = (ctx->ckpt.set.used.number == stop || stops->gap == 0) ? STOP_GAP : 2 * stops->gap;
         stops->gap = (stops->gap < STOP_GAP_MAX) ? stops->gap : STOP_GAP_MAX;
         stops->not_before = stops->calls + stops->gap;
@@ -206,8 +206,8 @@ static keel_status_t point_alone(keel_context_h ctx)
     }
     ctx->stops.is_offered = 1;
     ctx->stops.calls++;
-    keel_filling_offer_point(&ctx->rec);
-    keel_filling_step(&ctx->rec); /* sections that never wait make no progress */
+    keel_log_pressure_note_safe_point(&ctx->rec);
+    keel_log_pressure_step(&ctx->rec); /* sections that never wait make no progress */
     if ((ctx->lane.rank == 0) ? !stop_begins(ctx) : !stop_is_begun(ctx)) {
         return KEEL_OK;
     }

@@ -22,7 +22,7 @@
 #include "peer/issue.h"
 #include "peer/tell.h"
 #include "peer/region.h"
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
 
@@ -67,8 +67,8 @@ keel_status_t keel_wait_begin(keel_context_h ctx)
         return KEEL_OK; /* nothing is replayed into waits */
     }
     keel_waits_note(&ctx->sync);
-    if (!keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
-        keel_context_shut(ctx, KEEL_GATE_WAITS);
+    if (!keel_gate_has(ctx, KEEL_GATE_WAITS)) {
+        keel_gate_set(ctx, KEEL_GATE_WAITS);
         keel_put_log_number_all(&ctx->puts);
     }
     keel_put_log_send_only(&ctx->puts);
@@ -86,7 +86,7 @@ keel_status_t keel_wait_begin(keel_context_h ctx)
     }
     if (status == KEEL_OK && !wait_all_are_back(ctx) && !KEEL_PLANT(first_wait_amid_replay)) {
         KEEL_REACHED(request_first_wait);
-        return keel_recovery_ask(&ctx->rec, KEEL_ERR_MIXED_SYNC);
+        return keel_rollback_request(&ctx->rec, KEEL_ERR_MIXED_SYNC);
     }
     return status;
 }
@@ -109,7 +109,7 @@ static keel_status_t wait_replay(keel_context_h ctx, const wait_t *wait)
     /* some of what changed the word, in another order than it did, may be what it has never been */
     if (keel_replay_changes(&ctx->sync.waits.replay, &ctx->lane, wait->word, wait->size) &&
         !KEEL_PLANT(change_waited_on)) {
-        return keel_recovery_ask(&ctx->rec, KEEL_ERR_STATE);
+        return keel_rollback_request(&ctx->rec, KEEL_ERR_STATE);
     }
     status = KEEL_INPROGRESS;
     while (status == KEEL_INPROGRESS && (!wait_is_over(wait) || KEEL_PLANT(waits_at_once))) {
@@ -167,7 +167,7 @@ static keel_status_t wait_run(keel_context_h ctx, const wait_t *wait)
     if (status == KEEL_OK) {
         status = keel_wait_until_closed(ctx);
     }
-    if (status == KEEL_OK && keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
+    if (status == KEEL_OK && keel_gate_has(ctx, KEEL_GATE_WAITS)) {
         keel_waits_tick(&ctx->sync);
     }
     return status;

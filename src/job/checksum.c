@@ -58,7 +58,7 @@ keel_status_t keel_checksum_run(keel_context_h ctx)
         }
     }
     if (keel_recovery_is_finished(rec) && rec->fatal == KEEL_OK) {
-        if (rec->leave == KEEL_LEAVE_TOLD) {
+        if (rec->leave == KEEL_LEAVE_CERTAIN) {
             keel_recovery_finish(rec); /* as a rank that leaves keel_finalize() does */
         }
         return KEEL_OK;

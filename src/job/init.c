@@ -313,7 +313,7 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
     if (status != KEEL_OK) {
         goto err_runtime;
     }
-    keel_context_shut(ctx, KEEL_GATE_CLOSED);
+    keel_gate_set(ctx, KEEL_GATE_CLOSED);
     if (ctx->runtime->ops->notify != NULL) {
         ctx->runtime->ops->notify(ctx->runtime, &ctx->gate.part.news);
     }

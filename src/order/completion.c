@@ -38,12 +38,12 @@ void keel_requests_call_back(keel_context_h ctx)
         ctx->due = req->next;
         ctx->callbacks++;
         ctx->called++;
-        keel_threads_call(ctx, 1);
+        keel_threads_set_in_callback(ctx, 1);
         if (req->is_new) {
             (void)keel_wait_new(ctx); /* the next call reports its status */
         }
         req->cb(req->user, req->status);
-        keel_threads_call(ctx, 0);
+        keel_threads_set_in_callback(ctx, 0);
         ctx->callbacks--;
         req->is_due = 0;
         if (req->is_released) { /* released, perhaps by the callback */
@@ -155,7 +155,7 @@ keel_status_t keel_req_test(keel_req_h req)
     if (req == NULL) {
         return keel_refuse_null("the request");
     }
-    keel_context_look(req->ctx);
+    keel_context_poll(req->ctx);
     if (__builtin_expect(req->looked != 0, 0)) {
         status = req_look(req);
         if (status != KEEL_OK) {

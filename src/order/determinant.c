@@ -14,7 +14,7 @@
 #include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/tell.h"
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
 
@@ -61,7 +61,7 @@ keel_status_t keel_wait_take_rest(keel_context_h ctx)
     if (status != KEEL_OK) {
         return keel_wait_refuse(ctx, status);
     }
-    keel_recovery_say(&ctx->rec, "%lu records were replayed into waits", ctx->sync.waits.replay.replayed);
+    keel_recovery_info(&ctx->rec, "%lu records were replayed into waits", ctx->sync.waits.replay.replayed);
     return KEEL_OK;
 }
 
@@ -142,15 +142,15 @@ keel_status_t keel_wait_fetched(keel_context_h ctx, uint32_t clock)
 
 void keel_wait_resume(keel_context_h ctx)
 {
-    keel_context_open(ctx, KEEL_GATE_WAITS | KEEL_GATE_AGAIN | KEEL_GATE_TOLD | KEEL_GATE_READ);
-    keel_context_part(ctx);
+    keel_gate_clear(ctx, KEEL_GATE_WAITS | KEEL_GATE_REEXECUTES | KEEL_GATE_DETERMINANTS | KEEL_GATE_READ);
+    keel_context_uncache(ctx);
     if (ctx->lane.incarnation > 0 && ctx->rec.phase <= ctx->rec.front) {
-        keel_context_shut(ctx, KEEL_GATE_AGAIN);
+        keel_gate_set(ctx, KEEL_GATE_REEXECUTES);
     }
     if (keel_may_mix(ctx)) { /* nothing is replayed, by whatever order */
-        keel_context_open(ctx, KEEL_GATE_LOCKS);
+        keel_gate_clear(ctx, KEEL_GATE_LOCKS);
     } else if (keel_waits_are_numbered(&ctx->sync)) {
-        keel_context_shut(ctx, KEEL_GATE_WAITS);
+        keel_gate_set(ctx, KEEL_GATE_WAITS);
         keel_put_log_send_only(&ctx->puts);
     }
 }
@@ -163,7 +163,7 @@ keel_status_t keel_wait_differs(keel_context_h ctx, const char *what)
                    "re-execution differs from the first life: in phase %u this program asks %s; is the program "
                    "deterministic?",
                    ctx->rec.phase, what);
-    return keel_recovery_ask(&ctx->rec, KEEL_ERR_CORRUPT);
+    return keel_rollback_request(&ctx->rec, KEEL_ERR_CORRUPT);
 }
 
 /* gets that were asked of the holder before are answered: records go to a replacement of it up to the first that is not complete */
@@ -223,7 +223,7 @@ keel_status_t keel_wait_find_holder(keel_context_h ctx, uint32_t *holder_p)
 
 keel_record_local_read_t *keel_wait_open_answer(keel_context_h ctx, size_t length)
 {
-    keel_context_shut(ctx, KEEL_GATE_TOLD);
+    keel_gate_set(ctx, KEEL_GATE_DETERMINANTS);
     return keel_answers_open(&ctx->sync, &ctx->gets, length);
 }
 
@@ -264,7 +264,7 @@ keel_status_t keel_wait_settle_answers_now(keel_context_h ctx)
     const keel_status_t status = keel_answers_are_unsettled(&ctx->sync.answers) ? settle_answers(ctx) : KEEL_OK;
 
     if (status == KEEL_OK && !keel_wait_is_unsettled(ctx)) {
-        keel_context_open(ctx, KEEL_GATE_TOLD);
+        keel_gate_clear(ctx, KEEL_GATE_DETERMINANTS);
     }
     return status;
 }
@@ -273,7 +273,7 @@ keel_status_t keel_wait_settle_answers_now(keel_context_h ctx)
 
 void keel_wait_settle_reads_now(keel_context_h ctx)
 {
-    keel_context_open(ctx, KEEL_GATE_READ);
+    keel_gate_clear(ctx, KEEL_GATE_READ);
     if (!KEEL_PLANT(read_unsettled)) {
         KEEL_REACHED(read_settled);
         keel_get_log_push(&ctx->gets, ctx->read_rank);

@@ -11,7 +11,7 @@
 void keel_wait_settle_reads_now(keel_context_h ctx);
 static inline void keel_wait_settle_reads(keel_context_h ctx)
 {
-    if (keel_context_is_shut(ctx, KEEL_GATE_READ)) {
+    if (keel_gate_has(ctx, KEEL_GATE_READ)) {
         keel_wait_settle_reads_now(ctx);
     }
 }
@@ -35,7 +35,7 @@ static inline keel_status_t keel_wait_settle_answers(keel_context_h ctx)
     const keel_status_t status = keel_wait_settle_polls(ctx);
 
     return (status == KEEL_OK &&
-            (keel_context_is_shut(ctx, KEEL_GATE_TOLD) || keel_answers_are_unsettled(&ctx->sync.answers)))
+            (keel_gate_has(ctx, KEEL_GATE_DETERMINANTS) || keel_answers_are_unsettled(&ctx->sync.answers)))
                ? keel_wait_settle_answers_now(ctx)
                : status;
 }

@@ -16,7 +16,7 @@ static int flush_goes_on(keel_context_h ctx, uint64_t called)
     if (ctx->due != NULL) {
         keel_hooks_run(ctx, KEEL_HOOK_CALL_BACK);
     }
-    return called != keel_threads_called(ctx);
+    return called != keel_threads_callbacks_run(ctx);
 }
 
 /* Recycles log records that are in place at the rank; not if another thread has put meanwhile. */
@@ -42,7 +42,7 @@ static keel_status_t flush_rank(keel_context_h ctx, uint32_t rank)
         return KEEL_OK;
     }
     do {
-        called = keel_threads_called(ctx);
+        called = keel_threads_callbacks_run(ctx);
         status = keel_flush_start(ctx, rank);
         while (status == KEEL_OK && (ctx->pieces_open[rank] > 0 || !keel_lane_is_flushed(&ctx->lane, rank) ||
                                      keel_position_is_undecided(&ctx->rec, rank))) {
@@ -76,28 +76,28 @@ static void flush_fence(void)
  */
 static void flush_ring(const keel_context_h ctx, uint32_t rank)
 {
-    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS) && ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
+    if (keel_gate_has(ctx, KEEL_GATE_WAITS) && ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
         keel_lane_ring(&ctx->lane, rank);
     }
 }
 
 void keel_flush_ring_later(keel_context_h ctx, uint32_t rank)
 {
-    for (uint32_t i = ctx->unrung.count; i > 0; i--) {
-        if (ctx->unrung.ranks[i - 1] == rank) {
+    for (uint32_t i = ctx->doorbells.count; i > 0; i--) {
+        if (ctx->doorbells.ranks[i - 1] == rank) {
             return;
         }
     }
-    if (ctx->unrung.count == KEEL_UNRUNG_MAX) {
+    if (ctx->doorbells.count == KEEL_DOORBELLS_MAX) {
         keel_flush_ring_now(ctx);
     }
-    ctx->unrung.ranks[ctx->unrung.count++] = rank;
+    ctx->doorbells.ranks[ctx->doorbells.count++] = rank;
 }
 
 static void flush_ring_all(keel_context_h ctx)
 {
-    while (ctx->unrung.count > 0) {
-        flush_ring(ctx, ctx->unrung.ranks[--ctx->unrung.count]);
+    while (ctx->doorbells.count > 0) {
+        flush_ring(ctx, ctx->doorbells.ranks[--ctx->doorbells.count]);
     }
 }
 
@@ -105,7 +105,7 @@ void keel_flush_ring_now(keel_context_h ctx)
 {
     keel_store_fence();
     flush_ring_all(ctx);
-    keel_context_part(ctx);
+    keel_context_uncache(ctx);
 }
 
 keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)
@@ -147,7 +147,7 @@ keel_status_t keel_flush_everyone(keel_context_h ctx)
     uint64_t called;
 
     do {
-        called = keel_threads_called(ctx);
+        called = keel_threads_callbacks_run(ctx);
         for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
             status = keel_flush_start(ctx, r);
         }
@@ -157,9 +157,9 @@ keel_status_t keel_flush_everyone(keel_context_h ctx)
     } while (status == KEEL_OK && flush_goes_on(ctx, called));
     flush_fence();
     flush_ring_all(ctx);
-    keel_context_part(ctx);
+    keel_context_uncache(ctx);
     if (status == KEEL_OK) {
-        keel_context_open(ctx, KEEL_GATE_GETS | KEEL_GATE_READ);
+        keel_gate_clear(ctx, KEEL_GATE_GETS | KEEL_GATE_READ);
     }
     return status;
 }
@@ -170,7 +170,7 @@ keel_status_t keel_flush_touched(keel_context_h ctx)
     uint64_t called;
 
     do {
-        called = keel_threads_called(ctx);
+        called = keel_threads_callbacks_run(ctx);
         for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
             status = keel_flush_start(ctx, ctx->touched[i]);
         }
@@ -189,10 +189,10 @@ void keel_flush_close(keel_context_h ctx)
         ctx->is_touched[ctx->touched[--ctx->touched_count]] = 0;
     }
     if (ctx->home->near != 0) {
-        keel_context_touch(ctx, keel_context_near_rank(ctx));
-        keel_flush_ring_later(ctx, keel_context_near_rank(ctx));
+        keel_context_touch(ctx, keel_context_cached_rank(ctx));
+        keel_flush_ring_later(ctx, keel_context_cached_rank(ctx));
     }
-    keel_context_open(ctx, KEEL_GATE_GETS | KEEL_GATE_READ);
+    keel_gate_clear(ctx, KEEL_GATE_GETS | KEEL_GATE_READ);
     keel_put_log_close_epoch(&ctx->puts);
 }
 

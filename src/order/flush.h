@@ -21,7 +21,7 @@ void keel_flush_ring_now(keel_context_h ctx);
 void keel_flush_ring_later(keel_context_h ctx, uint32_t rank);
 static inline void keel_flush_ring(const keel_context_h ctx)
 {
-    if (ctx->unrung.count > 0) {
+    if (ctx->doorbells.count > 0) {
         keel_flush_ring_now(ctx);
     }
 }

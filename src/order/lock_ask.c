@@ -45,7 +45,7 @@ keel_status_t keel_lock_ask(keel_context_h ctx, uint32_t rank, const keel_lock_r
 
     if (status == KEEL_OK) {
         status = lock_ask_alone(ctx, rank, request, value_p);
-        keel_threads_give(ctx, KEEL_TURN_ASK);
+        keel_threads_give_turn(ctx, KEEL_TURN_ASK);
     }
     return status;
 }

@@ -20,7 +20,7 @@
 
 #include "check/plant.h"
 #include "check/reached.h"
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 
 static keel_status_t mix_begin(keel_context_h ctx)
 {
@@ -28,12 +28,12 @@ static keel_status_t mix_begin(keel_context_h ctx)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    while (status == KEEL_OK && !keel_recovery_is_redoing(rec) && !keel_recovery_all_are_live(rec)) {
+    while (status == KEEL_OK && !keel_recovery_is_reexecuting(rec) && !keel_recovery_all_are_live(rec)) {
         KEEL_REACHED(mix_waits);
         status = keel_context_wait(ctx, &rounds);
     }
-    if (status == KEEL_OK && keel_recovery_is_redoing(rec) && !KEEL_PLANT(mix_amid_replay)) {
-        return keel_recovery_ask(rec, KEEL_ERR_MIXED_SYNC);
+    if (status == KEEL_OK && keel_recovery_is_reexecuting(rec) && !KEEL_PLANT(mix_amid_replay)) {
+        return keel_rollback_request(rec, KEEL_ERR_MIXED_SYNC);
     }
     if (status == KEEL_OK) {
         keel_kinds_use(ctx, KEEL_PLANT(mix_untold) ? 0 : KEEL_CLASS_MIXES);

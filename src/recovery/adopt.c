@@ -1,7 +1,7 @@
 /* Taking a decision up: what this process is from now on, and what it has to send so that the others can come back. */
 #include "recovery/adopt.h"
 #include "recovery/position.h"
-#include "recovery/say.h"
+#include "recovery/recovery_status.h"
 #include "recovery/view.h"
 
 #include "base/memory.h"
@@ -13,7 +13,7 @@
 
 static int decision_is_current(const keel_recovery_t *rec, const decision_t *d)
 {
-    if (d->requests != rec->requests) {
+    if (d->request_number != rec->request_number) {
         return 0;
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
@@ -36,9 +36,9 @@ static void adopt_help(keel_recovery_t *rec, const decision_t *d)
         if (d->mode == KEEL_DECISION_LOCAL) {
             (void)keel_repair_send_group(&rec->demand->set, r);
         }
-        if (d->mode == KEEL_DECISION_LOCAL && !keel_standing_has(&rec->standings[r], KEEL_TRANSFER_REPLAY_SENT)) {
+        if (d->mode == KEEL_DECISION_LOCAL && !keel_peer_state_has(&rec->peer_states[r], KEEL_TRANSFER_GETS_SENT)) {
             (void)keel_get_log_send_replay(rec->gets, r);
-            rec->standings[r].transfers |= KEEL_TRANSFER_REPLAY_SENT;
+            rec->peer_states[r].transfers |= KEEL_TRANSFER_GETS_SENT;
         }
     }
 }
@@ -52,41 +52,42 @@ static keel_replay_event_t adopt_replay(const keel_recovery_t *rec, const decisi
     return keel_sync_is_unbegun(rec->sync, &d->sync) ? KEEL_REPLAY_DECIDED_UNBEGUN : KEEL_REPLAY_DECIDED_PLAIN;
 }
 
-static void adopt_standings(keel_recovery_t *rec, const decision_t *d)
+static void adopt_peer_states(keel_recovery_t *rec, const decision_t *d)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        keel_standing_t *standing = &rec->standings[r];
+        keel_peer_state_t *peer_state = &rec->peer_states[r];
 
         /* nobody had begun, so several may be lost: what one puts to another has to be there when a third is told of it.
          * Who is new does not know of those that are on their way back already. */
         if (r != rec->lane->rank &&
             (d->ranks[r].state == KEEL_RANK_FRESH ||
              (keel_recovery_state(rec) == KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_RECOVERING))) {
-            keel_position_replay(rec, r, adopt_replay(rec, d));
+            keel_position_replay_event(rec, r, adopt_replay(rec, d));
         }
-        if (d->ranks[rec->lane->rank].awaits_of == r + 1) {
-            standing->transfers |= KEEL_TRANSFER_AWAITS;
+        if (d->ranks[rec->lane->rank].hold_back_from == r + 1) {
+            peer_state->transfers |= KEEL_TRANSFER_HOLD_BACK;
         }
         if (d->ranks[r].state == KEEL_RANK_FRESH && keel_recovery_state(rec) != KEEL_RANK_FRESH) {
-            standing->cut = (rec->phase == rec->front) ? keel_put_log_count(rec->puts, r) : 0;
+            peer_state->records_at_decision = (rec->phase == rec->front) ? keel_put_log_count(rec->puts, r) : 0;
         }
         if (r != rec->lane->rank &&
             keel_recovery_state(rec) == KEEL_RANK_FRESH) { /* it heard of deaths that are long past, too */
-            keel_position_complete(rec, r,
-                                   d->ranks[r].is_incomplete ? KEEL_COMPLETE_DECIDED_NOT : KEEL_COMPLETE_DECIDED);
+            keel_position_complete_event(rec, r,
+                                         d->ranks[r].is_incomplete ? KEEL_COMPLETE_DECIDED_NOT : KEEL_COMPLETE_DECIDED);
         }
-        if (r == rec->lane->rank || (standing->state != KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_FRESH)) {
+        if (r == rec->lane->rank || (peer_state->state != KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_FRESH)) {
             continue; /* it has told more since than when it reported */
         }
         if (keel_recovery_state(rec) == KEEL_RANK_FRESH && d->ranks[r].state != KEEL_RANK_FRESH) {
-            standing->transfers |= KEEL_TRANSFER_REFILLED; /* it has what the predecessor logged there, and sends it */
-            standing->transfers |= rec->gets->targets[r].is_replay_complete ? 0 : KEEL_TRANSFER_REPLAY_EXPECTED;
+            peer_state->transfers |=
+                KEEL_TRANSFER_GETLOG_REFILLED; /* it has what the predecessor logged there, and sends it */
+            peer_state->transfers |= rec->gets->targets[r].is_replay_complete ? 0 : KEEL_TRANSFER_GETS_EXPECTED;
         }
-        if (d->ranks[r].state == KEEL_RANK_FRONT && standing->state == KEEL_RANK_FRESH) {
-            standing->state = KEEL_RANK_FRONT; /* this process is the one that is new here */
-        } else if (d->ranks[r].state == KEEL_RANK_RECOVERING && standing->state == KEEL_RANK_FRESH) {
-            standing->state = KEEL_RANK_RECOVERING;
-            standing->position = d->ranks[r].position;
+        if (d->ranks[r].state == KEEL_RANK_FRONT && peer_state->state == KEEL_RANK_FRESH) {
+            peer_state->state = KEEL_RANK_FRONT; /* this process is the one that is new here */
+        } else if (d->ranks[r].state == KEEL_RANK_RECOVERING && peer_state->state == KEEL_RANK_FRESH) {
+            peer_state->state = KEEL_RANK_RECOVERING;
+            peer_state->position = d->ranks[r].position;
         }
     }
 }
@@ -152,7 +153,7 @@ static void adopt_atomics(keel_recovery_t *rec, const decision_t *d)
 /* the answer to its fetch was lost, but not what it said: as if it had come just before that death */
 static void adopt_carried(keel_recovery_t *rec, const decision_t *d)
 {
-    const found_told_t *carried = &d->ranks[rec->lane->rank].carried;
+    const found_value_t *carried = &d->ranks[rec->lane->rank].carried;
     const keel_fetch_t last = {.record = NULL};
     const keel_fetched_t found = {.old = carried->old, .clock = carried->clock};
 
@@ -170,7 +171,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         KEEL_REACHED(decision_for_other_view);
         return;
     }
-    keel_recovery_view(rec, KEEL_VIEW_DECIDED);
+    keel_recovery_view_event(rec, KEEL_VIEW_DECIDED);
     rec->decisions++;
     rec->mode = (keel_mode_t)d->mode;
     if (d->mode == KEEL_DECISION_CATASTROPHE) {
@@ -179,15 +180,15 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     }
     adopt_generation(rec, d);
     keel_sync_adopt(rec->sync, &d->sync, d->mode == KEEL_DECISION_ROLLBACK);
-    keel_said_join(&rec->said, &d->said);
+    keel_reasons_merge(&rec->reasons, &d->reasons);
     if (d->mode == KEEL_DECISION_ROLLBACK) {
-        keel_recovery_say(rec, "decided: roll back to generation %u (%.*s)", d->generation, (int)sizeof(d->why),
-                          d->why);
+        keel_recovery_info(rec, "decided: roll back to generation %u (%.*s)", d->generation, (int)sizeof(d->why),
+                           d->why);
         rec->roll = KEEL_ROLL_PENDING;
         keel_demand_reset(rec->demand);
         rec->rollbacks_in_doubt += d->is_in_doubt;
         rec->roll_target = d->rollback;
-        keel_recovery_stand(rec, rec->phase, d->base);
+        keel_recovery_set_position(rec, rec->phase, d->base);
         if (d->generation == 0) { /* who said so may be dead when it is asked again */
             rec->is_prefix_closed = 1;
             rec->window_prefix = d->window_calls;
@@ -195,7 +196,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         adopt_help(rec, d);
         return;
     }
-    keel_recovery_say(rec, "decided: local recovery from generation %u, front %u", d->generation, d->front);
+    keel_recovery_info(rec, "decided: local recovery from generation %u, front %u", d->generation, d->front);
     adopt_carried(rec, d); /* before what is known goes to the replacement */
     status = adopt_demand(rec, d);
     if (status != KEEL_OK) {
@@ -204,7 +205,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     }
     /* a fresh replacement has done nothing yet: the front of a decision that only the dead took up is not its own */
     if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
-        keel_recovery_stand(rec, decision_start(d, rec->lane->rank), d->front);
+        keel_recovery_set_position(rec, decision_start(d, rec->lane->rank), d->front);
         keel_sync_begin_replay(rec->sync, &d->sync);
         keel_atomics_adopt_before(rec->sync, d->ranks[rec->lane->rank].atomics);
         keel_lane_say_committed(rec->lane, 0);
@@ -212,7 +213,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         keel_lane_set_rollback(rec->lane, d->rollback);
         rec->roll_target = d->rollback;
     } else {
-        keel_recovery_stand(rec, rec->phase, keel_larger(rec->front, d->front));
+        keel_recovery_set_position(rec, rec->phase, keel_larger(rec->front, d->front));
         rec->recoveries++;
     }
     if (d->generation == 0 && d->is_begun &&
@@ -224,8 +225,8 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         keel_atomics_adopt_classes(rec->sync, r, d->ranks[r].classes);
     }
     adopt_atomics(rec, d);
-    rec->mended = d->front + 1;
-    adopt_standings(rec, d);
+    rec->recovered_front = d->front + 1;
+    adopt_peer_states(rec, d);
     adopt_help(rec, d);
     if (keel_recovery_state(rec) != KEEL_RANK_FRESH) {
         (void)keel_repair_rearm(&rec->ckpt->set); /* when the death interrupted it */

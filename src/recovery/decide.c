@@ -1,7 +1,7 @@
 /* The decision: how far the computation has come, who begins where, and whether that can be had without a rollback. */
 #include "recovery/decide.h"
-#include "recovery/ask.h"
-#include "recovery/awaited.h"
+#include "recovery/rollback_request.h"
+#include "recovery/pending_fetch.h"
 #include "recovery/view.h"
 
 #include "base/crc.h"
@@ -52,18 +52,18 @@ static int starts_differ(const keel_recovery_t *rec, const decision_t *d)
  * have been a phase ahead of the front that it came back to: the first to leave a gsync. */
 static int is_unknown_at_front(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
 {
-    const uint32_t returned = rec->reports[r]->returned;
+    const uint32_t front_reached = rec->reports[r]->front_reached;
 
-    return !report_is_back(rec->reports[r]) || (returned != 0 && returned >= d->front);
+    return !report_is_back(rec->reports[r]) || (front_reached != 0 && front_reached >= d->front);
 }
 
 /*
  * Values fetched from rank @a r in the front phase say which atomics had been applied. What is fetched from its replacement
  * has to find all of those: what others logged is handed over before (keel_position_is_incomplete()), but not what ranks did that
- * do it again when they come to it; and what is fetched again (recovery/awaited). What changed a word has fetched it: what is done again
+ * do it again when they come to it; and what is fetched again (recovery/pending_fetch). What changed a word has fetched it: what is done again
  * may have come before.
  */
-static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost)
+static const char *refuses_raced_fetches(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost)
 {
     uint64_t fetched = 0;
     uint32_t unknown = keel_classes_own(d->ranks[r].classes);
@@ -78,7 +78,7 @@ static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d
             fetched |= (d->ranks[x].atomics > d->front && (d->ranks[x].classes & KEEL_CLASS_FETCHES)) ? UINT64_MAX : 0;
         }
         fetched |= report_is_back(rec->reports[x]) ? rec->reports[x]->about[r].fetched : 0;
-        in_vain |= keel_awaited_in_vain(rec, r, x, lost);
+        in_vain |= keel_pending_fetch_is_undecidable(rec, r, x, lost);
     }
     if (KEEL_PLANT(races_local)) {
         return NULL;
@@ -90,8 +90,8 @@ static const char *refuses_races(const keel_recovery_t *rec, const decision_t *d
 }
 
 /* what the order of its program's ways to synchronise, if any, is asked about */
-static keel_sync_facts_t facts_of(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost,
-                                  uint32_t kinds)
+static keel_sync_facts_t sync_facts(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost,
+                                    uint32_t kinds)
 {
     const uint32_t at_it = kinds | keel_classes_own(d->ranks[r].classes);
     keel_sync_facts_t facts = {.lost = lost,
@@ -124,7 +124,7 @@ static int may_be_found(const keel_recovery_t *rec, const decision_t *d)
 }
 
 /* @a x has not all that the dead one read there, or was answered: in its own life its log was full */
-static const char *get_log_why(const keel_recovery_t *rec, uint32_t x)
+static const char *get_log_reason(const keel_recovery_t *rec, uint32_t x)
 {
     const keel_lane_t *lane = rec->lane;
 
@@ -162,7 +162,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
             return KEEL_REACHED(refuses_put_log), "the put log towards it is incomplete";
         }
         if (report->about[r].lost_gets > base) {
-            return KEEL_REACHED(refuses_get_log), get_log_why(rec, x);
+            return KEEL_REACHED(refuses_get_log), get_log_reason(rec, x);
         }
         /* what it fetched from another that is lost has no record; and whose atomic in this phase this one found there, nobody may know */
         if (lost > 1 && (report->about[r].atomics > base || report->about[r].fetched != 0) &&
@@ -170,12 +170,13 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
             return KEEL_REACHED(refuses_atomics_of_several), KEEL_WHY_ATOMICS;
         }
         /* or one that was given back before the atomic itself was, or has yet to be */
-        if (report->about[r].is_unhanded && (d->ranks[r].atomics > base || may_be_found(rec, d)) &&
+        if (report->about[r].hand_over_lost && (d->ranks[r].atomics > base || may_be_found(rec, d)) &&
             !KEEL_PLANT(unhanded_local)) {
             return KEEL_REACHED(refuses_unhanded), "it had not handed its atomics over to a replacement";
         }
-        if (report->about[r].awaited != 0 &&
-            (report->about[r].awaited > 1 || keel_awaited_carried(rec, r, x) == NULL) && !KEEL_PLANT(awaited_local)) {
+        if (report->about[r].values_pending != 0 &&
+            (report->about[r].values_pending > 1 || keel_pending_fetch_piggybacked(rec, r, x) == NULL) &&
+            !KEEL_PLANT(awaited_local)) {
             return KEEL_REACHED(refuses_awaited), KEEL_WHY_AWAITED;
         }
         if (report->about[r].in_doubt > d->front && !KEEL_PLANT(front_atomics_local)) {
@@ -184,7 +185,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         kinds |= report->about[r].kinds;
     }
     if (keel_sync_is_ordered(&d->sync)) {
-        const keel_sync_facts_t facts = facts_of(rec, d, r, lost, kinds);
+        const keel_sync_facts_t facts = sync_facts(rec, d, r, lost, kinds);
 
         return keel_sync_refuses(&d->sync, &facts);
     }
@@ -195,7 +196,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         !KEEL_PLANT(swaps_local)) {
         return KEEL_REACHED(refuses_kinds), "atomics that do not commute were logged towards it";
     }
-    return refuses_races(rec, d, r, lost);
+    return refuses_raced_fetches(rec, d, r, lost);
 }
 
 static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
@@ -208,7 +209,7 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         const keel_report_t *report = rec->reports[r];
-        const char *why = keel_request_reason((keel_status_t)report->wants), *any = NULL;
+        const char *why = keel_rollback_request_reason((keel_status_t)report->rollback_reason), *any = NULL;
         int is_passing = 0;
 
         if (why == NULL) {
@@ -242,11 +243,11 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
 }
 
 /* values that others await from those who come back alone */
-static void decide_awaited(const keel_recovery_t *rec, decision_t *d)
+static void decide_pending_fetches(const keel_recovery_t *rec, decision_t *d)
 {
     for (uint32_t r = 0; d->mode == KEEL_DECISION_LOCAL && r < rec->lane->size; r++) {
         if (!report_is_back(rec->reports[r])) {
-            keel_awaited_decide(rec, d, r);
+            keel_pending_fetch_decide(rec, d, r);
         }
     }
 }
@@ -350,7 +351,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
     uint32_t survivors = 0, prefix = UINT32_MAX, highest = 0;
 
     d->mode = KEEL_DECISION_LOCAL;
-    d->requests = rec->requests;
+    d->request_number = rec->request_number;
     d->sync = KEEL_SYNC_UNTOLD;
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         const keel_report_t *report = rec->reports[r];
@@ -367,7 +368,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
             prefix = report->window_prefix;
         }
         keel_sync_join(&d->sync, &report->sync);
-        keel_said_join(&d->said, &report->said);
+        keel_reasons_merge(&d->reasons, &report->reasons);
         if (report->state == KEEL_RANK_FRESH) {
             continue;
         }
@@ -414,7 +415,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
     if (d->is_begun || d->generation > 0) { /* before the first access there is nothing to lose */
         keel_sync_decide(&d->sync);
         decide_rollback_reason(rec, d);
-        decide_awaited(rec, d);
+        decide_pending_fetches(rec, d);
     }
     if (d->mode == KEEL_DECISION_ROLLBACK) {
         d->rollback++;

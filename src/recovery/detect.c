@@ -28,7 +28,7 @@
  * incarnation.
  */
 #include "recovery/detect.h"
-#include "recovery/say.h"
+#include "recovery/recovery_status.h"
 #include "recovery/recovery.h"
 #include "recovery/view.h"
 
@@ -59,7 +59,7 @@ keel_status_t keel_detect_init(keel_recovery_t *rec)
         }
     }
     detect->now_ns = keel_recovery_now(rec);
-    detect->neighbour.rank = detect->settled.rank = rec->lane->rank;
+    detect->neighbour.rank = detect->established.rank = rec->lane->rank;
     detect->broken.rank = detect->absent.rank = rec->lane->rank;
     detect->asked = keel_alloc(rec->lane->size * sizeof(*detect->asked), "heartbeats");
     return (detect->asked == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
@@ -87,17 +87,17 @@ static uint32_t next_up(const keel_lane_t *lane)
 
 /* Who is new cannot ask who has not greeted it, and that one may compute: so the next rank that is no replacement of now
  * is asked, too. */
-static uint32_t next_settled(const keel_recovery_t *rec)
+static uint32_t next_established(const keel_recovery_t *rec)
 {
     const keel_lane_t *lane = rec->lane;
     uint32_t rank = next_up(lane);
 
-    if (rank == lane->rank || rec->standings[rank].state != KEEL_RANK_FRESH) {
+    if (rank == lane->rank || rec->peer_states[rank].state != KEEL_RANK_FRESH) {
         return lane->rank;
     }
     for (uint32_t step = 1; step < lane->size; step++) {
         rank = (lane->rank + step) % lane->size;
-        if (lane->peers[rank].is_up && rec->standings[rank].state != KEEL_RANK_FRESH) {
+        if (lane->peers[rank].is_up && rec->peer_states[rank].state != KEEL_RANK_FRESH) {
             return rank;
         }
     }
@@ -116,7 +116,7 @@ static uint32_t next_broken(const keel_recovery_t *rec)
         const keel_peer_t *peer = &lane->peers[(lane->rank + step) % lane->size];
 
         if (peer->is_up && peer->is_broken && peer->rank != detect->neighbour.rank &&
-            peer->rank != detect->settled.rank) {
+            peer->rank != detect->established.rank) {
             broken = peer->rank;
             if (broken == detect->broken.rank) {
                 break;
@@ -169,7 +169,7 @@ static void ask_everyone(keel_recovery_t *rec, keel_watch_t *watch)
     watch->stage_ns = rec->detect.clock_ns;
 }
 
-static void count_answers(const keel_recovery_t *rec, const keel_watch_t *watch, keel_suspicion_t *suspicion)
+static void count_replies(const keel_recovery_t *rec, const keel_watch_t *watch, keel_suspicion_t *suspicion)
 {
     suspicion->heard = suspicion->live = 1;
     for (uint32_t r = 0; r < rec->lane->size; r++) {
@@ -190,20 +190,20 @@ static int is_majority(uint32_t heard, uint32_t of)
 /* ---- what follows ---- */
 
 /* nobody else tells of this death: the neighbour does, or who found it out */
-static void pass_on(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation, int is_told)
+static void declare_dead(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation, int is_announced)
 {
     const uint32_t who[2] = {rank, incarnation};
     keel_runtime_t *runtime = rec->lane->runtime;
 
     keel_view_death(rec, rank, incarnation);
-    if (is_told) {
+    if (is_announced) {
         (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_DECLARED, who, sizeof(who));
     }
     runtime->ops->replace(runtime, rank, incarnation);
 }
 
 /* Nobody arbitrates: the part with more than half of the ranks goes on. Dead ones count, since their replacements may be in the other. */
-static void settle_alone(keel_recovery_t *rec, keel_watch_t *watch, const keel_suspicion_t *suspicion)
+static void decide_without_runtime(keel_recovery_t *rec, keel_watch_t *watch, const keel_suspicion_t *suspicion)
 {
     /* some may be slow to answer, or to start where only replacements are missing, and who ends does not come back */
     const unsigned rounds =
@@ -213,7 +213,7 @@ static void settle_alone(keel_recovery_t *rec, keel_watch_t *watch, const keel_s
         return; /* it is known to be dead, and its replacement does not come */
     }
     if (is_majority(suspicion->heard, rec->lane->size)) {
-        pass_on(rec, watch->rank, watch->incarnation, 1);
+        declare_dead(rec, watch->rank, watch->incarnation, 1);
         return;
     }
     if (++watch->rounds >= rounds) {
@@ -233,12 +233,12 @@ void keel_detect_receive_declared(keel_recovery_t *rec, const keel_control_in_t 
     }
     memcpy(who, in->payload, sizeof(who));
     if (who[0] < rec->lane->size && who[0] != rec->lane->rank && who[1] >= rec->lane->peers[who[0]].incarnation) {
-        pass_on(rec, who[0], who[1], 0);
+        declare_dead(rec, who[0], who[1], 0);
     }
 }
 
 /* whether a process of that rank was known here before; a replacement does not know which incarnation it waits for */
-static int is_acquainted(const keel_recovery_t *rec, uint32_t rank)
+static int has_been_up(const keel_recovery_t *rec, uint32_t rank)
 {
     return rec->lane->incarnation == 0 || rec->lane->peers[rank].was_up;
 }
@@ -249,7 +249,7 @@ static void accuse(keel_recovery_t *rec, keel_watch_t *watch, keel_suspicion_t *
 
     suspicion->is_absent = watch->is_absent;
     suspicion->rank = watch->rank;
-    suspicion->incarnation = is_acquainted(rec, watch->rank) ? watch->incarnation : KEEL_INCARNATION_ANY;
+    suspicion->incarnation = has_been_up(rec, watch->rank) ? watch->incarnation : KEEL_INCARNATION_ANY;
     suspicion->silence_ns = rec->detect.clock_ns - watch->heard_ns;
     suspicion->repeats = KEEL_PLANT(repeats_uncounted) ? 0 : watch->accusations;
     watch->accusations++;
@@ -259,17 +259,17 @@ static void accuse(keel_recovery_t *rec, keel_watch_t *watch, keel_suspicion_t *
               watch->rank, watch->incarnation, (double)suspicion->silence_ns * 1e-9, suspicion->heard, suspicion->live);
     switch (runtime->ops->suspect(runtime, suspicion)) {
     case KEEL_ERR_UNREACHABLE:
-        pass_on(rec, watch->rank, watch->incarnation, 1);
+        declare_dead(rec, watch->rank, watch->incarnation, 1);
         break;
     case KEEL_ERR_UNSUPPORTED:
-        settle_alone(rec, watch, suspicion);
+        decide_without_runtime(rec, watch, suspicion);
         break;
     default:
         break;
     }
 }
 
-static void watch_heard(keel_recovery_t *rec, keel_watch_t *watch)
+static void watch_replied(keel_recovery_t *rec, keel_watch_t *watch)
 {
     keel_peer_t *peer = &rec->lane->peers[watch->rank];
 
@@ -291,7 +291,7 @@ static void watch_listen(keel_recovery_t *rec, keel_watch_t *watch)
     keel_detect_t *detect = &rec->detect;
 
     if (is_answered || (peer->sent == peer->acked && !peer->is_broken)) {
-        watch_heard(rec, watch); /* nothing that was asked is unanswered */
+        watch_replied(rec, watch); /* nothing that was asked is unanswered */
     }
     /* not in the step of an answer: who flushes waits for one in which nothing is unanswered */
     if (!is_answered && peer->sent == peer->acked && detect->clock_ns - watch->probed_ns >= detect->interval_ns) {
@@ -305,7 +305,7 @@ static uint64_t patience(const keel_recovery_t *rec, const keel_watch_t *watch)
     const uint64_t timeout = rec->detect.timeout_ns;
 
     if (watch->is_absent) {
-        return timeout * (is_acquainted(rec, watch->rank) ? PATIENCE_START : PATIENCE_GREETING);
+        return timeout * (has_been_up(rec, watch->rank) ? PATIENCE_START : PATIENCE_GREETING);
     }
     return timeout * (rec->lane->peers[watch->rank].is_broken ? PATIENCE_BROKEN : PATIENCE_NEIGHBOUR);
 }
@@ -329,7 +329,7 @@ static void watch_step(keel_recovery_t *rec, keel_watch_t *watch)
         }
         break;
     case KEEL_WATCH_ASKING:
-        count_answers(rec, watch, &suspicion);
+        count_replies(rec, watch, &suspicion);
         if (is_majority(suspicion.heard, rec->lane->size) || detect->clock_ns - watch->stage_ns >= detect->timeout_ns) {
             accuse(rec, watch, &suspicion);
         }
@@ -354,7 +354,7 @@ static void look_at_broken(keel_recovery_t *rec)
 
         if (lane->peers[r].is_up && lane->peers[r].is_broken &&
             lane->runtime->ops->suspect(lane->runtime, &suspicion) == KEEL_ERR_UNREACHABLE) {
-            pass_on(rec, r, suspicion.incarnation, r == next_up(lane) || r == rec->detect.neighbour.rank);
+            declare_dead(rec, r, suspicion.incarnation, r == next_up(lane) || r == rec->detect.neighbour.rank);
         }
     }
 }
@@ -362,7 +362,7 @@ static void look_at_broken(keel_recovery_t *rec)
 void keel_detect_step(keel_recovery_t *rec)
 {
     keel_detect_t *detect = &rec->detect;
-    keel_watch_t *const watches[] = {&detect->neighbour, &detect->settled, &detect->broken, &detect->absent};
+    keel_watch_t *const watches[] = {&detect->neighbour, &detect->established, &detect->broken, &detect->absent};
     const uint64_t longest = detect->timeout_ns / KEEL_LOOKS_A_TIMEOUT; /* gap between two looks that counts */
     /* it brings nobody back, but waits until all that are there have heard why it goes */
     const int is_leaving = keel_recovery_is_finished(rec) || rec->fatal != KEEL_OK;
@@ -384,7 +384,7 @@ void keel_detect_step(keel_recovery_t *rec)
         detect->neighbour.heard_ns = detect->clock_ns;
     }
     watch_choose(rec, &detect->neighbour, next_up(rec->lane), 0);
-    watch_choose(rec, &detect->settled, next_settled(rec), 0);
+    watch_choose(rec, &detect->established, next_established(rec), 0);
     watch_choose(rec, &detect->broken, next_broken(rec), 0);
     watch_choose(rec, &detect->absent, is_leaving ? rec->lane->rank : next_absent(rec->lane), 1);
     for (unsigned i = 0; i < sizeof(watches) / sizeof(*watches); i++) {

@@ -30,7 +30,7 @@ typedef struct keel_detect {
     uint64_t now_ns;                  /* the runtime's time at the last step */
     uint64_t clock_ns;                /* time spent looking */
     keel_watch_t neighbour;           /* the next rank that is up */
-    keel_watch_t settled;             /* the next one after it that is no replacement, while it is one */
+    keel_watch_t established;         /* the next one after it that is no replacement, while it is one */
     keel_watch_t broken;              /* another, whose connection broke */
     keel_watch_t absent;              /* the next rank while it is not up */
     uint64_t looked_ns;               /* when a broken connection was last looked at */

@@ -18,7 +18,7 @@ typedef struct hand_over {
     uint32_t rank, phase;
     uint64_t number; /* of the next record in the phase */
     uint32_t skip;   /* the first records of the phase, which it has */
-    int is_so_far;   /* only those before the first one that is awaited, */
+    int is_prefix;   /* only those before the first one that is awaited, */
     int is_over;     /* which has been met */
 } hand_over_t;
 
@@ -91,10 +91,10 @@ static int is_fetching(const keel_record_t *record)
 }
 
 /* from here on nothing is handed over */
-static int hand_over_ends(hand_over_t *over, const keel_record_t *record)
+static int hand_over_is_at_end(hand_over_t *over, const keel_record_t *record)
 {
     over->is_over |=
-        over->is_so_far && is_fetching(record) && !((const keel_record_atomic_t *)(record + 1))->is_answered;
+        over->is_prefix && is_fetching(record) && !((const keel_record_atomic_t *)(record + 1))->is_answered;
     return over->is_over;
 }
 
@@ -119,7 +119,7 @@ static keel_status_t hand_over_served(hand_over_t *over, keel_records_t run)
     while (status == KEEL_OK && (record = keel_records_next(&run)) != NULL) {
         keel_fetch_t fetch = {.record = record, .phase = over->phase, .number = hand_over_number(over, count)};
 
-        if (hand_over_ends(over, record)) {
+        if (hand_over_is_at_end(over, record)) {
             return hand_over_send(over, from, record, count);
         }
         if (!is_fetching(record)) {
@@ -159,7 +159,7 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
     while ((record = keel_records_next(&run)) != NULL) {
         const unsigned region = hand_over_lacks(over, record);
 
-        if (hand_over_ends(over, record)) {
+        if (hand_over_is_at_end(over, record)) {
             return KEEL_OK;
         }
         if (region != 0 && keel_access_is_unmapped(lane, over->rank, region)) {
@@ -188,10 +188,10 @@ static keel_status_t hand_over_failed(keel_recovery_t *rec, uint32_t rank, uint3
     return status;
 }
 
-keel_status_t keel_hand_over_so_far(keel_recovery_t *rec, uint32_t rank)
+keel_status_t keel_hand_over_prefix(keel_recovery_t *rec, uint32_t rank)
 {
     const uint32_t phase = keel_position(rec);
-    hand_over_t over = {.rec = rec, .rank = rank, .phase = phase, .is_so_far = 1};
+    hand_over_t over = {.rec = rec, .rank = rank, .phase = phase, .is_prefix = 1};
     uint64_t count = 0;
     keel_status_t status = keel_atomics_tell(rec->sync, rank);
 
@@ -201,13 +201,13 @@ keel_status_t keel_hand_over_so_far(keel_recovery_t *rec, uint32_t rank)
     if (status != KEEL_OK) {
         return hand_over_failed(rec, rank, phase, status);
     }
-    rec->standings[rank].streamed = (uint32_t)over.number;
+    rec->peer_states[rank].records_sent = (uint32_t)over.number;
     return KEEL_OK;
 }
 
 keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival)
 {
-    hand_over_t over = {.rec = rec, .rank = rank, .phase = phase, .skip = rec->standings[rank].streamed};
+    hand_over_t over = {.rec = rec, .rank = rank, .phase = phase, .skip = rec->peer_states[rank].records_sent};
     uint64_t count = 0;
     keel_status_t status;
 
@@ -231,28 +231,28 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
         }
     }
     rec->replayed_puts += count;
-    rec->standings[rank].given += count;
-    rec->standings[rank].handed = phase + 1;
+    rec->peer_states[rank].records_given += count;
+    rec->peer_states[rank].handed_over_end = phase + 1;
     return keel_lane_board_send(rec->lane, rank, arrival);
 }
 
 void keel_hand_over_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival)
 {
-    keel_standing_t *standing = &rec->standings[rank];
+    keel_peer_state_t *peer_state = &rec->peer_states[rank];
     uint32_t limit = UINT32_MAX;
     keel_status_t status;
 
-    if (standing->handed > phase) {
+    if (peer_state->handed_over_end > phase) {
         return;
     }
     if (phase >= rec->front && !KEEL_PLANT(cut_late)) {
-        limit = (phase == rec->front) ? standing->cut : 0;
+        limit = (phase == rec->front) ? peer_state->records_at_decision : 0;
     }
-    status = keel_sync_send(rec->sync, rank, phase, limit, &standing->streamed);
+    status = keel_sync_send(rec->sync, rank, phase, limit, &peer_state->records_sent);
     if (status == KEEL_OK) {
-        standing->handed = phase + 1;
-        standing->given += standing->streamed;
-        rec->replayed_puts += standing->streamed;
+        peer_state->handed_over_end = phase + 1;
+        peer_state->records_given += peer_state->records_sent;
+        rec->replayed_puts += peer_state->records_sent;
         status = keel_lane_board_send(rec->lane, rank, arrival);
     }
     if (status != KEEL_OK) {
@@ -264,17 +264,17 @@ void keel_hand_over_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phas
 
 /* ---- all of it was handed over ---- */
 
-typedef struct handed_over {
+typedef struct hand_over_done {
     uint32_t position;
     uint32_t reserved;
     uint64_t records; /* handed over to this incarnation in all */
-    uint64_t done;    /* as in keel_standing_t */
+    uint64_t done;    /* as in keel_peer_state_t */
     keel_digest_t digest;
-} handed_over_t;
+} hand_over_done_t;
 
-void keel_hand_over_say(keel_recovery_t *rec, uint32_t rank)
+void keel_hand_over_announce(keel_recovery_t *rec, uint32_t rank)
 {
-    handed_over_t message = {.position = keel_position(rec), .records = rec->standings[rank].given};
+    hand_over_done_t message = {.position = keel_position(rec), .records = rec->peer_states[rank].records_given};
     const uint64_t direct = keel_board_get(&rec->lane->board[rank].done);
 
     pthread_mutex_lock(&rec->lane->lock);
@@ -287,16 +287,16 @@ void keel_hand_over_say(keel_recovery_t *rec, uint32_t rank)
 
 void keel_hand_over_receive(keel_recovery_t *rec, const keel_control_in_t *in)
 {
-    keel_standing_t *standing = &rec->standings[in->source];
-    handed_over_t message;
+    keel_peer_state_t *peer_state = &rec->peer_states[in->source];
+    hand_over_done_t message;
 
     if (in->length != sizeof(message)) {
         keel_error(rec->message, "malformed hand-over message from rank %u refused", in->source);
         return;
     }
     memcpy(&message, in->payload, sizeof(message));
-    standing->handed_here = keel_larger(standing->handed_here, message.position + 1);
-    standing->received = message.records;
-    standing->done = message.done;
-    standing->digest = message.digest;
+    peer_state->received_end = keel_larger(peer_state->received_end, message.position + 1);
+    peer_state->records_received = message.records;
+    peer_state->done = message.done;
+    peer_state->digest = message.digest;
 }

@@ -8,7 +8,7 @@
  * of a recovering peer's position may be old, never too high: it cannot leave its phase without this process's arrival.
  */
 #include "recovery/position.h"
-#include "recovery/say.h"
+#include "recovery/recovery_status.h"
 #include "recovery/recovery.h"
 
 #include "check/plant.h"
@@ -27,45 +27,45 @@
 typedef struct position_message {
     uint32_t position;
     uint16_t state;
-    uint16_t handed; /* position_handed_t */
+    uint16_t handed_over_end; /* position_handed_t */
 } position_message_t;
 
 /* NOTHING but the position is told; ALL have handed over to it; OTHERS have, but what some await; and SO_FAR its sender has */
-typedef enum { HANDED_NOTHING, HANDED_BY_ALL, HANDED_BY_OTHERS, HANDED_SO_FAR } position_handed_t;
+typedef enum { HANDED_POSITION_ONLY, HANDED_BY_ALL, HANDED_BY_OTHERS, HANDED_PREFIX } position_handed_t;
 
-void keel_position_replay(keel_recovery_t *rec, uint32_t rank, keel_replay_event_t event)
+void keel_position_replay_event(keel_recovery_t *rec, uint32_t rank, keel_replay_event_t event)
 {
-    keel_standing_t *standing = &rec->standings[rank];
+    keel_peer_state_t *peer_state = &rec->peer_states[rank];
 
-    standing->replay = keel_replay_after(standing->replay, event);
+    peer_state->replay = keel_replay_after(peer_state->replay, event);
 }
 
-void keel_position_complete(keel_recovery_t *rec, uint32_t rank, keel_complete_event_t event)
+void keel_position_complete_event(keel_recovery_t *rec, uint32_t rank, keel_complete_event_t event)
 {
-    keel_standing_t *standing = &rec->standings[rank];
+    keel_peer_state_t *peer_state = &rec->peer_states[rank];
 
-    rec->incomplete_count -= standing->complete == KEEL_COMPLETE_NOT;
-    standing->complete = keel_complete_after(standing->complete, event);
-    rec->incomplete_count += standing->complete == KEEL_COMPLETE_NOT;
+    rec->incomplete_count -= peer_state->complete == KEEL_COMPLETE_NOT;
+    peer_state->complete = keel_complete_after(peer_state->complete, event);
+    rec->incomplete_count += peer_state->complete == KEEL_COMPLETE_NOT;
 }
 
-void keel_position_lost(keel_recovery_t *rec, uint32_t rank)
+void keel_position_rank_died(keel_recovery_t *rec, uint32_t rank)
 {
-    const keel_standing_t before = rec->standings[rank];
+    const keel_peer_state_t before = rec->peer_states[rank];
 
-    rec->standings[rank] = (keel_standing_t){
-        .state = KEEL_RANK_FRESH, .complete = before.complete, .is_unhanded = before.handed_here <= rec->phase};
-    keel_position_complete(rec, rank, KEEL_COMPLETE_DIED);
+    rec->peer_states[rank] = (keel_peer_state_t){
+        .state = KEEL_RANK_FRESH, .complete = before.complete, .hand_over_lost = before.received_end <= rec->phase};
+    keel_position_complete_event(rec, rank, KEEL_COMPLETE_DIED);
     keel_atomics_forget(rec->sync, rank);
 }
 
 /* whoever replays critical sections has everything of the phase that this process had to send it */
-static int arrival_is_due(const keel_recovery_t *rec, uint32_t rank, uint32_t number)
+static int may_announce_arrival(const keel_recovery_t *rec, uint32_t rank, uint32_t number)
 {
-    const keel_standing_t *standing = &rec->standings[rank];
+    const keel_peer_state_t *peer_state = &rec->peer_states[rank];
 
     return rec->lane->peers[rank].mode == KEEL_PEER_LIVE || keel_sync_steers(rec->sync) ||
-           (keel_standing_is_replaying(standing) && standing->handed >= number);
+           (keel_peer_state_is_replaying(peer_state) && peer_state->handed_over_end >= number);
 }
 
 keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number)
@@ -74,7 +74,7 @@ keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number)
 
     rec->arrived = number;
     for (uint32_t r = 0; r < rec->lane->size && status == KEEL_OK; r++) {
-        if (r != rec->lane->rank && rec->lane->peers[r].is_up && arrival_is_due(rec, r, number)) {
+        if (r != rec->lane->rank && rec->lane->peers[r].is_up && may_announce_arrival(rec, r, number)) {
             status = keel_lane_board_post(rec->lane, r, number);
         }
     }
@@ -113,13 +113,13 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
         return 1;
     }
     /* all of them, beginning with the one that was missing when this was asked last */
-    for (uint32_t step = 0, r = rec->awaited; step < size; step++, r = (r + 1 < size) ? r + 1 : 0) {
+    for (uint32_t step = 0, r = rec->missing_arrival; step < size; step++, r = (r + 1 < size) ? r + 1 : 0) {
         if (KEEL_PLANT(leave_without_behind) && keel_recovery_state(rec) == KEEL_RANK_RECOVERING &&
-            rec->standings[r].state == KEEL_RANK_RECOVERING && rec->standings[r].position < rec->phase) {
+            rec->peer_states[r].state == KEEL_RANK_RECOVERING && rec->peer_states[r].position < rec->phase) {
             continue;
         }
         if (r != rec->lane->rank && arrival_of(rec, r) < number) {
-            rec->awaited = r;
+            rec->missing_arrival = r;
             return 0;
         }
     }
@@ -129,7 +129,8 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
 static int is_handed_over(const keel_recovery_t *rec)
 {
     for (uint32_t r = 0; rec->life == KEEL_LIFE_AWAITING && !keel_sync_steers(rec->sync) && r < rec->lane->size; r++) {
-        if (r != rec->lane->rank && rec->standings[r].handed_here <= rec->phase && !KEEL_PLANT(no_wait_for_hand_over)) {
+        if (r != rec->lane->rank && rec->peer_states[r].received_end <= rec->phase &&
+            !KEEL_PLANT(no_wait_for_hand_over)) {
             return 0;
         }
     }
@@ -142,43 +143,44 @@ int keel_position_is_handed_over(const keel_recovery_t *rec)
 }
 
 /* @a rank died, and what it had done here before this process was there did not come back */
-int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank)
+int keel_position_lost_hand_over(const keel_recovery_t *rec, uint32_t rank)
 {
-    const keel_standing_t *standing = &rec->standings[rank];
+    const keel_peer_state_t *peer_state = &rec->peer_states[rank];
 
-    return rec->life == KEEL_LIFE_AWAITING && standing->is_unhanded && standing->handed_here <= rec->phase;
+    return rec->life == KEEL_LIFE_AWAITING && peer_state->hand_over_lost && peer_state->received_end <= rec->phase;
 }
 
-static position_message_t position_message(const keel_recovery_t *rec, position_handed_t handed)
+static position_message_t position_message(const keel_recovery_t *rec, position_handed_t handed_over_end)
 {
-    return (position_message_t){
-        .position = rec->phase, .state = (uint16_t)keel_recovery_state(rec), .handed = (uint16_t)handed};
+    return (position_message_t){.position = rec->phase,
+                                .state = (uint16_t)keel_recovery_state(rec),
+                                .handed_over_end = (uint16_t)handed_over_end};
 }
 
-static void position_say(keel_recovery_t *rec, position_handed_t handed)
+static void position_announce(keel_recovery_t *rec, position_handed_t handed_over_end)
 {
-    const position_message_t message = position_message(rec, handed);
+    const position_message_t message = position_message(rec, handed_over_end);
 
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_POSITION, &message, sizeof(message));
 }
 
-void keel_position_say(keel_recovery_t *rec)
+void keel_position_announce(keel_recovery_t *rec)
 {
-    position_say(rec, HANDED_NOTHING);
+    position_announce(rec, HANDED_POSITION_ONLY);
 }
 
 /* all have handed over here but what some await, and what is behind that */
-static int have_others_handed(const keel_recovery_t *rec)
+static int have_others_handed_over(const keel_recovery_t *rec)
 {
     int has_rest = 0;
 
     for (uint32_t r = 0; rec->life == KEEL_LIFE_AWAITING && r < rec->lane->size; r++) {
-        const keel_standing_t *standing = &rec->standings[r];
+        const keel_peer_state_t *peer_state = &rec->peer_states[r];
 
-        if (r == rec->lane->rank || standing->handed_here > rec->phase) {
+        if (r == rec->lane->rank || peer_state->received_end > rec->phase) {
             continue;
         }
-        if (!keel_standing_has(standing, KEEL_TRANSFER_SO_FAR_HERE)) {
+        if (!keel_peer_state_has(peer_state, KEEL_TRANSFER_PREFIX_RECEIVED)) {
             return 0;
         }
         has_rest = 1;
@@ -186,18 +188,19 @@ static int have_others_handed(const keel_recovery_t *rec)
     return has_rest;
 }
 
-void keel_position_tell_complete(keel_recovery_t *rec)
+void keel_position_announce_complete(keel_recovery_t *rec)
 {
     const int is_complete = rec->life == KEEL_LIFE_AWAITING && is_handed_over(rec);
-    const int is_others = have_others_handed(rec);
+    const int others_done = have_others_handed_over(rec);
 
-    if (is_complete && !rec->is_complete_told) {
-        position_say(rec, HANDED_BY_ALL);
-    } else if (is_others && !rec->is_others_told) {
-        position_say(rec, HANDED_BY_OTHERS);
+    if (is_complete && !rec->is_complete_announced) {
+        position_announce(rec, HANDED_BY_ALL);
+    } else if (others_done && !rec->is_others_announced) {
+        position_announce(rec, HANDED_BY_OTHERS);
     }
-    rec->is_others_told = is_others;
-    rec->is_complete_told = is_complete; /* who has died since has to hand over again, and its replacement to be told */
+    rec->is_others_announced = others_done;
+    rec->is_complete_announced =
+        is_complete; /* who has died since has to hand over again, and its replacement to be told */
 }
 
 /*
@@ -213,10 +216,11 @@ int keel_position_is_incomplete(const keel_recovery_t *rec, uint32_t rank)
     if (rank == rec->lane->rank) {
         return !keel_sync_is_replaying(rec->sync) && !is_handed_over(rec);
     }
-    return !keel_standing_is_replaying(&rec->standings[rank]) && rec->standings[rank].complete == KEEL_COMPLETE_NOT;
+    return !keel_peer_state_is_replaying(&rec->peer_states[rank]) &&
+           rec->peer_states[rank].complete == KEEL_COMPLETE_NOT;
 }
 
-int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches)
+int keel_position_blocks_atomic(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches)
 {
     if (!keel_position_is_incomplete(rec, rank) || (fetches && KEEL_PLANT(fetched_incomplete))) {
         return 0;
@@ -228,21 +232,21 @@ int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, 
 
 void keel_position_leave(keel_recovery_t *rec, uint32_t number)
 {
-    keel_recovery_stand(rec, number, rec->front);
+    keel_recovery_set_position(rec, number, rec->front);
     keel_waits_begin_phase(rec->sync);
     keel_put_log_set_phase(rec->puts, number);
     keel_get_log_set_phase(rec->gets, number);
     if (keel_recovery_state(rec) == KEEL_RANK_RECOVERING) {
         KEEL_REACHED(gsync_handed);
         if (number >= rec->front) {
-            keel_recovery_say(rec, "front %u reached", number);
-            keel_recovery_live(rec, KEEL_LIFE_REACHES_FRONT);
-            rec->returned = number + 1;
+            keel_recovery_info(rec, "front %u reached", number);
+            keel_recovery_life_event(rec, KEEL_LIFE_REACHES_FRONT);
+            rec->front_reached = number + 1;
             keel_remote_put_from(rec->lane, number + 1); /* in this phase its predecessor may have died */
             rec->recoveries++;
             rec->times[KEEL_TIME_REPLAY] = keel_recovery_now(rec) - rec->mark_ns;
         }
-        keel_position_say(rec);
+        keel_position_announce(rec);
     }
     keel_position_step(rec);
 }
@@ -265,7 +269,7 @@ void keel_position_go_live_caught_up(keel_recovery_t *rec)
             set_live(rec, r);
         }
         (void)keel_lane_board_send(rec->lane, r, keel_larger(rec->arrived, keel_position(rec)));
-        keel_hand_over_say(rec, r);
+        keel_hand_over_announce(rec, r);
     }
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_CAUGHT_UP, NULL, 0);
 }
@@ -277,80 +281,82 @@ int keel_position_is_undecided(const keel_recovery_t *rec, uint32_t rank)
            !KEEL_PLANT(flush_undecided);
 }
 
-int keel_position_holds_puts(const keel_recovery_t *rec, uint32_t rank)
+int keel_position_blocks_puts(const keel_recovery_t *rec, uint32_t rank)
 {
     const keel_peer_mode_t mode = rec->lane->peers[rank].mode;
 
-    return (keel_standing_defers_puts(&rec->standings[rank]) && mode != KEEL_PEER_LIVE && mode != KEEL_PEER_AHEAD) ||
+    return (keel_peer_state_defers_puts(&rec->peer_states[rank]) && mode != KEEL_PEER_LIVE &&
+            mode != KEEL_PEER_AHEAD) ||
            (keel_sync_has_rest(rec->sync) && keel_position_is_undecided(rec, rank));
 }
 
 /* a program that waits: whoever replays has asked for the rest */
 static void send_rest(keel_recovery_t *rec, uint32_t rank)
 {
-    keel_standing_t *standing = &rec->standings[rank];
+    keel_peer_state_t *peer_state = &rec->peer_states[rank];
     keel_status_t status;
 
-    if (standing->replay != KEEL_REPLAY_DONE) {
+    if (peer_state->replay != KEEL_REPLAY_DONE) {
         return;
     }
-    status = keel_waits_send_rest(rec->sync, rank, keel_position(rec), standing->streamed);
+    status = keel_waits_send_rest(rec->sync, rank, keel_position(rec), peer_state->records_sent);
     if (status != KEEL_OK) {
         keel_error(rec->message, "what was put could not be sent to rank %u: %s", rank, keel_status_string(status));
         rec->fatal = status;
         return;
     }
-    keel_position_replay(rec, rank, KEEL_REPLAY_SENT_REST);
+    keel_position_replay_event(rec, rank, KEEL_REPLAY_SENDS_REST);
 }
 
 /* and has replayed that: what is put from now on comes after it */
-static void go_live_taken(keel_recovery_t *rec, uint32_t rank)
+static void go_live_rest_done(keel_recovery_t *rec, uint32_t rank)
 {
-    keel_standing_t *standing = &rec->standings[rank];
+    keel_peer_state_t *peer_state = &rec->peer_states[rank];
 
     keel_put_log_mark_sent(rec->puts, rank);
     set_live(rec, rank);
-    keel_position_replay(rec, rank, KEEL_REPLAY_LIVE);
-    standing->streamed = 0;
+    keel_position_replay_event(rec, rank, KEEL_REPLAY_LIVE);
+    peer_state->records_sent = 0;
     if (keel_atomics_tell(rec->sync, rank) == KEEL_OK &&
         keel_lane_board_send(rec->lane, rank, keel_larger(rec->arrived, keel_position(rec))) == KEEL_OK) {
-        keel_hand_over_say(rec, rank);
+        keel_hand_over_announce(rec, rank);
     }
 }
 
 /* What is fetched again has to find what was found by anybody, and all that is in that: it waits until all of it is there. */
-static void position_hand_so_far(keel_recovery_t *rec, uint32_t rank)
+static void position_hand_prefix(keel_recovery_t *rec, uint32_t rank)
 {
-    keel_standing_t *standing = &rec->standings[rank];
-    const position_message_t message = position_message(rec, HANDED_SO_FAR);
+    keel_peer_state_t *peer_state = &rec->peer_states[rank];
+    const position_message_t message = position_message(rec, HANDED_PREFIX);
 
-    if (!keel_standing_has(standing, KEEL_TRANSFER_SO_FAR) && keel_hand_over_so_far(rec, rank) == KEEL_OK) {
+    if (!keel_peer_state_has(peer_state, KEEL_TRANSFER_PREFIX_SENT) && keel_hand_over_prefix(rec, rank) == KEEL_OK) {
         (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_POSITION, &message, sizeof(message));
-        standing->transfers |= KEEL_TRANSFER_SO_FAR;
+        peer_state->transfers |= KEEL_TRANSFER_PREFIX_SENT;
     }
 }
 
 static void go_live(keel_recovery_t *rec, uint32_t rank)
 {
-    keel_standing_t *standing = &rec->standings[rank];
+    keel_peer_state_t *peer_state = &rec->peer_states[rank];
     const uint32_t mine = keel_position(rec);
 
     if (rec->lane->peers[rank].mode == KEEL_PEER_LIVE) {
         return;
     }
-    if (standing->replay == KEEL_REPLAY_PHASES) {
+    if (peer_state->replay == KEEL_REPLAY_PHASES) {
         keel_hand_over_to_replay(rec, rank, mine, keel_larger(rec->arrived, mine));
         return;
     }
-    if (keel_standing_is_replaying(standing) && keel_sync_has_rest(rec->sync)) {
+    if (keel_peer_state_is_replaying(peer_state) && keel_sync_has_rest(rec->sync)) {
         send_rest(rec, rank);
-        if (standing->replay == KEEL_REPLAY_TAKEN) {
-            go_live_taken(rec, rank);
+        if (peer_state->replay == KEEL_REPLAY_REST_DONE) {
+            go_live_rest_done(rec, rank);
         }
         return;
     }
-    if (keel_standing_has(standing, KEEL_TRANSFER_AWAITS) && !keel_standing_has(standing, KEEL_TRANSFER_OTHERS)) {
-        position_hand_so_far(rec, rank);
+    if (keel_peer_state_has(peer_state, KEEL_TRANSFER_HOLD_BACK) &&
+        !keel_peer_state_has(peer_state, KEEL_TRANSFER_OTHERS_SENT)) {
+        position_hand_prefix(rec, rank);
         return;
     }
     if (keel_hand_over(rec, rank, mine, keel_larger(rec->arrived, mine)) == KEEL_OK) {
@@ -360,53 +366,53 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         keel_put_log_mark_sent(rec->puts, rank);
         set_live(rec, rank);
         keel_sections_release_due(rec->sync, rank);
-        keel_position_replay(rec, rank,
-                             (standing->state == KEEL_RANK_FRONT) ? KEEL_REPLAY_LIVE_AT_FRONT : KEEL_REPLAY_LIVE);
-        standing->streamed = 0;
-        keel_hand_over_say(rec, rank);
+        keel_position_replay_event(
+            rec, rank, (peer_state->state == KEEL_RANK_FRONT) ? KEEL_REPLAY_LIVE_AT_FRONT : KEEL_REPLAY_LIVE);
+        peer_state->records_sent = 0;
+        keel_hand_over_announce(rec, rank);
     }
 }
 
-static void standing_step(keel_recovery_t *rec, uint32_t rank)
+static void peer_state_step(keel_recovery_t *rec, uint32_t rank)
 {
-    keel_standing_t *standing = &rec->standings[rank];
+    keel_peer_state_t *peer_state = &rec->peer_states[rank];
     keel_peer_t *peer = &rec->lane->peers[rank];
     const uint32_t mine = keel_position(rec);
 
-    if (!peer->is_up || standing->state == KEEL_RANK_FRESH) {
+    if (!peer->is_up || peer_state->state == KEEL_RANK_FRESH) {
         return;
     }
-    if (!keel_standing_has(standing, KEEL_TRANSFER_REFILLED)) {
+    if (!keel_peer_state_has(peer_state, KEEL_TRANSFER_GETLOG_REFILLED)) {
         if (!KEEL_PLANT(no_refill) && !KEEL_PLANT(refill_last)) {
             (void)keel_get_log_refill(rec->gets, rank);
         }
         if (!KEEL_PLANT(refill_untold)) {
             (void)keel_atomics_tell(rec->sync, rank);
         }
-        standing->transfers |= KEEL_TRANSFER_REFILLED;
+        peer_state->transfers |= KEEL_TRANSFER_GETLOG_REFILLED;
     }
     if (keel_sync_steers(rec->sync)) {
         return; /* what an access does depends on its critical section (epoch/lock) */
     }
-    if (standing->state == KEEL_RANK_FRONT) {
+    if (peer_state->state == KEEL_RANK_FRONT) {
         if (keel_recovery_state(rec) == KEEL_RANK_FRONT) {
             KEEL_REACHED(hand_front);
             go_live(rec, rank);
         } else {
             keel_lane_set_mode(rec->lane, rank, KEEL_PEER_AHEAD);
         }
-    } else if (mine == standing->position) {
+    } else if (mine == peer_state->position) {
         KEEL_REACHED(hand_pair);
         go_live(rec, rank);
-    } else if (mine < standing->position) {
+    } else if (mine < peer_state->position) {
         keel_lane_set_mode(rec->lane, rank, KEEL_PEER_AHEAD);
     } else {
         keel_lane_set_mode(rec->lane, rank, KEEL_PEER_BEHIND);
-        if (keel_standing_is_replaying(standing)) {
-            keel_hand_over_to_replay(rec, rank, standing->position, standing->position + 1);
-        } else if (standing->handed <= standing->position) {
+        if (keel_peer_state_is_replaying(peer_state)) {
+            keel_hand_over_to_replay(rec, rank, peer_state->position, peer_state->position + 1);
+        } else if (peer_state->handed_over_end <= peer_state->position) {
             KEEL_REACHED(hand_behind);
-            (void)keel_hand_over(rec, rank, standing->position, standing->position + 1);
+            (void)keel_hand_over(rec, rank, peer_state->position, peer_state->position + 1);
         }
     }
 }
@@ -419,7 +425,7 @@ void keel_position_step(keel_recovery_t *rec)
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         if (r != rec->lane->rank) {
-            standing_step(rec, r);
+            peer_state_step(rec, r);
         }
     }
 }
@@ -427,20 +433,20 @@ void keel_position_step(keel_recovery_t *rec)
 void keel_position_receive(keel_recovery_t *rec, const keel_control_in_t *in)
 {
     const position_message_t *message = (const void *)in->payload;
-    keel_standing_t *standing = &rec->standings[in->source];
+    keel_peer_state_t *peer_state = &rec->peer_states[in->source];
 
     if (in->length != sizeof(*message) || message->state >= KEEL_RANK_FRESH) {
         keel_error(rec->message, "malformed position from rank %u refused", in->source);
         return;
     }
-    standing->state = (keel_rank_state_t)message->state;
-    standing->position = message->position;
-    if (message->handed == HANDED_BY_ALL) {
-        keel_position_complete(rec, in->source, KEEL_COMPLETE_SAYS);
-    } else if (message->handed == HANDED_BY_OTHERS) {
-        standing->transfers |= KEEL_TRANSFER_OTHERS;
-    } else if (message->handed == HANDED_SO_FAR) {
-        standing->transfers |= KEEL_TRANSFER_SO_FAR_HERE;
+    peer_state->state = (keel_rank_state_t)message->state;
+    peer_state->position = message->position;
+    if (message->handed_over_end == HANDED_BY_ALL) {
+        keel_position_complete_event(rec, in->source, KEEL_COMPLETE_REPORTS);
+    } else if (message->handed_over_end == HANDED_BY_OTHERS) {
+        peer_state->transfers |= KEEL_TRANSFER_OTHERS_SENT;
+    } else if (message->handed_over_end == HANDED_PREFIX) {
+        peer_state->transfers |= KEEL_TRANSFER_PREFIX_RECEIVED;
     }
     keel_position_step(rec);
 }

@@ -10,16 +10,16 @@ keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number);
 int keel_position_may_leave(keel_recovery_t *rec, uint32_t number);
 int keel_position_is_released(const keel_recovery_t *rec, uint32_t number);
 int keel_position_is_handed_over(const keel_recovery_t *rec);
-int keel_position_is_unhanded(const keel_recovery_t *rec, uint32_t rank);
+int keel_position_lost_hand_over(const keel_recovery_t *rec, uint32_t rank);
 /* a replacement at the front tells when all have handed over to it */
-void keel_position_tell_complete(keel_recovery_t *rec);
+void keel_position_announce_complete(keel_recovery_t *rec);
 /* a replacement, this process included, to which not all have handed over yet what they did in the front phase */
 int keel_position_is_incomplete(const keel_recovery_t *rec, uint32_t rank);
 /* an atomic there has to wait for them: its order matters */
-int keel_position_holds(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches);
+int keel_position_blocks_atomic(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches);
 void keel_position_leave(keel_recovery_t *rec, uint32_t number);
 /* says this process's position to all; a replacement does so at every step of its way */
-void keel_position_say(keel_recovery_t *rec);
+void keel_position_announce(keel_recovery_t *rec);
 void keel_position_receive(keel_recovery_t *rec, const keel_control_in_t *in);
 /* a replacement that has replayed its critical sections: live towards everybody, who has all that it logged, and is told */
 void keel_position_go_live_caught_up(keel_recovery_t *rec);
@@ -27,11 +27,11 @@ void keel_position_go_live_caught_up(keel_recovery_t *rec);
 int keel_position_is_undecided(const keel_recovery_t *rec, uint32_t rank);
 /* whether puts to @a rank have to wait: before a death is decided nothing is logged that may have to be replayed; afterwards
  * while it is held and nothing can be handed over to it */
-int keel_position_holds_puts(const keel_recovery_t *rec, uint32_t rank);
+int keel_position_blocks_puts(const keel_recovery_t *rec, uint32_t rank);
 /* what has become of a rank, or was heard of it */
-void keel_position_replay(keel_recovery_t *rec, uint32_t rank, keel_replay_event_t event);
-void keel_position_complete(keel_recovery_t *rec, uint32_t rank, keel_complete_event_t event);
-void keel_position_lost(keel_recovery_t *rec, uint32_t rank);
+void keel_position_replay_event(keel_recovery_t *rec, uint32_t rank, keel_replay_event_t event);
+void keel_position_complete_event(keel_recovery_t *rec, uint32_t rank, keel_complete_event_t event);
+void keel_position_rank_died(keel_recovery_t *rec, uint32_t rank);
 /* hands over to whom it is due and sets what accesses towards each peer do */
 void keel_position_step(keel_recovery_t *rec);
 

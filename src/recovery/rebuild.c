@@ -1,6 +1,6 @@
 /* A replacement's way back: the decision, its image from the group, its get records, its memory. */
 #include "recovery/rebuild.h"
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
 #include "recovery/recovery.h"
@@ -51,7 +51,7 @@ static void rebuild_note_death(const keel_recovery_t *rec)
 }
 
 /* rank 0 may hear of a death and decide in one step */
-static int rebuild_is_void(const keel_recovery_t *rec, uint64_t decisions)
+static int rebuild_is_outdated(const keel_recovery_t *rec, uint64_t decisions)
 {
     return keel_recovery_is_frozen(rec) || (rec->decisions != decisions && !KEEL_PLANT(decision_unseen));
 }
@@ -69,7 +69,7 @@ static keel_status_t rebuild_steps(keel_recovery_t *rec, keel_rebuild_check_t ch
         if (status != KEEL_OK) {
             return status; /* also KEEL_INPROGRESS: another rollback takes this one's place */
         }
-        if (rebuild_is_void(rec, decisions)) {
+        if (rebuild_is_outdated(rec, decisions)) {
             rebuild_note_death(rec);
             return KEEL_ERR_UNREACHABLE;
         }
@@ -111,7 +111,7 @@ static keel_status_t rebuild_try(keel_recovery_t *rec, keel_rebuild_check_t chec
     return (status == KEEL_OK) ? rebuild_steps(rec, check, target, 1) : status;
 }
 
-static void rebuild_say(keel_recovery_t *rec)
+static void rebuild_info(keel_recovery_t *rec)
 {
     uint64_t bytes = 0;
     char from[128] = "";
@@ -130,8 +130,8 @@ static void rebuild_say(keel_recovery_t *rec)
         return; /* no image, or an empty one */
     }
     rec->rebuilt_bytes += rec->ckpt->set.used.members[rec->ckpt->group.index].size;
-    keel_recovery_say(rec, "image of generation %u rebuilt: %lu bytes, from %lu bytes of ranks %s",
-                      rec->generation.number, rec->ckpt->set.used.members[rec->ckpt->group.index].size, bytes, from);
+    keel_recovery_info(rec, "image of generation %u rebuilt: %lu bytes, from %lu bytes of ranks %s",
+                       rec->generation.number, rec->ckpt->set.used.members[rec->ckpt->group.index].size, bytes, from);
 }
 
 keel_status_t keel_rebuild_image(keel_recovery_t *rec, keel_rebuild_check_t check, uint32_t target)
@@ -143,7 +143,7 @@ keel_status_t keel_rebuild_image(keel_recovery_t *rec, keel_rebuild_check_t chec
     while ((status = rebuild_try(rec, check, target, &decisions)) == KEEL_ERR_UNREACHABLE) {
         keel_parity_cancel(rec->ckpt->set.parity);
         /* what a death means is decided, not guessed: then who has what is known again */
-        while (!rebuild_is_void(rec, decisions)) {
+        while (!rebuild_is_outdated(rec, decisions)) {
             keel_recovery_wait(rec, &rounds);
             status = check(rec, target);
             if (status != KEEL_OK) {
@@ -152,7 +152,7 @@ keel_status_t keel_rebuild_image(keel_recovery_t *rec, keel_rebuild_check_t chec
         }
     }
     if (status == KEEL_OK) {
-        rebuild_say(rec);
+        rebuild_info(rec);
     }
     return status;
 }
@@ -182,7 +182,7 @@ keel_status_t keel_rebuild_memory(keel_recovery_t *rec, keel_restore_cb_t restor
 static int replay_is_complete(const keel_recovery_t *rec)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        if (keel_standing_has(&rec->standings[r], KEEL_TRANSFER_REPLAY_EXPECTED) &&
+        if (keel_peer_state_has(&rec->peer_states[r], KEEL_TRANSFER_GETS_EXPECTED) &&
             !rec->gets->targets[r].is_replay_complete) {
             return 0;
         }
@@ -229,7 +229,7 @@ static keel_status_t rebuild_fetch(keel_recovery_t *rec)
     return KEEL_OK;
 }
 
-keel_status_t keel_rebuild_look(keel_recovery_t *rec, const void **image_p, size_t *size_p)
+keel_status_t keel_rebuild_peek(keel_recovery_t *rec, const void **image_p, size_t *size_p)
 {
     const keel_status_t status = rebuild_fetch(rec);
 
@@ -249,7 +249,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     }
     base = rec->phase;
     if (rec->gets->has_overflowed) {
-        return keel_recovery_ask(rec, KEEL_ERR_BUDGET);
+        return keel_rollback_request(rec, KEEL_ERR_BUDGET);
     }
     status = keel_rebuild_memory(rec, restore, arg);
     if (status != KEEL_OK) {
@@ -263,16 +263,16 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     rec->restarted_at = base;
     if (rec->restored.number != rec->generation.number) {
         KEEL_REACHED(demand_restored);
-        keel_recovery_say(rec, "began at its own image of position %u, newer than generation %u", base,
-                          rec->generation.number);
+        keel_recovery_info(rec, "began at its own image of position %u, newer than generation %u", base,
+                           rec->generation.number);
         keel_trim_begin_at(rec, base);
         rec->demand_recoveries++;
     }
     rec->times[KEEL_TIME_RESTORE] = take_time(rec);
-    keel_recovery_say(rec, "memory restored at position %u, front is %u", base, rec->front);
+    keel_recovery_info(rec, "memory restored at position %u, front is %u", base, rec->front);
     if (base >= rec->front) {
         rec->recoveries++;
-        keel_recovery_say(rec, "front %u reached", base);
+        keel_recovery_info(rec, "front %u reached", base);
     }
     if (base >= rec->front) {
         KEEL_REACHED(restored_at_front);
@@ -282,12 +282,12 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     } else {
         KEEL_REACHED(generation_0);
     }
-    rec->returned = (base >= rec->front) ? base + 1 : 0;
-    keel_recovery_live(rec, (base < rec->front) ? KEEL_LIFE_RESTORED_BEFORE_FRONT : KEEL_LIFE_RESTORED_AT_FRONT);
+    rec->front_reached = (base >= rec->front) ? base + 1 : 0;
+    keel_recovery_life_event(rec, (base < rec->front) ? KEEL_LIFE_RESTORED_BEFORE_FRONT : KEEL_LIFE_RESTORED_AT_FRONT);
     keel_sections_begin_at(rec->sync, (rec->restored.number != rec->generation.number)
                                           ? rec->demand->set.used.sync_counter
                                           : keel_rebuild_counter(rec));
-    keel_position_say(rec);
+    keel_position_announce(rec);
     keel_position_step(rec);
     if (keel_recovery_is_frozen(rec)) {
         return KEEL_OK; /* when it is decided */

@@ -10,7 +10,7 @@ keel_status_t keel_rebuild_await_decision(keel_recovery_t *rec);
 keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg);
 
 /* the first half of that: the image is here, NULL in generation 0; KEEL_ERR_ROLLED_BACK where another thing has been decided since */
-keel_status_t keel_rebuild_look(keel_recovery_t *rec, const void **image_p, size_t *size_p);
+keel_status_t keel_rebuild_peek(keel_recovery_t *rec, const void **image_p, size_t *size_p);
 
 /* ---- of a rollback, too ---- */
 

@@ -1,13 +1,13 @@
 /* Life of recovery, and the one function that makes progress. */
 #include "recovery/recover.h"
 #include "recovery/adopt.h"
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 #include "recovery/detect.h"
-#include "recovery/filling.h"
+#include "recovery/log_pressure.h"
 #include "recovery/hand_over.h"
 #include "recovery/position.h"
 #include "recovery/recovery.h"
-#include "recovery/rolling.h"
+#include "recovery/rollback_stage.h"
 #include "recovery/view.h"
 
 #include "base/memory.h"
@@ -42,14 +42,14 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     rec->arg = params->arg;
     rec->life = (lane->incarnation > 0) ? KEEL_LIFE_FRESH : KEEL_LIFE_LIVE;
     rec->arrived = lane->counters.phase;
-    keel_recovery_stand(rec, lane->counters.phase, lane->counters.phase);
-    rec->requests = lane->counters.request;
+    keel_recovery_set_position(rec, lane->counters.phase, lane->counters.phase);
+    rec->request_number = lane->counters.request;
     rec->roll_target = lane->counters.rollback;
-    rec->view = (lane->incarnation > 0) ? KEEL_VIEW_CHANGED : KEEL_VIEW_SETTLED;
-    rec->standings = keel_alloc(lane->size * sizeof(*rec->standings), "where ranks stand");
-    rec->roll_heard = keel_alloc(lane->size * sizeof(*rec->roll_heard), "rollback");
+    rec->view = (lane->incarnation > 0) ? KEEL_VIEW_CHANGED : KEEL_VIEW_STABLE;
+    rec->peer_states = keel_alloc(lane->size * sizeof(*rec->peer_states), "where ranks stand");
+    rec->roll_stages = keel_alloc(lane->size * sizeof(*rec->roll_stages), "rollback");
     rec->mark_ns = keel_recovery_now(rec);
-    if (rec->standings == NULL || rec->roll_heard == NULL) {
+    if (rec->peer_states == NULL || rec->roll_stages == NULL) {
         status = KEEL_ERR_NO_MEMORY;
         goto err_free;
     }
@@ -66,8 +66,9 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
         goto err_detect;
     }
     for (uint32_t r = 0; r < lane->size; r++) {
-        rec->standings[r].state = keel_recovery_state(rec);
-        rec->standings[r].transfers = (keel_recovery_state(rec) == KEEL_RANK_FRONT) ? KEEL_TRANSFER_REFILLED : 0;
+        rec->peer_states[r].state = keel_recovery_state(rec);
+        rec->peer_states[r].transfers =
+            (keel_recovery_state(rec) == KEEL_RANK_FRONT) ? KEEL_TRANSFER_GETLOG_REFILLED : 0;
     }
     return KEEL_OK;
 
@@ -76,8 +77,8 @@ err_detect:
 err_view:
     keel_view_release(rec);
 err_free:
-    keel_free(rec->standings);
-    keel_free(rec->roll_heard);
+    keel_free(rec->peer_states);
+    keel_free(rec->roll_stages);
     return status;
 }
 
@@ -86,8 +87,8 @@ void keel_recovery_release(keel_recovery_t *rec)
     keel_trim_release(rec);
     keel_detect_release(rec);
     keel_view_release(rec);
-    keel_free(rec->standings);
-    keel_free(rec->roll_heard);
+    keel_free(rec->peer_states);
+    keel_free(rec->roll_stages);
 }
 
 void keel_recovery_joined(keel_recovery_t *rec, uint64_t begun_ns)
@@ -96,9 +97,9 @@ void keel_recovery_joined(keel_recovery_t *rec, uint64_t begun_ns)
     rec->times[KEEL_TIME_START] = rec->mark_ns - begun_ns;
 }
 
-void keel_recovery_hear_finished(keel_recovery_t *rec)
+void keel_recovery_note_finished(keel_recovery_t *rec)
 {
-    keel_recovery_leave(rec, KEEL_LEAVE_TELLS);
+    keel_recovery_leave_event(rec, KEEL_LEAVE_ANNOUNCED);
 }
 
 void keel_recovery_close_prefix(keel_recovery_t *rec, uint32_t window_calls)
@@ -127,7 +128,7 @@ static void recovery_join(keel_recovery_t *rec, const keel_event_t *event)
     }
     status = keel_lane_peer_up(rec->lane, event->rank, event->incarnation, event->address, event->address_len);
     if (status == KEEL_OK) {
-        keel_recovery_say(rec, "rank %u incarnation %u is there", event->rank, event->incarnation);
+        keel_recovery_info(rec, "rank %u incarnation %u is there", event->rank, event->incarnation);
     } else if (rec->fatal == KEEL_OK) {
         rec->fatal = status;
     }
@@ -144,7 +145,7 @@ static void recovery_is_over(keel_recovery_t *rec)
 {
     keel_runtime_t *runtime = rec->lane->runtime;
 
-    keel_recovery_leave(rec, KEEL_LEAVE_TELLS);
+    keel_recovery_leave_event(rec, KEEL_LEAVE_ANNOUNCED);
     if (runtime->ops->finish != NULL) {
         runtime->ops->finish(runtime);
     }
@@ -208,14 +209,14 @@ static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
         keel_sections_receive(rec->sync, in);
         break;
     case KEEL_CONTROL_CAUGHT_UP:
-        keel_position_replay(rec, in->source, KEEL_REPLAY_SAYS_DONE);
+        keel_position_replay_event(rec, in->source, KEEL_REPLAY_REPORTS_DONE);
         keel_position_step(rec);
         break;
     case KEEL_CONTROL_WAITS:
         keel_waits_receive(rec->sync, in);
         break;
-    case KEEL_CONTROL_TAKEN:
-        keel_position_replay(rec, in->source, KEEL_REPLAY_SAYS_TAKEN);
+    case KEEL_CONTROL_REST_DONE:
+        keel_position_replay_event(rec, in->source, KEEL_REPLAY_REPORTS_REST_DONE);
         keel_position_step(rec);
         break;
     case KEEL_CONTROL_IMAGE:
@@ -233,14 +234,14 @@ static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
     case KEEL_CONTROL_DEMAND_GROUP:
         recovery_group(rec, &rec->demand->set, in);
         break;
-    case KEEL_CONTROL_FILLING:
-        keel_filling_receive(rec, in);
+    case KEEL_CONTROL_LOG_PRESSURE:
+        keel_log_pressure_receive(rec, in);
         break;
     case KEEL_CONTROL_REQUEST:
-        keel_request_receive(rec, in);
+        keel_rollback_request_receive(rec, in);
         break;
     case KEEL_CONTROL_ROLLBACK:
-        keel_rolling_receive(rec, in);
+        keel_rollback_stage_receive(rec, in);
         break;
     case KEEL_CONTROL_DECLARED:
         keel_detect_receive_declared(rec, in);
@@ -274,7 +275,7 @@ static void recovery_exit(keel_recovery_t *rec, const keel_event_t *event)
 {
     recovery_inbox(rec);
     recovery_gave_up(rec, event->rank, event->incarnation);
-    keel_recovery_leave(rec, KEEL_LEAVE_EXITS);
+    keel_recovery_leave_event(rec, KEEL_LEAVE_PROCESS_EXITS);
     keel_lane_peer_down(rec->lane, event->rank, event->incarnation + 1);
 }
 
@@ -336,14 +337,14 @@ void keel_recovery_progress(keel_recovery_t *rec)
     }
     if (rec->is_refused) {
         rec->is_refused = 0;
-        (void)keel_recovery_ask(rec, KEEL_ERR_CORRUPT);
+        (void)keel_rollback_request(rec, KEEL_ERR_CORRUPT);
     }
-    keel_position_tell_complete(rec);
+    keel_position_announce_complete(rec);
     keel_detect_step(rec);
     keel_view_step(rec);
     keel_ckpt_step(rec->ckpt);
     keel_demand_step(rec->demand);
-    keel_filling_step(rec);
+    keel_log_pressure_step(rec);
 }
 
 /* differs when progress did a part of an image or of its parity: the next part is due at once */

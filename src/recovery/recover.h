@@ -3,7 +3,7 @@
 #define KEEL_RECOVERY_RECOVER_H_
 
 #include "recovery/recovery.h"
-#include "recovery/say.h"
+#include "recovery/recovery_status.h"
 
 keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_params_t *params);
 void keel_recovery_release(keel_recovery_t *rec);
@@ -21,7 +21,7 @@ void keel_recovery_give_up(keel_recovery_t *rec);
 /* this process has a rank and has announced itself; it began at @a begun_ns */
 void keel_recovery_joined(keel_recovery_t *rec, uint64_t begun_ns);
 /* the last gsync is over, for certain */
-void keel_recovery_hear_finished(keel_recovery_t *rec);
+void keel_recovery_note_finished(keel_recovery_t *rec);
 /* the program has accessed something, or asked whether it is restarted: windows made after @a window_calls calls are none of
  * generation 0; before that each one is (keel_recovery_note_windows()) */
 void keel_recovery_close_prefix(keel_recovery_t *rec, uint32_t window_calls);

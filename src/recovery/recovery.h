@@ -20,7 +20,7 @@
  *   8. The program executes again. Gets are answered from records; at each position the survivors hand over what their put
  *      logs hold for that phase, then announce their arrival (position.c, hand_over.c). In a program that waits or locks the
  *      records go to its replay instead (sync/waits.c, sync/sections.c).
- *   9. At the front the replacement compares what it did with what peers saw (handed_over.c), and becomes LIVE; pending
+ *   9. At the front the replacement compares what it did with what peers saw (hand_over_check.c), and becomes LIVE; pending
  *      accesses of the survivors are issued again.
  *  10. Rollback: every call returns KEEL_ERR_ROLLED_BACK or jumps to the restart point. keel_restore() drains what is under
  *      way, restores the image everywhere, and crosses two barriers (rollback.c).
@@ -42,8 +42,8 @@
 #include "oplog/get_log.h"
 #include "oplog/put_log.h"
 #include "recovery/detect.h"
-#include "recovery/said.h"
-#include "recovery/stage.h"
+#include "recovery/reasons.h"
+#include "recovery/own_state.h"
 #include "sync/sync.h"
 #include "recovery/trim.h"
 
@@ -74,35 +74,35 @@ struct keel_recovery {
     /* own position */
     uint32_t phase;            /* gsyncs passed: pos */
     uint32_t arrived;          /* gsync last announced */
-    uint32_t awaited;          /* the rank whose arrival was missing when last looked for */
+    uint32_t missing_arrival;  /* the rank whose arrival was missing when last looked for */
     uint32_t front;            /* F of the last decision accepted */
-    uint32_t returned;         /* 1 + the front that it reached as a replacement, 0: it was always there */
-    uint32_t mended;           /* 1 + the front of the last local recovery, 0: none since the start or a rollback */
-    uint32_t incomplete_count; /* standings that are not complete */
+    uint32_t front_reached;    /* 1 + the front that it reached as a replacement, 0: it was always there */
+    uint32_t recovered_front;  /* 1 + the front of the last local recovery, 0: none since the start or a rollback */
+    uint32_t incomplete_count; /* peer_states that are not complete */
     keel_life_t life;
-    int is_complete_told; /* it has told that all have, */
-    int is_others_told;   /* or all but what some await */
-    int is_refused;       /* a value that a replacement wanted to fetch: others have another record by that number */
-    keel_standing_t *standings; /* by rank */
+    int is_complete_announced; /* it has told that all have, */
+    int is_others_announced;   /* or all but what some await */
+    int is_refused; /* a value that a replacement wanted to fetch: others have another record by that number */
+    keel_peer_state_t *peer_states; /* by rank */
 
     /* view */
     keel_view_t view;
-    uint64_t decisions;      /* taken up */
-    uint32_t requests;       /* for a rollback, seen so far: with the incarnations it names the view */
-    keel_status_t wants;     /* what this process asks for one for; KEEL_OK: it does not */
-    keel_report_t **reports; /* rank 0: the newest of each rank */
+    uint64_t decisions;            /* taken up */
+    uint32_t request_number;       /* for a rollback, seen so far: with the incarnations it names the view */
+    keel_status_t rollback_reason; /* what this process asks for one for; KEEL_OK: it does not */
+    keel_report_t **reports;       /* rank 0: the newest of each rank */
     size_t report_size;
 
     /* what was decided */
     keel_mode_t mode;
-    keel_said_t said;
-    int is_safe_offered;    /* recovery/filling */
-    int are_points_offered; /* the program calls keel_safe_point() */
-    uint32_t filling_told;  /* 1 + the incarnation of rank 0 that was */
-    uint32_t filling_looks;
-    uint32_t filling_phase; /* 1 + the phase in which it was told that an image is wanted */
-    int is_stop_wanted;     /* rank 0: somebody's logs need an image */
-    uint32_t stop;          /* the last gsync of this process that was a stop (epoch/stop) */
+    keel_reasons_t reasons;
+    int has_safe_gsync;         /* recovery/log_pressure */
+    int has_safe_points;        /* the program calls keel_safe_point() */
+    uint32_t pressure_reported; /* 1 + the incarnation of rank 0 that was */
+    uint32_t pressure_checks;
+    uint32_t pressure_phase; /* 1 + the phase in which it was told that an image is wanted */
+    int is_stop_wanted;      /* rank 0: somebody's logs need an image */
+    uint32_t stop;           /* the last gsync of this process that was a stop (epoch/stop) */
     keel_generation_t generation;
     unsigned generation_slot;
     keel_generation_t restored; /* what this process's memory is restored from: its own demand image, or the same */
@@ -111,8 +111,8 @@ struct keel_recovery {
 
     /* rollback */
     keel_roll_t roll;
-    uint32_t roll_target; /* rollback number being established */
-    uint64_t *roll_heard; /* per rank: roll_target << 2 | stage, as last heard */
+    uint32_t roll_target;  /* rollback number being established */
+    uint64_t *roll_stages; /* per rank: roll_target << 2 | stage, as last heard */
 
     /* window calls before the first other communication */
     uint32_t window_prefix;
@@ -154,21 +154,21 @@ static inline keel_rank_state_t keel_recovery_state(const keel_recovery_t *rec)
 /* the view has changed, and what follows is not decided */
 static inline int keel_recovery_is_frozen(const keel_recovery_t *rec)
 {
-    return rec->view != KEEL_VIEW_SETTLED;
+    return rec->view != KEEL_VIEW_STABLE;
 }
 static inline int keel_recovery_is_finished(const keel_recovery_t *rec)
 {
     return rec->leave != KEEL_LEAVE_NOT;
 }
-static inline void keel_recovery_live(keel_recovery_t *rec, keel_life_event_t event)
+static inline void keel_recovery_life_event(keel_recovery_t *rec, keel_life_event_t event)
 {
     rec->life = keel_life_after(rec->life, event);
 }
-static inline void keel_recovery_view(keel_recovery_t *rec, keel_view_event_t event)
+static inline void keel_recovery_view_event(keel_recovery_t *rec, keel_view_event_t event)
 {
     rec->view = keel_view_after(rec->view, event);
 }
-static inline void keel_recovery_leave(keel_recovery_t *rec, keel_leave_event_t event)
+static inline void keel_recovery_leave_event(keel_recovery_t *rec, keel_leave_event_t event)
 {
     rec->leave = keel_leave_after(rec->leave, event);
 }
@@ -180,16 +180,16 @@ static inline int keel_recovery_all_are_live(const keel_recovery_t *rec)
 }
 
 /* nothing of a recovery is under way here: what this process has to do next, somebody tells it */
-static inline int keel_recovery_is_settled(const keel_recovery_t *rec)
+static inline int keel_recovery_is_idle(const keel_recovery_t *rec)
 {
     return keel_recovery_all_are_live(rec) && keel_recovery_state(rec) == KEEL_RANK_FRONT;
 }
 
 /* some replacement, this process included, may be doing again what its predecessor did */
-static inline int keel_recovery_is_redoing(const keel_recovery_t *rec)
+static inline int keel_recovery_is_reexecuting(const keel_recovery_t *rec)
 {
     return keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_sync_is_replaying(rec->sync) ||
-           rec->life == KEEL_LIFE_AWAITING || (rec->mended != 0 && rec->phase <= rec->mended);
+           rec->life == KEEL_LIFE_AWAITING || (rec->recovered_front != 0 && rec->phase <= rec->recovered_front);
 }
 
 /* answered from records */
@@ -199,7 +199,7 @@ static inline void keel_recovery_count_gets(keel_recovery_t *rec, unsigned count
 }
 
 /* where this process stands, and the front */
-static inline void keel_recovery_stand(keel_recovery_t *rec, uint32_t phase, uint32_t front)
+static inline void keel_recovery_set_position(keel_recovery_t *rec, uint32_t phase, uint32_t front)
 {
     rec->phase = phase;
     rec->front = front;
@@ -207,7 +207,7 @@ static inline void keel_recovery_stand(keel_recovery_t *rec, uint32_t phase, uin
 }
 
 /* Gsync @a number, which this process is about to leave, is a stop. */
-static inline void keel_recovery_stop(keel_recovery_t *rec, uint32_t number)
+static inline void keel_recovery_note_stop(keel_recovery_t *rec, uint32_t number)
 {
     rec->stop = number;
 }

@@ -3,7 +3,7 @@
 #include "recovery/position.h"
 #include "recovery/rebuild.h"
 #include "recovery/recover.h"
-#include "recovery/rolling.h"
+#include "recovery/rollback_stage.h"
 
 #include "check/plant.h"
 #include "ckpt/repair.h"
@@ -23,7 +23,7 @@ static keel_status_t rollback_check(const keel_recovery_t *rec, uint32_t target)
 
 static keel_status_t rollback_barrier(keel_recovery_t *rec, uint32_t target, keel_roll_t stage)
 {
-    keel_status_t status = keel_rolling_say(rec, target, stage);
+    keel_status_t status = keel_rollback_stage_announce(rec, target, stage);
     unsigned rounds = 0;
 
     if (status != KEEL_OK) {
@@ -34,7 +34,7 @@ static keel_status_t rollback_barrier(keel_recovery_t *rec, uint32_t target, kee
         if (status != KEEL_OK) {
             return status;
         }
-        if (r == rec->lane->rank || keel_rolling_has(rec, r, target, stage) ||
+        if (r == rec->lane->rank || keel_rollback_stage_is_reached(rec, r, target, stage) ||
             (KEEL_PLANT(no_barrier_after_restore) && stage == KEEL_ROLL_RESTORED)) {
             r++;
         } else {
@@ -63,7 +63,7 @@ static keel_status_t rollback_drain(keel_recovery_t *rec, uint32_t target)
     return KEEL_OK;
 }
 
-/* counters, logs, arrivals and standings as they were at the generation */
+/* counters, logs, arrivals and peer_states as they were at the generation */
 static void rollback_state(keel_recovery_t *rec, uint32_t target)
 {
     const uint32_t base = rec->front;
@@ -77,21 +77,21 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     pthread_mutex_unlock(&lane->lock);
     keel_lane_forget_said(lane, rec->generation.number);
     for (uint32_t r = 0; r < lane->size; r++) {
-        rec->standings[r] = (keel_standing_t){.state = KEEL_RANK_FRONT, .transfers = KEEL_TRANSFER_REFILLED};
+        rec->peer_states[r] = (keel_peer_state_t){.state = KEEL_RANK_FRONT, .transfers = KEEL_TRANSFER_GETLOG_REFILLED};
         keel_lane_set_mode(lane, r, KEEL_PEER_LIVE);
     }
-    keel_recovery_stand(rec, base, base);
+    keel_recovery_set_position(rec, base, base);
     rec->arrived = base;
-    rec->returned = rec->mended = rec->incomplete_count = 0;
-    rec->stop = rec->filling_phase = 0;
+    rec->front_reached = rec->recovered_front = rec->incomplete_count = 0;
+    rec->stop = rec->pressure_phase = 0;
     keel_atomics_reset(rec->sync);
     keel_waits_reset(rec->sync);
     keel_exchange_forget(&rec->ckpt->set);
     keel_demand_forget(rec->demand);
     rec->restarted_at = base;
-    keel_recovery_live(rec, KEEL_LIFE_ROLLS_BACK);
+    keel_recovery_life_event(rec, KEEL_LIFE_ROLLS_BACK);
     rec->is_refused = 0;
-    rec->wants = KEEL_OK;
+    rec->rollback_reason = KEEL_OK;
 }
 
 static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_restore_cb_t restore, void *arg)
@@ -126,8 +126,8 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
         }
         rec->roll = KEEL_ROLL_NONE;
         rec->rollbacks++;
-        keel_recovery_say(rec, "rolled back to generation %u", rec->generation.number);
-        keel_recovery_live(rec, KEEL_LIFE_ROLLED_BACK);
+        keel_recovery_info(rec, "rolled back to generation %u", rec->generation.number);
+        keel_recovery_life_event(rec, KEEL_LIFE_ROLLED_BACK);
         status = keel_repair_rearm(&rec->ckpt->set);
     }
     return status;
@@ -150,7 +150,7 @@ keel_status_t keel_rollback_run(keel_recovery_t *rec, keel_restore_cb_t restore,
     return status;
 }
 
-keel_status_t keel_rollback_look(keel_recovery_t *rec, const void **image_p, size_t *size_p)
+keel_status_t keel_rollback_peek(keel_recovery_t *rec, const void **image_p, size_t *size_p)
 {
     keel_status_t status = KEEL_INPROGRESS;
     unsigned rounds = 0;

@@ -14,25 +14,26 @@
 
 keel_status_t keel_trim_init(keel_recovery_t *rec)
 {
-    rec->trim.asks = keel_alloc(rec->lane->size * sizeof(*rec->trim.asks), "demands");
-    return (rec->trim.asks == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
+    rec->trim.requests = keel_alloc(rec->lane->size * sizeof(*rec->trim.requests), "demands");
+    return (rec->trim.requests == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
 }
 
 void keel_trim_release(keel_recovery_t *rec)
 {
-    keel_free(rec->trim.asks);
+    keel_free(rec->trim.requests);
 }
 
-static int ask_is_due(const keel_recovery_t *rec, uint32_t rank, uint32_t number)
+static int request_is_due(const keel_recovery_t *rec, uint32_t rank, uint32_t number)
 {
-    const keel_trim_ask_t *ask = &rec->trim.asks[rank];
+    const keel_trim_request_t *request = &rec->trim.requests[rank];
 
-    return rank < rec->lane->programs && (ask->number == 0 || ask->number + ask->gap <= number || ask->number > number);
+    return rank < rec->lane->programs &&
+           (request->number == 0 || request->number + request->gap <= number || request->number > number);
 }
 
-static void ask(keel_recovery_t *rec, uint32_t rank, uint32_t number, int is_again)
+static void request(keel_recovery_t *rec, uint32_t rank, uint32_t number, int is_again)
 {
-    keel_trim_ask_t *a = &rec->trim.asks[rank];
+    keel_trim_request_t *a = &rec->trim.requests[rank];
 
     a->gap = ((is_again || a->number != 0) && a->gap > 0) ? 2 * a->gap : TRIM_GAP;
     a->gap = (a->gap > TRIM_GAP_MAX) ? TRIM_GAP_MAX : a->gap;
@@ -46,7 +47,7 @@ static void ask(keel_recovery_t *rec, uint32_t rank, uint32_t number, int is_aga
     }
 }
 
-int keel_trim_is_heard(const keel_recovery_t *rec)
+int keel_trim_requests_arrived(const keel_recovery_t *rec)
 {
     for (unsigned i = 0; i < rec->trim.awaited_count; i++) {
         const uint32_t rank = rec->trim.awaited[i];
@@ -74,7 +75,7 @@ void keel_trim_receive(keel_recovery_t *rec, const keel_control_in_t *in)
 }
 
 /* the rank whose image would free most of the oplog: this process's own for what it read; nobody: the number of ranks */
-static uint32_t ask_largest(keel_recovery_t *rec, uint32_t number)
+static uint32_t request_largest(keel_recovery_t *rec, uint32_t number)
 {
     const uint32_t own = rec->lane->rank;
     uint64_t most = 0;
@@ -83,7 +84,7 @@ static uint32_t ask_largest(keel_recovery_t *rec, uint32_t number)
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         const uint64_t bytes = (r == own) ? keel_get_log_bytes(rec->gets) : keel_put_log_target_bytes(rec->puts, r);
 
-        if (bytes > most && ask_is_due(rec, r, number)) {
+        if (bytes > most && request_is_due(rec, r, number)) {
             most = bytes;
             largest = r;
         }
@@ -92,14 +93,14 @@ static uint32_t ask_largest(keel_recovery_t *rec, uint32_t number)
 }
 
 /* the target whose records keep the oldest phase and epoch in the table of phases; nobody: the number of ranks */
-static uint32_t ask_oldest(keel_recovery_t *rec, uint32_t number)
+static uint32_t request_oldest(keel_recovery_t *rec, uint32_t number)
 {
     uint32_t oldest = rec->puts->epochs.open, rank = rec->lane->size;
 
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         const uint32_t epoch = keel_put_log_oldest(rec->puts, r);
 
-        if (keel_epoch_is_before(epoch, oldest) && ask_is_due(rec, r, number)) {
+        if (keel_epoch_is_before(epoch, oldest) && request_is_due(rec, r, number)) {
             oldest = epoch;
             rank = r;
         }
@@ -107,23 +108,23 @@ static uint32_t ask_oldest(keel_recovery_t *rec, uint32_t number)
     return rank;
 }
 
-static uint32_t ask_lost(keel_recovery_t *rec, uint32_t number)
+static uint32_t request_lost(keel_recovery_t *rec, uint32_t number)
 {
     const uint64_t lost = rec->lane->slot.lost_gets;
 
     if (rec->gets->is_enabled && lost > rec->ckpt->set.used.number &&
-        lost > rec->demand->starts[rec->lane->rank].position && ask_is_due(rec, rec->lane->rank, number)) {
+        lost > rec->demand->starts[rec->lane->rank].position && request_is_due(rec, rec->lane->rank, number)) {
         return rec->lane->rank;
     }
     for (uint32_t r = 0; rec->puts->is_enabled && r < rec->lane->size; r++) {
-        if (r != rec->lane->rank && rec->puts->targets[r].lost != 0 && ask_is_due(rec, r, number)) {
+        if (r != rec->lane->rank && rec->puts->targets[r].lost != 0 && request_is_due(rec, r, number)) {
             return r;
         }
     }
     return rec->lane->size;
 }
 
-void keel_trim_ask(keel_recovery_t *rec, uint32_t number)
+void keel_trim_request(keel_recovery_t *rec, uint32_t number)
 {
     const keel_segment_pool_t *pool = rec->puts->pool;
     const unsigned soft = rec->lane->config->oplog_soft;
@@ -135,28 +136,28 @@ void keel_trim_ask(keel_recovery_t *rec, uint32_t number)
         return;
     }
     if ((uint64_t)pool->in_use * 100 >= (uint64_t)pool->count * soft) {
-        rank = ask_largest(rec, number);
+        rank = request_largest(rec, number);
         if (rank < rec->lane->size) {
-            ask(rec, rank, number, 0);
+            request(rec, rank, number, 0);
         }
     }
     if ((uint64_t)keel_put_log_phases(rec->puts) * 100 >= (uint64_t)KEEL_PUT_LOG_PHASES * soft ||
         (uint64_t)keel_epochs_age(&rec->puts->epochs) * 100 >= (uint64_t)KEEL_EPOCHS_MAX * soft) {
-        rank = ask_oldest(rec, number);
+        rank = request_oldest(rec, number);
         if (rank < rec->lane->size) {
-            ask(rec, rank, number, 0);
+            request(rec, rank, number, 0);
         }
     }
     if (rec->puts->overflows + rec->gets->overflows + rec->demand_recoveries > 0) {
-        rank = ask_lost(rec, number);
+        rank = request_lost(rec, number);
         if (rank < rec->lane->size) {
-            ask(rec, rank, number, 1);
+            request(rec, rank, number, 1);
         }
     }
     if (number % TRIM_SOURCES == 0) {
         rank = keel_get_log_largest_source(rec->gets, soft);
-        if (rank < rec->lane->size && ask_is_due(rec, rank, number)) {
-            ask(rec, rank, number, 0);
+        if (rank < rec->lane->size && request_is_due(rec, rank, number)) {
+            request(rec, rank, number, 0);
         }
     }
 }
@@ -166,7 +167,7 @@ void keel_trim_image(void *arg, uint32_t rank, uint32_t position)
     keel_recovery_t *rec = arg;
     const uint32_t keep = position + KEEL_PLANT(demand_trim_too_far);
 
-    rec->trim.asks[rank].number = 0;
+    rec->trim.requests[rank].number = 0;
     if (rank == rec->lane->rank) {
         keel_get_log_trim_own(rec->gets, keep, rec->phase);
         if (KEEL_PLANT(demand_trims_own)) {

@@ -13,14 +13,14 @@
 
 typedef struct keel_recovery keel_recovery_t;
 
-typedef struct keel_trim_ask {
+typedef struct keel_trim_request {
     uint32_t number; /* an image at this gsync or later was asked for; 0: not yet */
     uint32_t gap;    /* gsyncs before it is asked for again */
-} keel_trim_ask_t;
+} keel_trim_request_t;
 
 typedef struct keel_trim {
-    keel_trim_ask_t *asks; /* by rank */
-    uint32_t awaited[3];   /* whom this gsync asks: it arrives when they have the message */
+    keel_trim_request_t *requests; /* by rank */
+    uint32_t awaited[3];           /* whom this gsync asks: it arrives when they have the message */
     unsigned awaited_count;
     uint64_t asked;
 } keel_trim_t;
@@ -28,9 +28,9 @@ typedef struct keel_trim {
 keel_status_t keel_trim_init(keel_recovery_t *rec);
 void keel_trim_release(keel_recovery_t *rec);
 /* before the arrival at gsync @a number: asks whoever is due */
-void keel_trim_ask(keel_recovery_t *rec, uint32_t number);
+void keel_trim_request(keel_recovery_t *rec, uint32_t number);
 /* the messages are there */
-int keel_trim_is_heard(const keel_recovery_t *rec);
+int keel_trim_requests_arrived(const keel_recovery_t *rec);
 void keel_trim_receive(keel_recovery_t *rec, const keel_control_in_t *in);
 /* keel_demand_set_callback(); arg is the recovery */
 void keel_trim_image(void *arg, uint32_t rank, uint32_t position);

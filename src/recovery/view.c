@@ -12,11 +12,11 @@
 #include "check/plant.h"
 #include "check/reached.h"
 #include "recovery/adopt.h"
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 #include "recovery/commit.h"
 #include "recovery/decide.h"
 #include "recovery/position.h"
-#include "recovery/say.h"
+#include "recovery/recovery_status.h"
 #include "peer/access.h"
 #include "peer/combine.h"
 #include "peer/control.h"
@@ -64,7 +64,8 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     if (rank == 0 && rec->view == KEEL_VIEW_REPORTED) {
         KEEL_REACHED(coordinator_dies);
     }
-    if (!keel_recovery_is_frozen(rec) && rec->generation.number > 0 && rec->standings[rank].state == KEEL_RANK_FRESH) {
+    if (!keel_recovery_is_frozen(rec) && rec->generation.number > 0 &&
+        rec->peer_states[rank].state == KEEL_RANK_FRESH) {
         KEEL_REACHED(rebuild_dies);
     }
     rec->deaths++;
@@ -75,7 +76,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
         keel_get_log_drop_replay(rec->gets, rank);
     }
     keel_put_log_mark_sent(rec->puts, rank);
-    rec->roll_heard[rank] = 0; /* the number comes again when all who knew of that rollback are dead */
+    rec->roll_stages[rank] = 0; /* the number comes again when all who knew of that rollback are dead */
     if (KEEL_PLANT(lock_released)) {
         const keel_locker_t dead = {.rank = rank, .ranks = lane->size};
 
@@ -83,14 +84,14 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     }
     keel_repair_member_down(&rec->ckpt->set, rank);
     keel_repair_member_down(&rec->demand->set, rank);
-    keel_position_lost(rec, rank);
-    keel_recovery_view(rec, KEEL_VIEW_CHANGES);
+    keel_position_rank_died(rec, rank);
+    keel_recovery_view_event(rec, KEEL_VIEW_CHANGES);
     if (lane->config->protect == KEEL_PROTECT_NONE && !keel_recovery_is_finished(rec)) {
         keel_error(rec->message, "rank %u incarnation %u died and KEEL_PROTECT is none: the job cannot go on", rank,
                    incarnation);
         rec->fatal = KEEL_ERR_CATASTROPHIC;
     }
-    keel_recovery_say(rec, "rank %u incarnation %u died", rank, incarnation);
+    keel_recovery_info(rec, "rank %u incarnation %u died", rank, incarnation);
 }
 
 /* somebody may have gone on by what it fetched, also of a put that was open still: only waits look for these */
@@ -128,8 +129,8 @@ static uint32_t report_doubt(const keel_recovery_t *rec, uint32_t rank, int fetc
 }
 
 typedef struct words {
-    uint64_t touched, fetched, asked, found; /* as report_about_t has them */
-    uint32_t awaited;                        /* values that it asked for, and are not here */
+    uint64_t touched, fetched, fetches_pending, values_found; /* as report_about_t has them */
+    uint32_t values_pending;                                  /* values that it asked for, and are not here */
 } words_t;
 
 /* a bit a word, which may be of others too */
@@ -167,16 +168,16 @@ static keel_status_t words_add(void *arg, const keel_record_t *records, size_t l
 
             bits = word_bit(record->where, 0);
             words->fetched |= atomic->fetches ? bits : 0;
-            words->asked |= (atomic->fetches && !atomic->is_answered) ? bits : 0;
-            words->found |= (atomic->fetches && atomic->is_answered) ? bits : 0;
-            words->awaited += atomic->fetches && !atomic->is_answered;
+            words->fetches_pending |= (atomic->fetches && !atomic->is_answered) ? bits : 0;
+            words->values_found |= (atomic->fetches && atomic->is_answered) ? bits : 0;
+            words->values_pending += atomic->fetches && !atomic->is_answered;
         } else if (keel_where_op(record->where) == KEEL_RECORD_ATOMICS) {
             bits = words_bits(record);
         }
         words->touched |= bits;
         if (keel_record_changed(record, record + 1) > 0 && !KEEL_PLANT(change_unfetched)) {
             words->fetched |= bits; /* what it found is in what it changed */
-            words->found |= bits;
+            words->values_found |= bits;
         }
     }
     return KEEL_OK;
@@ -193,18 +194,19 @@ static void report_words(keel_recovery_t *rec, uint32_t rank, report_about_t *ab
     }
     about->touched = words.touched;
     about->fetched = words.fetched;
-    about->asked = words.asked;
-    about->found = words.found;
-    about->awaited = keel_sync_is_numbered(rec->sync) ? words.awaited : 0;
-    about->serial = (words.awaited == 1 && rec->lane->fetches.rank == rank) ? rec->lane->fetches.serial : 0;
+    about->fetches_pending = words.fetches_pending;
+    about->values_found = words.values_found;
+    about->values_pending = keel_sync_is_numbered(rec->sync) ? words.values_pending : 0;
+    about->serial = (words.values_pending == 1 && rec->lane->fetches.rank == rank) ? rec->lane->fetches.serial : 0;
 }
 
 /* of what @a rank fetched last, as far as it has been carried here */
-static found_told_t report_carried(const keel_recovery_t *rec, uint32_t rank)
+static found_value_t report_carried(const keel_recovery_t *rec, uint32_t rank)
 {
     const keel_carried_t *of = keel_carried_of(rec->lane, rank);
 
-    return (of == NULL) ? (found_told_t){0} : (found_told_t){.old = of->old, .clock = of->clock, .serial = of->serial};
+    return (of == NULL) ? (found_value_t){0}
+                        : (found_value_t){.old = of->old, .clock = of->clock, .serial = of->serial};
 }
 
 /* the first phase in which anybody did something here that, done again, is not the same; KEEL_PHASE_NONE: nobody */
@@ -275,11 +277,11 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .atomics_before = rec->sync->atomics.before,
         .is_incomplete =
             (uint32_t)(keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_position_is_incomplete(rec, lane->rank)),
-        .returned = rec->returned,
+        .front_reached = rec->front_reached,
         .stop = rec->stop,
-        .requests = rec->requests,
-        .wants = rec->wants,
-        .said = rec->said,
+        .request_number = rec->request_number,
+        .rollback_reason = rec->rollback_reason,
+        .reasons = rec->reasons,
     };
     keel_sync_tell(rec->sync, &report->sync, &first);
     first = report_first(rec, first, first_wait);
@@ -302,8 +304,8 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
             .in_doubt = report_doubt(rec, r, fetches),
             .kinds = target->atomic_kinds,
             .classes = keel_atomics_classes(rec->sync, r),
-            .is_unhanded = (uint32_t)keel_position_is_unhanded(rec, r),
-            .is_uncarried = lane->peers[r].missing > keel_position(rec) || lane->peers[r].was_stored,
+            .hand_over_lost = (uint32_t)keel_position_lost_hand_over(rec, r),
+            .may_lack_found = lane->peers[r].missing > keel_position(rec) || lane->peers[r].was_stored,
             .carried = report_carried(rec, r),
             .start = rec->demand->starts[r],
             .pending = rec->demand->pending[r],
@@ -329,14 +331,15 @@ void keel_view_receive_report(keel_recovery_t *rec, const keel_control_in_t *in)
         return;
     }
     report_keep(rec, in->source, (const void *)in->payload);
-    keel_request_compare(rec, in->source, ((const keel_report_t *)(const void *)in->payload)->requests);
+    keel_rollback_request_compare(rec, in->source, ((const keel_report_t *)(const void *)in->payload)->request_number);
 }
 
 /* every rank has reported, all of this very view */
 static int reports_agree(const keel_recovery_t *rec)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        if (rec->reports[r] == NULL || (rec->reports[r]->requests != rec->requests && !KEEL_PLANT(request_unnamed))) {
+        if (rec->reports[r] == NULL ||
+            (rec->reports[r]->request_number != rec->request_number && !KEEL_PLANT(request_unnamed))) {
             return 0;
         }
         for (uint32_t q = 0; q < rec->lane->size; q++) {
@@ -365,7 +368,7 @@ static void report_send(keel_recovery_t *rec)
         status = keel_lane_control_send(rec->lane, 0, KEEL_CONTROL_REPORT, report, rec->report_size);
     }
     if (status == KEEL_OK) {
-        keel_recovery_view(rec, KEEL_VIEW_REPORTS);
+        keel_recovery_view_event(rec, KEEL_VIEW_REPORTS);
     }
     keel_free(report);
 }
@@ -385,7 +388,7 @@ static void decision_send(keel_recovery_t *rec)
     if (d->mode == KEEL_DECISION_CATASTROPHE) { /* before anybody knows: whoever does may end the job */
         keel_error(rec->message, "catastrophic failure: %.*s", (int)sizeof(d->why), d->why);
     }
-    if (d->mode == KEEL_DECISION_ROLLBACK && keel_said_add(&d->said, d->reason)) {
+    if (d->mode == KEEL_DECISION_ROLLBACK && keel_reasons_add(&d->reasons, d->reason)) {
         keel_warn(rec->message, "the job rolls back%s: %.*s",
                   d->is_for_good ? ", as at every death from here on" : " (said once for this reason)",
                   (int)sizeof(d->why), d->why);

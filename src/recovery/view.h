@@ -5,30 +5,30 @@
 #include "recovery/recovery.h"
 
 /* what a fetch of a rank found; it is named by its serial among those of its process, 0: none */
-typedef struct found_told {
+typedef struct found_value {
     uint64_t old;
     uint32_t clock, serial;
-} found_told_t;
+} found_value_t;
 
 typedef struct report_about {
-    uint64_t touched;     /* words of that rank, a bit each, on which the reporter did atomics in its phase */
-    uint64_t fetched;     /* and those of which it fetched the value, */
-    uint64_t asked;       /* or has yet to; */
-    uint64_t found;       /* those of which it has it, or that it changed by it */
-    found_told_t carried; /* what a fetch of that rank found at another, as that one has told */
+    uint64_t touched;         /* words of that rank, a bit each, on which the reporter did atomics in its phase */
+    uint64_t fetched;         /* and those of which it fetched the value, */
+    uint64_t fetches_pending; /* or has yet to; */
+    uint64_t values_found;    /* those of which it has it, or that it changed by it */
+    found_value_t carried;    /* what a fetch of that rank found at another, as that one has told */
     uint32_t incarnation;
-    uint32_t lost_puts; /* 1 + last phase whose puts towards that rank are not all logged */
-    uint32_t lost_gets; /* 1 + last phase whose gets by that rank are not all logged */
-    uint32_t atomics;   /* 1 + last phase in which that rank was seen to issue an atomic */
-    uint32_t in_doubt;  /* and of those, one that may or may not have taken effect */
-    uint32_t kinds;     /* classes of logged atomics towards that rank */
-    uint32_t classes;   /* of atomics which that rank has used (peer/board.h) */
-    uint32_t awaited;   /* values that the reporter awaits from it, in a program that waits */
+    uint32_t lost_puts;      /* 1 + last phase whose puts towards that rank are not all logged */
+    uint32_t lost_gets;      /* 1 + last phase whose gets by that rank are not all logged */
+    uint32_t atomics;        /* 1 + last phase in which that rank was seen to issue an atomic */
+    uint32_t in_doubt;       /* and of those, one that may or may not have taken effect */
+    uint32_t kinds;          /* classes of logged atomics towards that rank */
+    uint32_t classes;        /* of atomics which that rank has used (peer/board.h) */
+    uint32_t values_pending; /* values that the reporter awaits from it, in a program that waits */
     uint32_t
         serial; /* of the one fetch that it awaits from it, the last that it has begun; 0: there is none, or more */
-    uint32_t is_uncarried; /* the reporter may have found what others did there, and was not told of it */
+    uint32_t may_lack_found; /* the reporter may have found what others did there, and was not told of it */
     uint32_t reserved;
-    uint32_t is_unhanded;        /* the reporter is a replacement that it died before it handed over to */
+    uint32_t hand_over_lost;     /* the reporter is a replacement that it died before it handed over to */
     keel_demand_start_t start;   /* its newest image, when that is a demand image, */
     keel_demand_start_t pending; /* and the one in the making */
 } report_about_t;
@@ -46,12 +46,12 @@ struct keel_report {
     uint32_t is_prefix_closed, window_prefix;
     uint32_t atomics_before; /* of the predecessor, as its decision said */
     uint32_t is_incomplete;  /* not all have handed over to it */
-    uint32_t returned;       /* 1 + the front that it reached as a replacement; 0: none */
+    uint32_t front_reached;  /* 1 + the front that it reached as a replacement; 0: none */
     uint32_t stop;           /* the last gsync that it left as a stop; 0: none */
-    uint32_t requests;       /* for a rollback */
-    int32_t wants;           /* keel_status_t: what it asks for one for itself */
+    uint32_t request_number; /* for a rollback */
+    int32_t rollback_reason; /* keel_status_t: what it asks for one for itself */
     keel_sync_told_t sync;
-    keel_said_t said;
+    keel_reasons_t reasons;
     report_about_t about[];
 };
 
@@ -71,8 +71,8 @@ typedef struct decision_rank {
     uint32_t is_incomplete; /* as it reported */
     uint32_t has_demand;
     keel_demand_start_t start; /* position 0: the generation decided */
-    found_told_t carried;      /* what the fetch found that it awaits */
-    uint32_t awaits_of;        /* 1 + the rank that is handed what it awaits when it has the rest of all; 0: none */
+    found_value_t carried;     /* what the fetch found that it awaits */
+    uint32_t hold_back_from;   /* 1 + the rank that is handed what it awaits when it has the rest of all; 0: none */
     uint32_t reserved;
 } decision_rank_t;
 
@@ -82,14 +82,14 @@ typedef struct decision {
     uint32_t generation, slot, window_calls;
     uint32_t base; /* position at which generation's memory stands */
     uint32_t rollback;
-    uint32_t requests;
+    uint32_t request_number;
     keel_sync_decided_t sync;
-    uint32_t is_begun;     /* somebody has accessed something: generation 0 has the windows of before */
-    uint32_t is_in_doubt;  /* rolls back because of atomics of the dead */
-    uint32_t is_retry_due; /* a generation that a death aborted: the next safe gsync is to take one */
-    uint32_t is_for_good;  /* rolls back because of what the program is: as will each decision after it */
-    uint32_t reason;       /* of the rollback; 0: none, or one that is said of another */
-    keel_said_t said;      /* this one among them */
+    uint32_t is_begun;      /* somebody has accessed something: generation 0 has the windows of before */
+    uint32_t is_in_doubt;   /* rolls back because of atomics of the dead */
+    uint32_t is_retry_due;  /* a generation that a death aborted: the next safe gsync is to take one */
+    uint32_t is_for_good;   /* rolls back because of what the program is: as will each decision after it */
+    uint32_t reason;        /* of the rollback; 0: none, or one that is said of another */
+    keel_reasons_t reasons; /* this one among them */
     char why[192];
     decision_rank_t ranks[];
 } decision_t;

@@ -16,7 +16,7 @@
 #include "epoch/lock.h"
 #include "order/mix.h"
 #include "rma/put.h"
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 #include "recovery/position.h"
 
 static keel_status_t atomic_own(const keel_atomic_call_t *call)
@@ -31,7 +31,8 @@ static keel_status_t atomic_own(const keel_atomic_call_t *call)
         return keel_fetch_own(win, offset, atomic, call->result);
     }
     status = keel_fetch_own_first(win->ctx, atomic);
-    while (status == KEEL_OK && keel_position_holds(&win->ctx->rec, win->ctx->lane.rank, atomic->op, atomic->fetches)) {
+    while (status == KEEL_OK &&
+           keel_position_blocks_atomic(&win->ctx->rec, win->ctx->lane.rank, atomic->op, atomic->fetches)) {
         status = keel_context_wait(win->ctx, &rounds);
     }
     if (status != KEEL_OK) {
@@ -59,7 +60,7 @@ static keel_status_t atomic_replay(const keel_atomic_call_t *call)
                 ? keel_get_log_replay(&ctx->gets, call->rank, call->where, sizeof(keel_fetched_t), &call->req->fetched)
                 : keel_get_log_replay(&ctx->gets, call->rank, call->where, call->atomic->size, call->result);
     }
-    return (status == KEEL_ERR_CORRUPT) ? keel_recovery_ask(&ctx->rec, status) : status;
+    return (status == KEEL_ERR_CORRUPT) ? keel_rollback_request(&ctx->rec, status) : status;
 }
 
 /* Records lie at the target in the order of the accesses: gets that were meant for its predecessor are done first. */
@@ -115,9 +116,9 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
     }
     while ((status = keel_win_await_map(win, rank)) == KEEL_OK &&
            (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || atomic_awaits_gets(call) ||
-            keel_position_holds(&ctx->rec, rank, atomic->op, atomic->fetches))) {
-        if (!atomic->fetches && !keel_position_holds(&ctx->rec, rank, atomic->op, 0) &&
-            !keel_position_holds_puts(&ctx->rec, rank)) {
+            keel_position_blocks_atomic(&ctx->rec, rank, atomic->op, atomic->fetches))) {
+        if (!atomic->fetches && !keel_position_blocks_atomic(&ctx->rec, rank, atomic->op, 0) &&
+            !keel_position_blocks_puts(&ctx->rec, rank)) {
             const int is_logged = keel_atomic_log(call, 0) != NULL;
 
             if (is_logged || ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
@@ -140,7 +141,7 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
     }
     keel_context_touch_again(ctx, rank);                           /* callbacks may have flushed */
     if (keel_access_is_by_device(&ctx->lane, rank, win->region)) { /* as its predecessor's was not */
-        return keel_recovery_ask(&ctx->rec, KEEL_ERR_MIXED_SYNC);
+        return keel_rollback_request(&ctx->rec, KEEL_ERR_MIXED_SYNC);
     }
     if (call->is_ordered) {
         call->req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);

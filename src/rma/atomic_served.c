@@ -16,7 +16,7 @@
 #include "engine/refuse.h"
 #include "engine/request.h"
 
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 #include "recovery/position.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ keel_status_t keel_atomic_replayed(const keel_atomic_call_t *call)
         return KEEL_OK;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
-        return keel_recovery_ask(&ctx->rec, KEEL_ERR_BUDGET); /* what would be lost is the target's only copy */
+        return keel_rollback_request(&ctx->rec, KEEL_ERR_BUDGET); /* what would be lost is the target's only copy */
     }
     if (keel_access_is_stored(&ctx->lane, rank)) {
         (void)keel_put_log_number(&ctx->puts, rank); /* as in its first life */

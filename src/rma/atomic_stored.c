@@ -149,7 +149,7 @@ keel_status_t keel_atomic_stored(const keel_atomic_call_t *call)
     char *target = keel_win_target(call->win, call->rank)->ptr + keel_where_offset(call->where);
     const keel_context_h ctx = call->win->ctx;
 
-    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
+    if (keel_gate_has(ctx, KEEL_GATE_WAITS)) {
         return atomic_numbered(call, target);
     }
     return keel_sync_is_sectioned(&ctx->sync) ? atomic_in_section(call, target) : atomic_counted(call, target);

@@ -17,7 +17,7 @@
 #include "oplog/put_send.h"
 #include "peer/issue.h"
 #include "peer/read.h"
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 
 keel_status_t keel_device_refuse(keel_win_h win, const char *call)
 {
@@ -78,7 +78,7 @@ static keel_status_t issue(keel_win_h win, keel_piece_t *piece, const keel_trans
     do {
         status = keel_unlogged_await(win, piece->rank);
         if (status == KEEL_OK && !keel_access_is_by_device(&ctx->lane, piece->rank, win->region)) {
-            status = keel_recovery_ask(
+            status = keel_rollback_request(
                 &ctx->rec, KEEL_ERR_MIXED_SYNC); /* whoever came back has none, and this process has waited for it */
         }
         if (status == KEEL_OK && keel_access_is_served(&ctx->lane, piece->rank)) {

@@ -195,7 +195,7 @@ keel_status_t keel_fetch_own(keel_win_h win, uint64_t offset, const keel_record_
 
     if (status == KEEL_INPROGRESS) {
         status = (ctx->lane.programs == 1 || KEEL_PLANT(own_fetch_early)) ? KEEL_OK : keel_wait_new(ctx);
-        while (status == KEEL_OK && keel_position_holds(&ctx->rec, ctx->lane.rank, atomic->op, 1)) {
+        while (status == KEEL_OK && keel_position_blocks_atomic(&ctx->rec, ctx->lane.rank, atomic->op, 1)) {
             status = keel_context_wait(ctx, &rounds);
         }
         status = (status == KEEL_OK) ? fetch_own_now(ctx, target, atomic, &old) : status;

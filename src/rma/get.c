@@ -23,9 +23,9 @@
 #include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/region.h"
-#include "recovery/ask.h"
-#include "recovery/handed_over.h"
-#include "recovery/say.h"
+#include "recovery/rollback_request.h"
+#include "recovery/hand_over_check.h"
+#include "recovery/recovery_status.h"
 
 #include <string.h>
 
@@ -136,7 +136,7 @@ static __attribute__((noinline)) int get_is_read_later(keel_context_h ctx, uint3
     }
     KEEL_REACHED(get_waiting);
     ctx->read_rank = rank;
-    keel_context_shut(ctx, KEEL_GATE_READ);
+    keel_gate_set(ctx, KEEL_GATE_READ);
     return 1;
 }
 
@@ -163,8 +163,8 @@ static inline __attribute__((always_inline)) int get_fast(keel_win_h win, uint32
     ctx->stats.gets++;
     ctx->stats.get_bytes += length;
     if (gate == 0 &&
-        !keel_context_is_shut(ctx, KEEL_GATE_GETS)) { /* a store of a byte would stall the next load of the word */
-        keel_context_shut(ctx, KEEL_GATE_GETS);
+        !keel_gate_has(ctx, KEEL_GATE_GETS)) { /* a store of a byte would stall the next load of the word */
+        keel_gate_set(ctx, KEEL_GATE_GETS);
     }
     keel_context_touch(ctx, rank);
     keel_get_log_read(keel_get_log_reserve(&ctx->gets, rank, keel_where(offset, KEEL_RECORD_PUT, win->region),

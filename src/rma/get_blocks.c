@@ -25,7 +25,7 @@
 #include "base/memory.h"
 #include "check/plant.h"
 #include "peer/issue.h"
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 #include "wire/got_blocks.h"
 
 #include <string.h>

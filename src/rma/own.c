@@ -14,7 +14,7 @@
 #include "order/determinant.h"
 #include "window/window.h"
 #include "check/plant.h"
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 
 #include <string.h>
 
@@ -128,7 +128,7 @@ keel_status_t keel_own_get(keel_win_h win, const keel_gather_t *gather)
     for (size_t next = 0; status == KEEL_OK && run_next(gather, &next, &run);) {
         status = keel_waits_are_to_write(&ctx->sync, (const char *)win->base + run.offset, run.left) &&
                          !KEEL_PLANT(own_get_raced)
-                     ? keel_recovery_ask(&ctx->rec, KEEL_ERR_STATE)
+                     ? keel_rollback_request(&ctx->rec, KEEL_ERR_STATE)
                      : KEEL_OK;
     }
     return status;

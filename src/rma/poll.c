@@ -33,7 +33,7 @@
 #include "peer/access.h"
 #include "peer/issue.h"
 #include "recovery/position.h"
-#include "recovery/ask.h"
+#include "recovery/rollback_request.h"
 #include "recovery/recover.h"
 
 #include <string.h>
@@ -111,7 +111,7 @@ static void poll_stored(keel_piece_t *piece, const char *from)
                                     .rank = piece->rank,
                                     .incarnation = ctx->lane.peers[piece->rank].incarnation,
                                     .is_unsettled = 1};
-        keel_context_shut(ctx, KEEL_GATE_TOLD);
+        keel_gate_set(ctx, KEEL_GATE_DETERMINANTS);
     } else {
         keel_get_log_push(&ctx->gets, piece->rank); /* that there is none */
     }
@@ -187,7 +187,7 @@ static keel_status_t poll_replay(keel_win_h win, uint32_t rank, uint64_t where, 
     }
     status = keel_get_log_next(&ctx->gets, rank, where, keel_polled_length(length), &record);
     if (status == KEEL_ERR_CORRUPT) {
-        return keel_recovery_ask(&ctx->rec, status);
+        return keel_rollback_request(&ctx->rec, status);
     }
     if (status != KEEL_OK) {
         return status;
@@ -218,7 +218,7 @@ static keel_status_t poll_await_target(keel_context_h ctx, uint32_t rank)
 
     while (status == KEEL_OK && (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
                                  (keel_access_is_stored(&ctx->lane, rank) && ctx->pieces_open[rank] > 0) ||
-                                 keel_position_holds(&ctx->rec, rank, KEEL_ATOMIC_FETCH, 1))) {
+                                 keel_position_blocks_atomic(&ctx->rec, rank, KEEL_ATOMIC_FETCH, 1))) {
         if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
             return keel_get_is_missing(ctx, rank);
         }
@@ -253,7 +253,7 @@ static keel_status_t poll_piece(keel_win_h win, uint32_t rank, uint64_t offset, 
         return status;
     }
     if (poll_is_again(win, rank, where, buffer, length)) {
-        keel_context_look(ctx);
+        keel_context_poll(ctx);
         return KEEL_OK;
     }
     do { /* a callback may poll, or be answered, meanwhile */

@@ -47,7 +47,7 @@ keel_status_t keel_put_reserve(keel_win_h win, keel_win_h other, uint32_t rank, 
 
     *record_p = NULL;
     while ((status = put_await_maps(win, other, rank)) == KEEL_OK) {
-        if (!keel_position_holds_puts(&ctx->rec, rank) || KEEL_PLANT(rest_not_held)) {
+        if (!keel_position_blocks_puts(&ctx->rec, rank) || KEEL_PLANT(rest_not_held)) {
             *record_p = keel_put_log_reserve(&ctx->puts, rank, length);
             if (*record_p != NULL || ctx->lane.peers[rank].mode != KEEL_PEER_BEHIND || KEEL_PLANT(off_log_complete)) {
                 break;
@@ -69,7 +69,7 @@ void keel_put_push_gets(keel_context_h ctx, uint32_t rank)
         keel_get_log_push(&ctx->gets, rank); /* what was read there before is recorded there before [F 3.2.3] */
     }
     if (ctx->touched_count == 1 && ctx->touched[0] == rank) { /* and nothing was read elsewhere */
-        keel_context_open(ctx, KEEL_GATE_GETS);
+        keel_gate_clear(ctx, KEEL_GATE_GETS);
     }
 }
 
@@ -131,7 +131,7 @@ static void put_numbered(keel_context_h ctx, uint32_t rank, keel_record_t *recor
 
 int keel_put_was_before(const keel_context_h ctx, uint32_t rank)
 {
-    return keel_context_is_shut(ctx, KEEL_GATE_AGAIN) && !keel_sync_is_sectioned(&ctx->sync) &&
+    return keel_gate_has(ctx, KEEL_GATE_REEXECUTES) && !keel_sync_is_sectioned(&ctx->sync) &&
            keel_board_counted(keel_access_slot(&ctx->lane, rank), ctx->rec.phase) >
                keel_put_log_counted(&ctx->puts, rank) &&
            !KEEL_PLANT(put_before_again);
@@ -155,7 +155,7 @@ static keel_status_t put_piece(keel_win_h win, uint32_t rank, uint64_t where, co
         char *at = keel_win_target(win, rank)->ptr + keel_where_offset(where);
 
         keel_put_push_gets(ctx, rank);
-        if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
+        if (keel_gate_has(ctx, KEEL_GATE_WAITS)) {
             put_numbered(ctx, rank, record, where, at, buffer, length);
             keel_put_set_near(win, rank);
             keel_flush_ring_later(ctx, rank);
@@ -331,7 +331,8 @@ static inline __attribute__((always_inline)) int put_near(keel_win_h win, uint32
     keel_record_t *record;
     uint64_t word;
 
-    if (home->near != keel_context_near(rank, clock) || !keel_put_log_take(&ctx->puts, home->log, length, &record)) {
+    if (home->near != keel_context_cached_target(rank, clock) ||
+        !keel_put_log_take(&ctx->puts, home->log, length, &record)) {
         return 0;
     }
     KEEL_REACHED(put_near);

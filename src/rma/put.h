@@ -37,7 +37,7 @@ static inline void keel_put_set_near(keel_win_h win, uint32_t rank)
     home->win = holds_words ? win : NULL;
     home->base = target->ptr;
     home->last = holds_words ? target->size - sizeof(uint64_t) : 0;
-    home->near = keel_context_near(rank, home->log->clock); /* what is told there, if callbacks have waited */
+    home->near = keel_context_cached_target(rank, home->log->clock); /* what is told there, if callbacks have waited */
 }
 
 #endif

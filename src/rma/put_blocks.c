@@ -180,7 +180,7 @@ static void record_stored(const put_record_t *put, keel_record_t *record)
     keel_context_h ctx = put->win->ctx;
 
     keel_put_push_gets(ctx, put->rank);
-    if (keel_context_is_shut(ctx, KEEL_GATE_WAITS)) {
+    if (keel_gate_has(ctx, KEEL_GATE_WAITS)) {
         record_numbered(put, record);
         keel_put_set_near(put->win, put->rank);
         keel_flush_ring_later(ctx, put->rank);
@@ -350,7 +350,7 @@ static int signal_near(const put_record_t *put)
     keel_record_t *record;
     uint64_t word;
 
-    if (home->near != keel_context_near(put->rank, ctx->sync.waits.clock) ||
+    if (home->near != keel_context_cached_target(put->rank, ctx->sync.waits.clock) ||
         keel_context_gate_rma(ctx, 0) != KEEL_GATE_WAITS ||
         keel_win_reach(put->win, put->rank, put->list->offset, put->list->length) == NULL ||
         keel_win_reach(put->signal_win, put->rank, signal->offset, sizeof(signal->value)) == NULL ||

@@ -495,6 +495,6 @@ keel_status_t keel_waits_take_rest(keel_sync_t *sync)
     if (!KEEL_PLANT(waits_rest_clockless)) {
         waits_say_clock(sync, w->seen);
     }
-    (void)keel_lane_control_send_all(lane, KEEL_CONTROL_TAKEN, NULL, 0);
+    (void)keel_lane_control_send_all(lane, KEEL_CONTROL_REST_DONE, NULL, 0);
     return KEEL_OK;
 }

@@ -17,10 +17,10 @@ static keel_status_t look(keel_recovery_t *rec, const void **image_p, size_t *si
 {
     keel_status_t status = KEEL_ERR_ROLLED_BACK;
 
-    if (rec->roll == KEEL_ROLL_NONE && rec->wants == KEEL_OK) {
-        status = keel_rebuild_look(rec, image_p, size_p);
+    if (rec->roll == KEEL_ROLL_NONE && rec->rollback_reason == KEEL_OK) {
+        status = keel_rebuild_peek(rec, image_p, size_p);
     }
-    return (status == KEEL_ERR_ROLLED_BACK) ? keel_rollback_look(rec, image_p, size_p) : status;
+    return (status == KEEL_ERR_ROLLED_BACK) ? keel_rollback_peek(rec, image_p, size_p) : status;
 }
 
 static keel_status_t image_get(keel_win_h win, uint64_t offset, void *buffer, size_t length)

@@ -12,7 +12,7 @@ static void win_refresh_one(keel_win_h win, uint32_t r)
     const int is_sent = is_there && keel_access_is_served(lane, r) && !keel_access_is_by_message(lane, r, win->region);
 
     if (keel_access_is_device_wanted(lane, r, win->region)) {
-        keel_context_shut(win->ctx, KEEL_GATE_DEVICE);
+        keel_gate_set(win->ctx, KEEL_GATE_DEVICE);
     }
     win->targets[r].ptr = is_there ? keel_access_at(lane, r, win->region) : NULL;
     win->targets[r].size = (is_sent || win->targets[r].ptr != NULL) ? keel_lane_region_size(lane, r, win->region) : 0;
@@ -20,7 +20,7 @@ static void win_refresh_one(keel_win_h win, uint32_t r)
 
 void keel_win_refresh(keel_win_h win)
 {
-    keel_context_part(win->ctx);
+    keel_context_uncache(win->ctx);
     for (uint32_t r = 0; r < win->ctx->lane.size; r++) {
         win_refresh_one(win, r);
     }
@@ -29,7 +29,7 @@ void keel_win_refresh(keel_win_h win)
 
 void keel_windows_refresh(keel_context_h ctx, const uint32_t *ranks, uint32_t count)
 {
-    keel_context_part(ctx);
+    keel_context_uncache(ctx);
     for (unsigned w = 0; w < ctx->window_count; w++) {
         keel_win_h win = ctx->windows[w];
 

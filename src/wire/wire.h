@@ -165,7 +165,7 @@ typedef enum {
     KEEL_CONTROL_REPORT,    /* recovery/view */
     KEEL_CONTROL_DECISION,
     KEEL_CONTROL_POSITION, /* recovery/position */
-    /* recovery/handed_over: the hand-over is complete; the sender is live towards the receiver */
+    /* recovery/hand_over_check: the hand-over is complete; the sender is live towards the receiver */
     KEEL_CONTROL_HANDED,
     KEEL_CONTROL_GETLOG, /* records that the receiver's predecessor left here */
     /* records of the sender's gets, lost with the receiver's predecessor */
@@ -177,15 +177,15 @@ typedef enum {
     KEEL_CONTROL_FINISHED,     /* the sender left the last gsync */
     KEEL_CONTROL_SECTIONS,     /* sync/sections: critical sections of the sender at the receiver */
     KEEL_CONTROL_CAUGHT_UP,    /* the sender's memory has caught up with its own computation */
-    KEEL_CONTROL_REQUEST,      /* recovery/ask: a rank requests a rollback */
+    KEEL_CONTROL_REQUEST,      /* recovery/rollback_request: a rank requests a rollback */
     KEEL_CONTROL_DECLARED,     /* recovery/detect: the sender declared an incarnation dead */
     KEEL_CONTROL_WAITS,        /* sync/waits: the sender's puts to the receiver in a phase */
-    KEEL_CONTROL_TAKEN,        /* the sender has replayed all puts to it: accesses may resume */
+    KEEL_CONTROL_REST_DONE,    /* the sender has replayed all puts to it: accesses may resume */
     KEEL_CONTROL_DEMAND,       /* recovery/trim: the sender requests an image of the receiver */
     KEEL_CONTROL_DEMAND_IMAGE, /* ckpt/demand: the sender has taken an image */
     KEEL_CONTROL_DEMAND_GROUP, /* ckpt/demand: the group's images, for a replacement */
     KEEL_CONTROL_GAVE_UP,      /* the sender leaves with an error: the job cannot continue */
-    KEEL_CONTROL_FILLING,      /* recovery/filling: half of the sender's logs is in use */
+    KEEL_CONTROL_LOG_PRESSURE, /* recovery/log_pressure: half of the sender's logs is in use */
     KEEL_CONTROL_LAST
 } keel_control_type_t;
 

@@ -381,7 +381,7 @@ static void control_waits(void)
     add_death(&input);
     add_decision(&input, 0, 1);
     add_step(&input, FUZZ_STEP_PROGRESS, 0);
-    add_control(&input, 2, KEEL_CONTROL_TAKEN, NULL, 0);
+    add_control(&input, 2, KEEL_CONTROL_REST_DONE, NULL, 0);
     add_step(&input, FUZZ_STEP_PROGRESS, 0);
     play_accepted(&input, "taken");
 }

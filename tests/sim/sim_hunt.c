@@ -108,7 +108,7 @@ static void hunt_drained(scene_t *scene)
     } else if (hunt->stage == 1 && asker->rec.roll == KEEL_ROLL_DRAINED) {
         if (other->rec.roll != KEEL_ROLL_NONE || !keel_recovery_is_frozen(&other->rec)) {
             hunt_lost(scene);
-        } else if (other->rec.roll_heard[1] >> 2 > other->lane.rollback) {
+        } else if (other->rec.roll_stages[1] >> 2 > other->lane.rollback) {
             hunt_kill(scene, 1);
             hunt_kill(scene, 0);
         }
@@ -268,7 +268,7 @@ static uint64_t change_sum(const keel_recovery_t *rec, int *is_quiet_p)
 
     sum = change_mix(sum, (uint64_t)rec->phase << 32 | rec->arrived);
     sum = change_mix(sum, rec->decisions << 8 | (uint64_t)rec->view);
-    sum = change_mix(sum, (uint64_t)rec->requests << 8 | rec->roll);
+    sum = change_mix(sum, (uint64_t)rec->request_number << 8 | rec->roll);
     sum = change_mix(sum, (uint64_t)(rec->life == KEEL_LIFE_AWAITING) << 3 |
                               (uint64_t)rec->sync->sections.is_replaying << 2 |
                               (uint64_t)rec->sync->waits.is_replaying << 1 | (uint64_t)rec->sync->waits.is_asking);
@@ -280,7 +280,7 @@ static uint64_t change_sum(const keel_recovery_t *rec, int *is_quiet_p)
                               (uint64_t)rec->is_prefix_closed);
     sum = change_mix(sum, (uint64_t)rec->sync->waits.begun << 32 | rec->sync->sections.counter);
     for (uint32_t r = 0; r < lane->size; ++r) {
-        const keel_standing_t *standing = &rec->standings[r];
+        const keel_peer_state_t *peer_state = &rec->peer_states[r];
         const keel_peer_t *peer = &lane->peers[r];
 
         if (r == lane->rank) {
@@ -288,10 +288,10 @@ static uint64_t change_sum(const keel_recovery_t *rec, int *is_quiet_p)
         }
         is_quiet = is_quiet && peer->mode == KEEL_PEER_LIVE;
         sum = change_mix(sum, (uint64_t)peer->incarnation << 8 | (uint64_t)peer->is_up << 4 | peer->mode);
-        sum = change_mix(sum, (uint64_t)standing->state << 32 | standing->position);
-        sum = change_mix(sum, (uint64_t)standing->handed << 32 | standing->handed_here);
-        sum = change_mix(sum, (uint64_t)standing->transfers << 16 | (uint64_t)standing->replay << 8 |
-                                  (uint64_t)standing->complete);
+        sum = change_mix(sum, (uint64_t)peer_state->state << 32 | peer_state->position);
+        sum = change_mix(sum, (uint64_t)peer_state->handed_over_end << 32 | peer_state->received_end);
+        sum = change_mix(sum, (uint64_t)peer_state->transfers << 16 | (uint64_t)peer_state->replay << 8 |
+                                  (uint64_t)peer_state->complete);
         sum = change_mix(sum, (uint64_t)rec->sync->waits.heard[r] << 32 | rec->sync->sections.heard[r]);
         sum = change_mix(sum, (uint64_t)rec->sync->sections.held[r] << 8 | rec->sync->sections.is_left[r]);
         sum = change_mix(sum, (uint64_t)rec->gets->targets[r].is_replay_complete << 1 |

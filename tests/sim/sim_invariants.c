@@ -33,7 +33,7 @@ int scene_is_readable(const scene_t *scene, uint32_t rank)
 /* names the view: incarnations and requests; 0: that of the start */
 static uint64_t view_key(const keel_recovery_t *rec)
 {
-    uint64_t key = rec->requests - rec->lane->counters.request;
+    uint64_t key = rec->request_number - rec->lane->counters.request;
     uint32_t r;
 
     for (r = 0; r < rec->lane->size; ++r) {
@@ -135,8 +135,8 @@ static void check_positions(scene_t *scene, const uint32_t *ranks, uint32_t coun
 /* it computes, and what it holds is no memory of what it held */
 static int is_present(const keel_recovery_t *rec)
 {
-    return (keel_recovery_state(rec) == KEEL_RANK_FRONT) && (rec->roll == KEEL_ROLL_NONE) && (rec->wants == KEEL_OK) &&
-           !rec->sync->sections.is_replaying && !keel_recovery_is_frozen(rec);
+    return (keel_recovery_state(rec) == KEEL_RANK_FRONT) && (rec->roll == KEEL_ROLL_NONE) &&
+           (rec->rollback_reason == KEEL_OK) && !rec->sync->sections.is_replaying && !keel_recovery_is_frozen(rec);
 }
 
 static void check_owner(const scene_t *scene, uint32_t rank, uint32_t holder)

@@ -458,7 +458,7 @@ static int is_left_due(const scene_t *scene, uint32_t rank, uint32_t target)
 
     return (other->rec.roll == KEEL_ROLL_NONE) && (other->lane.rollback == ctx->lane.rollback) && peer->is_up &&
            (peer->incarnation == other->lane.incarnation) &&
-           keel_standing_has(&ctx->rec.standings[target], KEEL_TRANSFER_REFILLED) &&
+           keel_peer_state_has(&ctx->rec.peer_states[target], KEEL_TRANSFER_GETLOG_REFILLED) &&
            ((peer->incarnation == 0) || keel_access_is_stored(&ctx->lane, target) ||
             keel_lane_is_flushed(&ctx->lane, target)) &&
            is_left_complete(other, rank);

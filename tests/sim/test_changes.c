@@ -187,7 +187,7 @@ static void strike_unhanded(few_t *few)
     if (few->deaths == 0 && ((const job_t *)few)->has_two) {
         few_kill(few, 0);
     } else if (few->deaths == 1 && zero != NULL && zero->rec.life == KEEL_LIFE_AWAITING &&
-               zero->rec.standings[1].handed_here == 0) {
+               zero->rec.peer_states[1].received_end == 0) {
         few_kill(few, 1);
     }
 }

@@ -34,7 +34,7 @@ static keel_status_t await_sent(few_t *few, uint32_t rank, uint32_t phase)
     keel_status_t status = KEEL_OK;
 
     while (status == KEEL_OK &&
-           (few->deaths == 0 || keel_recovery_is_frozen(rec) || rec->standings[2].handed < phase)) {
+           (few->deaths == 0 || keel_recovery_is_frozen(rec) || rec->peer_states[2].handed_over_end < phase)) {
         status = few_progress(few, rank);
     }
     return status;

@@ -24,7 +24,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
     uint64_t word[6] = {0};
     unsigned round;
 
-    for (round = 0; status == KEEL_OK && round < ROUNDS && !keel_said_has(&first->rec.said, 1); round++) {
+    for (round = 0; status == KEEL_OK && round < ROUNDS && !keel_reasons_has(&first->rec.reasons, 1); round++) {
         if (rank == 1) {
             status = keel_lock(ctx, 2);
             if (status == KEEL_OK) {

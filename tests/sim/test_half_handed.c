@@ -43,8 +43,8 @@ static void strike(few_t *few)
     if (few->deaths == 0 && ((const job_t *)few)->has_added) {
         few_kill(few, 1);
     } else if (few->deaths == 1 && one != NULL && two != NULL && one->rec.life == KEEL_LIFE_AWAITING &&
-               one->rec.standings[2].handed_here == 0 &&
-               keel_standing_has(&two->rec.standings[1], KEEL_TRANSFER_REFILLED)) {
+               one->rec.peer_states[2].received_end == 0 &&
+               keel_peer_state_has(&two->rec.peer_states[1], KEEL_TRANSFER_GETLOG_REFILLED)) {
         few_kill(few, 2);
     }
 }

@@ -102,20 +102,21 @@ static void scene_awaits(void)
 {
     scene_begin();
     scene.said[0].report.is_prefix_closed = 1;
-    scene.said[0].about[DEAD] = (report_about_t){.incarnation = 1, .touched = 1, .fetched = 1, .asked = 1, .serial = 7};
-    scene.said[1].about[DEAD] = (report_about_t){.incarnation = 1, .touched = 1, .fetched = 1, .found = 1};
+    scene.said[0].about[DEAD] =
+        (report_about_t){.incarnation = 1, .touched = 1, .fetched = 1, .fetches_pending = 1, .serial = 7};
+    scene.said[1].about[DEAD] = (report_about_t){.incarnation = 1, .touched = 1, .fetched = 1, .values_found = 1};
 }
 
 START_TEST(an_awaited_value_is_what_another_was_told)
 {
     scene_awaits();
-    scene.said[1].about[0].carried = (found_told_t){.old = 5, .clock = 3, .serial = 7};
+    scene.said[1].about[0].carried = (found_value_t){.old = 5, .clock = 3, .serial = 7};
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_LOCAL);
     ck_assert_uint_eq(scene.decided.ranks[0].carried.old, 5);
-    ck_assert_uint_eq(scene.decided.ranks[0].awaits_of, 0);
-    scene.said[1].about[DEAD].is_uncarried = 1; /* of others */
+    ck_assert_uint_eq(scene.decided.ranks[0].hold_back_from, 0);
+    scene.said[1].about[DEAD].may_lack_found = 1; /* of others */
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_LOCAL);
-    scene.said[0].about[DEAD].awaited = 1;
+    scene.said[0].about[DEAD].values_pending = 1;
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_LOCAL);
 }
 END_TEST
@@ -123,30 +124,30 @@ END_TEST
 START_TEST(else_it_is_fetched_again_behind_what_was_found)
 {
     scene_awaits();
-    scene.said[1].about[0].carried = (found_told_t){.old = 5, .clock = 3, .serial = 6};
+    scene.said[1].about[0].carried = (found_value_t){.old = 5, .clock = 3, .serial = 6};
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_LOCAL);
     ck_assert_uint_eq(scene.decided.ranks[0].carried.serial, 0);
-    ck_assert_uint_eq(scene.decided.ranks[0].awaits_of, DEAD + 1);
-    ck_assert_uint_eq(scene.decided.ranks[1].awaits_of, 0);
-    scene.said[1].about[DEAD].found = 0;
+    ck_assert_uint_eq(scene.decided.ranks[0].hold_back_from, DEAD + 1);
+    ck_assert_uint_eq(scene.decided.ranks[1].hold_back_from, 0);
+    scene.said[1].about[DEAD].values_found = 0;
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_LOCAL);
-    ck_assert_uint_eq(scene.decided.ranks[0].awaits_of, 0);
-    scene.said[0].about[DEAD].found = 1; /* before it, and something of rank 1's may be in that */
+    ck_assert_uint_eq(scene.decided.ranks[0].hold_back_from, 0);
+    scene.said[0].about[DEAD].values_found = 1; /* before it, and something of rank 1's may be in that */
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_LOCAL);
-    ck_assert_uint_eq(scene.decided.ranks[0].awaits_of, DEAD + 1);
+    ck_assert_uint_eq(scene.decided.ranks[0].hold_back_from, DEAD + 1);
 }
 END_TEST
 
 START_TEST(nor_is_it_where_one_may_have_found_it_untold)
 {
     scene_awaits();
-    scene.said[1].about[DEAD].is_uncarried = 1;
+    scene.said[1].about[DEAD].may_lack_found = 1;
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_ROLLBACK);
-    scene.said[1].about[DEAD].is_uncarried = 0;
+    scene.said[1].about[DEAD].may_lack_found = 0;
     scene.said[0].about[DEAD].serial = 0; /* it awaits several */
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_ROLLBACK);
     scene.said[0].about[DEAD].serial = 7;
-    scene.said[0].about[DEAD].awaited = 1; /* it waits, so another may know by other ways */
+    scene.said[0].about[DEAD].values_pending = 1; /* it waits, so another may know by other ways */
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_ROLLBACK);
     ck_assert_uint_eq(scene.decided.decision.is_in_doubt, 1);
 }

@@ -135,9 +135,9 @@ static unsigned asked_at(uint32_t number)
     const uint64_t before = scene.rec.trim.asked;
     unsigned asked = 0, count = 0;
 
-    keel_trim_ask(&scene.rec, number);
+    keel_trim_request(&scene.rec, number);
     for (uint32_t r = 0; r < RANKS; r++) {
-        if (scene.rec.trim.asks[r].number == number) {
+        if (scene.rec.trim.requests[r].number == number) {
             asked |= 1u << r;
             count++;
         }

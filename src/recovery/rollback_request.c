@@ -10,8 +10,8 @@
  * last gsync, so nobody has left it. The wish itself is in the requester's memory alone: when it dies its replacement
  * starts from an image anyway.
  */
-#include "recovery/ask.h"
-#include "recovery/say.h"
+#include "recovery/rollback_request.h"
+#include "recovery/recovery_status.h"
 #include "recovery/recovery.h"
 
 #include "check/plant.h"
@@ -22,8 +22,8 @@
 
 static void request_begin(keel_recovery_t *rec, uint32_t number)
 {
-    rec->requests = number;
-    keel_recovery_view(rec, KEEL_VIEW_CHANGES);
+    rec->request_number = number;
+    keel_recovery_view_event(rec, KEEL_VIEW_CHANGES);
 }
 
 /* another process knows of a higher number */
@@ -35,7 +35,7 @@ static void request_learn(keel_recovery_t *rec, uint32_t number)
     }
 }
 
-keel_status_t keel_recovery_ask(keel_recovery_t *rec, keel_status_t reason)
+keel_status_t keel_rollback_request(keel_recovery_t *rec, keel_status_t reason)
 {
     if (rec->fatal != KEEL_OK) {
         return rec->fatal;
@@ -45,15 +45,16 @@ keel_status_t keel_recovery_ask(keel_recovery_t *rec, keel_status_t reason)
         return rec->fatal;
     }
     rec->differences += (reason == KEEL_ERR_CORRUPT);
-    if (rec->wants == KEEL_OK && rec->roll == KEEL_ROLL_NONE) {
-        rec->wants = reason;
-        request_begin(rec, rec->requests + 1);
-        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_REQUEST, &rec->requests, sizeof(rec->requests));
+    if (rec->rollback_reason == KEEL_OK && rec->roll == KEEL_ROLL_NONE) {
+        rec->rollback_reason = reason;
+        request_begin(rec, rec->request_number + 1);
+        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_REQUEST, &rec->request_number,
+                                         sizeof(rec->request_number));
     }
     return KEEL_ERR_ROLLED_BACK;
 }
 
-void keel_request_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+void keel_rollback_request_receive(keel_recovery_t *rec, const keel_control_in_t *in)
 {
     uint32_t number;
 
@@ -62,27 +63,28 @@ void keel_request_receive(keel_recovery_t *rec, const keel_control_in_t *in)
         return;
     }
     memcpy(&number, in->payload, sizeof(number));
-    if (number > rec->requests) {
+    if (number > rec->request_number) {
         request_learn(rec, number);
     }
 }
 
-void keel_request_compare(keel_recovery_t *rec, uint32_t rank, uint32_t number)
+void keel_rollback_request_compare(keel_recovery_t *rec, uint32_t rank, uint32_t number)
 {
     if (KEEL_PLANT(request_untold)) {
         return;
     }
-    if (number > rec->requests) {
+    if (number > rec->request_number) {
         KEEL_REACHED(request_by_report);
         request_learn(rec, number);
-    } else if (number < rec->requests) {
-        (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_REQUEST, &rec->requests, sizeof(rec->requests));
+    } else if (number < rec->request_number) {
+        (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_REQUEST, &rec->request_number,
+                                     sizeof(rec->request_number));
     }
 }
 
-const char *keel_request_reason(keel_status_t wants)
+const char *keel_rollback_request_reason(keel_status_t rollback_reason)
 {
-    switch (wants) {
+    switch (rollback_reason) {
     case KEEL_OK:
         return NULL;
     case KEEL_ERR_CORRUPT:

@@ -1,11 +1,11 @@
 /*
  * What this process itself is in: its life, the view that it knows, and the job's end. Three machines, independent of each other; what moves
- * them from one state to the next are the events below and nothing else. Where other ranks stand: recovery/standing.
+ * them from one state to the next are the events below and nothing else. Where other ranks stand: recovery/peer_state.
  */
-#ifndef KEEL_RECOVERY_STAGE_H_
-#define KEEL_RECOVERY_STAGE_H_
+#ifndef KEEL_RECOVERY_OWN_STATE_H_
+#define KEEL_RECOVERY_OWN_STATE_H_
 
-#include "recovery/standing.h"
+#include "recovery/peer_state.h"
 
 typedef enum {
     KEEL_LIFE_FRESH,      /* a replacement whose memory is not there yet */
@@ -21,14 +21,14 @@ typedef enum {
     KEEL_LIFE_RESTORED_AT_FRONT,
     KEEL_LIFE_REACHES_FRONT,
     KEEL_LIFE_HANDED_OVER,
-    KEEL_LIFE_ROLLS_BACK,  /* counters, logs and standings are those of the generation */
+    KEEL_LIFE_ROLLS_BACK,  /* counters, logs and peer_states are those of the generation */
     KEEL_LIFE_ROLLED_BACK, /* and so is everybody's memory */
     KEEL_LIFE_EVENT_LAST
 } keel_life_event_t;
 
 /* since a death, or since somebody asked for a rollback, no gsync is passed and no image taken into use until that is decided */
 typedef enum {
-    KEEL_VIEW_SETTLED,
+    KEEL_VIEW_STABLE,
     KEEL_VIEW_CHANGED,  /* and this process has not reported */
     KEEL_VIEW_REPORTED, /* it has; the decision is awaited */
     KEEL_VIEW_LAST
@@ -39,12 +39,12 @@ typedef enum { KEEL_VIEW_CHANGES, KEEL_VIEW_REPORTS, KEEL_VIEW_DECIDED, KEEL_VIE
 /* somebody left the last gsync: nothing is recovered any more */
 typedef enum {
     KEEL_LEAVE_NOT,
-    KEEL_LEAVE_EXITED, /* as it seems: somebody exited, which may have another reason */
-    KEEL_LEAVE_TOLD,   /* for certain, so it is passed on */
+    KEEL_LEAVE_SUSPECTED, /* as it seems: somebody exited, which may have another reason */
+    KEEL_LEAVE_CERTAIN,   /* for certain, so it is passed on */
     KEEL_LEAVE_LAST
 } keel_leave_t;
 
-typedef enum { KEEL_LEAVE_EXITS, KEEL_LEAVE_TELLS, KEEL_LEAVE_EVENT_LAST } keel_leave_event_t;
+typedef enum { KEEL_LEAVE_PROCESS_EXITS, KEEL_LEAVE_ANNOUNCED, KEEL_LEAVE_EVENT_LAST } keel_leave_event_t;
 
 keel_life_t keel_life_after(keel_life_t life, keel_life_event_t event);
 keel_view_t keel_view_after(keel_view_t view, keel_view_event_t event);

@@ -1,5 +1,5 @@
 /* How far everybody is in a rollback. */
-#include "recovery/rolling.h"
+#include "recovery/rollback_stage.h"
 
 #include "peer/control.h"
 
@@ -13,7 +13,7 @@ static uint64_t rollback_word(uint32_t target, keel_roll_t stage)
     return ((uint64_t)target << 2) | stage;
 }
 
-void keel_rolling_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+void keel_rollback_stage_receive(keel_recovery_t *rec, const keel_control_in_t *in)
 {
     const rollback_message_t *message = (const void *)in->payload;
     uint64_t word;
@@ -23,12 +23,12 @@ void keel_rolling_receive(keel_recovery_t *rec, const keel_control_in_t *in)
         return;
     }
     word = rollback_word(message->target, (keel_roll_t)message->stage);
-    if (word > rec->roll_heard[in->source]) {
-        rec->roll_heard[in->source] = word;
+    if (word > rec->roll_stages[in->source]) {
+        rec->roll_stages[in->source] = word;
     }
 }
 
-keel_status_t keel_rolling_say(keel_recovery_t *rec, uint32_t target, keel_roll_t stage)
+keel_status_t keel_rollback_stage_announce(keel_recovery_t *rec, uint32_t target, keel_roll_t stage)
 {
     const rollback_message_t message = {.target = target, .stage = stage};
 
@@ -36,7 +36,7 @@ keel_status_t keel_rolling_say(keel_recovery_t *rec, uint32_t target, keel_roll_
     return keel_lane_control_send_all(rec->lane, KEEL_CONTROL_ROLLBACK, &message, sizeof(message));
 }
 
-int keel_rolling_has(const keel_recovery_t *rec, uint32_t rank, uint32_t target, keel_roll_t stage)
+int keel_rollback_stage_is_reached(const keel_recovery_t *rec, uint32_t rank, uint32_t target, keel_roll_t stage)
 {
-    return rec->roll_heard[rank] >= rollback_word(target, stage);
+    return rec->roll_stages[rank] >= rollback_word(target, stage);
 }

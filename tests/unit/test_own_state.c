@@ -1,5 +1,5 @@
 /* What this process itself is in: every event in every state. */
-#include "recovery/stage.h"
+#include "recovery/own_state.h"
 
 #include "unit.h"
 
@@ -68,19 +68,19 @@ START_TEST(a_view_is_reported_anew_after_each_change)
 {
     for (int view = 0; view < KEEL_VIEW_LAST; view++) {
         ck_assert_int_eq(keel_view_after((keel_view_t)view, KEEL_VIEW_CHANGES), KEEL_VIEW_CHANGED);
-        ck_assert_int_eq(keel_view_after((keel_view_t)view, KEEL_VIEW_DECIDED), KEEL_VIEW_SETTLED);
+        ck_assert_int_eq(keel_view_after((keel_view_t)view, KEEL_VIEW_DECIDED), KEEL_VIEW_STABLE);
     }
     ck_assert_int_eq(keel_view_after(KEEL_VIEW_CHANGED, KEEL_VIEW_REPORTS), KEEL_VIEW_REPORTED);
-    ck_assert_int_eq(keel_view_after(KEEL_VIEW_SETTLED, KEEL_VIEW_REPORTS), KEEL_VIEW_SETTLED);
+    ck_assert_int_eq(keel_view_after(KEEL_VIEW_STABLE, KEEL_VIEW_REPORTS), KEEL_VIEW_STABLE);
 }
 END_TEST
 
 START_TEST(what_was_told_for_certain_stays)
 {
-    ck_assert_int_eq(keel_leave_after(KEEL_LEAVE_NOT, KEEL_LEAVE_EXITS), KEEL_LEAVE_EXITED);
-    ck_assert_int_eq(keel_leave_after(KEEL_LEAVE_EXITED, KEEL_LEAVE_TELLS), KEEL_LEAVE_TOLD);
-    ck_assert_int_eq(keel_leave_after(KEEL_LEAVE_NOT, KEEL_LEAVE_TELLS), KEEL_LEAVE_TOLD);
-    ck_assert_int_eq(keel_leave_after(KEEL_LEAVE_TOLD, KEEL_LEAVE_EXITS), KEEL_LEAVE_TOLD);
+    ck_assert_int_eq(keel_leave_after(KEEL_LEAVE_NOT, KEEL_LEAVE_PROCESS_EXITS), KEEL_LEAVE_SUSPECTED);
+    ck_assert_int_eq(keel_leave_after(KEEL_LEAVE_SUSPECTED, KEEL_LEAVE_ANNOUNCED), KEEL_LEAVE_CERTAIN);
+    ck_assert_int_eq(keel_leave_after(KEEL_LEAVE_NOT, KEEL_LEAVE_ANNOUNCED), KEEL_LEAVE_CERTAIN);
+    ck_assert_int_eq(keel_leave_after(KEEL_LEAVE_CERTAIN, KEEL_LEAVE_PROCESS_EXITS), KEEL_LEAVE_CERTAIN);
 }
 END_TEST
 

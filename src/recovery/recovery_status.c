@@ -1,5 +1,5 @@
 /* What recovery knows of itself and says. */
-#include "recovery/say.h"
+#include "recovery/recovery_status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,11 +14,11 @@ keel_status_t keel_recovery_status(const keel_recovery_t *rec)
     if (rec->fatal != KEEL_OK) {
         return rec->fatal;
     }
-    return (rec->roll != KEEL_ROLL_NONE || rec->wants != KEEL_OK) ? KEEL_ERR_ROLLED_BACK : KEEL_OK;
+    return (rec->roll != KEEL_ROLL_NONE || rec->rollback_reason != KEEL_OK) ? KEEL_ERR_ROLLED_BACK : KEEL_OK;
 }
 
 /* a replacement speaks for itself until it has caught up; one survivor speaks for all: the lowest rank that is there */
-static int recovery_speaks(const keel_recovery_t *rec)
+static int recovery_is_spokesman(const keel_recovery_t *rec)
 {
     if (rec->life != KEEL_LIFE_LIVE) {
         return 1;
@@ -31,12 +31,12 @@ static int recovery_speaks(const keel_recovery_t *rec)
     return 1;
 }
 
-void keel_recovery_say(keel_recovery_t *rec, const char *format, ...)
+void keel_recovery_info(keel_recovery_t *rec, const char *format, ...)
 {
     char text[256];
     va_list args;
 
-    if (!rec->lane->config->verbose || (!recovery_speaks(rec) && rec->message->level < KEEL_MSG_INFO)) {
+    if (!rec->lane->config->verbose || (!recovery_is_spokesman(rec) && rec->message->level < KEEL_MSG_INFO)) {
         return;
     }
     va_start(args, format);

@@ -1,16 +1,16 @@
 /* Where a rank stands: every event in every state. */
-#include "recovery/standing.h"
+#include "recovery/peer_state.h"
 
 #include "unit.h"
 
 static int is_replaying(keel_replay_state_t state)
 {
-    return keel_standing_is_replaying(&(keel_standing_t){.replay = state});
+    return keel_peer_state_is_replaying(&(keel_peer_state_t){.replay = state});
 }
 
 static int is_held(keel_replay_state_t state)
 {
-    return keel_standing_defers_puts(&(keel_standing_t){.replay = state});
+    return keel_peer_state_defers_puts(&(keel_peer_state_t){.replay = state});
 }
 
 static keel_replay_state_t replay_path(const keel_replay_event_t *events, unsigned count)
@@ -30,14 +30,15 @@ static keel_replay_state_t replay_path(const keel_replay_event_t *events, unsign
 START_TEST(a_replay_goes_its_way)
 {
     ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED), KEEL_REPLAY_PHASES);
-    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_SAYS_DONE), KEEL_REPLAY_DONE);
-    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_SAYS_DONE, KEEL_REPLAY_LIVE), KEEL_REPLAY_NONE);
-    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_SAYS_DONE, KEEL_REPLAY_SENT_REST), KEEL_REPLAY_REST);
-    ck_assert_int_eq(
-        PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_SAYS_DONE, KEEL_REPLAY_SENT_REST, KEEL_REPLAY_SAYS_TAKEN),
-        KEEL_REPLAY_TAKEN);
-    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_SAYS_DONE, KEEL_REPLAY_SENT_REST,
-                          KEEL_REPLAY_SAYS_TAKEN, KEEL_REPLAY_LIVE),
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_REPORTS_DONE), KEEL_REPLAY_DONE);
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_REPORTS_DONE, KEEL_REPLAY_LIVE), KEEL_REPLAY_NONE);
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_REPORTS_DONE, KEEL_REPLAY_SENDS_REST),
+                     KEEL_REPLAY_REST_SENT);
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_REPORTS_DONE, KEEL_REPLAY_SENDS_REST,
+                          KEEL_REPLAY_REPORTS_REST_DONE),
+                     KEEL_REPLAY_REST_DONE);
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED, KEEL_REPLAY_REPORTS_DONE, KEEL_REPLAY_SENDS_REST,
+                          KEEL_REPLAY_REPORTS_REST_DONE, KEEL_REPLAY_LIVE),
                      KEEL_REPLAY_NONE);
 }
 END_TEST
@@ -54,11 +55,11 @@ END_TEST
 
 START_TEST(done_ahead_of_the_decision_is_remembered)
 {
-    ck_assert_int_eq(PATH(KEEL_REPLAY_SAYS_DONE, KEEL_REPLAY_DECIDED_ORDERED), KEEL_REPLAY_DONE);
-    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_UNBEGUN, KEEL_REPLAY_SAYS_DONE, KEEL_REPLAY_DECIDED_ORDERED),
+    ck_assert_int_eq(PATH(KEEL_REPLAY_REPORTS_DONE, KEEL_REPLAY_DECIDED_ORDERED), KEEL_REPLAY_DONE);
+    ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_UNBEGUN, KEEL_REPLAY_REPORTS_DONE, KEEL_REPLAY_DECIDED_ORDERED),
                      KEEL_REPLAY_DONE);
-    ck_assert(!is_replaying(PATH(KEEL_REPLAY_SAYS_DONE)));
-    ck_assert(!is_held(PATH(KEEL_REPLAY_SAYS_DONE)));
+    ck_assert(!is_replaying(PATH(KEEL_REPLAY_REPORTS_DONE)));
+    ck_assert(!is_held(PATH(KEEL_REPLAY_REPORTS_DONE)));
 }
 END_TEST
 
@@ -90,11 +91,11 @@ START_TEST(only_a_decision_begins_a_replay_and_only_going_live_ends_one_that_was
                            (e == KEEL_REPLAY_DECIDED_PLAIN || e == KEEL_REPLAY_DECIDED_UNBEGUN)));
             }
             if (is_held(after) && !is_held(state)) {
-                ck_assert(e == KEEL_REPLAY_DECIDED_UNBEGUN || e == KEEL_REPLAY_SENT_REST ||
-                          e == KEEL_REPLAY_SAYS_TAKEN);
+                ck_assert(e == KEEL_REPLAY_DECIDED_UNBEGUN || e == KEEL_REPLAY_SENDS_REST ||
+                          e == KEEL_REPLAY_REPORTS_REST_DONE);
             }
             /* nobody goes live towards one that is still in its phases */
-            ck_assert(state != KEEL_REPLAY_PHASES || after == KEEL_REPLAY_PHASES || e < KEEL_REPLAY_SENT_REST);
+            ck_assert(state != KEEL_REPLAY_PHASES || after == KEEL_REPLAY_PHASES || e < KEEL_REPLAY_SENDS_REST);
             /* saying it twice says no more */
             ck_assert_int_eq(keel_replay_after(after, (keel_replay_event_t)e), after);
         }
@@ -108,7 +109,7 @@ START_TEST(a_rank_is_complete_again_when_it_says_so)
         const keel_complete_t state = (keel_complete_t)s;
 
         ck_assert_int_eq(keel_complete_after(state, KEEL_COMPLETE_DIED), KEEL_COMPLETE_NOT);
-        ck_assert_int_eq(keel_complete_after(state, KEEL_COMPLETE_SAYS), KEEL_COMPLETE_AGAIN);
+        ck_assert_int_eq(keel_complete_after(state, KEEL_COMPLETE_REPORTS), KEEL_COMPLETE_AGAIN);
     }
 }
 END_TEST

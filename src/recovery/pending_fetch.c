@@ -7,17 +7,17 @@
  * was found at that word, and what was in that: by whom it does not matter. That lies in the logs before anything that is awaited, for answers
  * come in order. So each that awaits hands over what is before that, and the rest when all of the others have.
  */
-#include "recovery/awaited.h"
+#include "recovery/pending_fetch.h"
 
 #include "check/plant.h"
 #include "check/reached.h"
 
-const found_told_t *keel_awaited_carried(const keel_recovery_t *rec, uint32_t r, uint32_t p)
+const found_value_t *keel_pending_fetch_piggybacked(const keel_recovery_t *rec, uint32_t r, uint32_t p)
 {
     const uint32_t serial = rec->reports[p]->about[r].serial;
 
     for (uint32_t x = 0; serial != 0 && x < rec->lane->size; x++) {
-        const found_told_t *carried = &rec->reports[x]->about[p].carried;
+        const found_value_t *carried = &rec->reports[x]->about[p].carried;
 
         if (x != r && x != p && carried->serial == serial) {
             return carried;
@@ -27,38 +27,39 @@ const found_told_t *keel_awaited_carried(const keel_recovery_t *rec, uint32_t r,
 }
 
 /* words of which rank @a p is to fetch values again */
-static uint64_t awaited_again(const keel_recovery_t *rec, uint32_t r, uint32_t p)
+static uint64_t pending_reissued(const keel_recovery_t *rec, uint32_t r, uint32_t p)
 {
-    const uint64_t asked = rec->reports[p]->about[r].asked;
+    const uint64_t fetches_pending = rec->reports[p]->about[r].fetches_pending;
 
-    return (asked == 0 || p == r || !report_is_back(rec->reports[p]) || keel_awaited_carried(rec, r, p) != NULL)
+    return (fetches_pending == 0 || p == r || !report_is_back(rec->reports[p]) ||
+            keel_pending_fetch_piggybacked(rec, r, p) != NULL)
                ? 0
-               : asked;
+               : fetches_pending;
 }
 
 /* of these, @a again, such at which @a x found a value, or is to have one that is known; or @a p did, in which something of x may be */
-static uint64_t awaited_behind(const keel_recovery_t *rec, uint32_t r, uint32_t p, uint64_t again, uint32_t x)
+static uint64_t pending_conflicts(const keel_recovery_t *rec, uint32_t r, uint32_t p, uint64_t again, uint32_t x)
 {
     const report_about_t *about = &rec->reports[x]->about[r];
 
     if (x == r || x == p || !report_is_back(rec->reports[x])) {
         return 0;
     }
-    return again & (about->found | (about->asked & ~awaited_again(rec, r, x)) |
-                    (rec->reports[p]->about[r].found & about->touched));
+    return again & (about->values_found | (about->fetches_pending & ~pending_reissued(rec, r, x)) |
+                    (rec->reports[p]->about[r].values_found & about->touched));
 }
 
-int keel_awaited_in_vain(const keel_recovery_t *rec, uint32_t r, uint32_t p, uint32_t lost)
+int keel_pending_fetch_is_undecidable(const keel_recovery_t *rec, uint32_t r, uint32_t p, uint32_t lost)
 {
-    const uint64_t again = awaited_again(rec, r, p);
+    const uint64_t again = pending_reissued(rec, r, p);
     const uint32_t serial = rec->reports[p]->about[r].serial;
 
     for (uint32_t x = 0; again != 0 && x < rec->lane->size; x++) {
         const report_about_t *about = &rec->reports[x]->about[r];
-        const uint64_t behind = awaited_behind(rec, r, p, again, x);
-        const int is_untold = (about->is_uncarried || serial == 0) && !KEEL_PLANT(uncarried_local);
+        const uint64_t behind = pending_conflicts(rec, r, p, again, x);
+        const int is_untold = (about->may_lack_found || serial == 0) && !KEEL_PLANT(uncarried_local);
 
-        if (behind != 0 && (lost > 1 || (is_untold && (behind & about->found) != 0))) {
+        if (behind != 0 && (lost > 1 || (is_untold && (behind & about->values_found) != 0))) {
             return 1;
         }
     }
@@ -66,29 +67,29 @@ int keel_awaited_in_vain(const keel_recovery_t *rec, uint32_t r, uint32_t p, uin
 }
 
 /* in a program that does not wait: some of what rank @a p fetches again has to find what others found */
-static int awaited_waits(const keel_recovery_t *rec, uint32_t r, uint32_t p)
+static int pending_must_wait(const keel_recovery_t *rec, uint32_t r, uint32_t p)
 {
-    const uint64_t again = awaited_again(rec, r, p);
+    const uint64_t again = pending_reissued(rec, r, p);
 
     for (uint32_t x = 0; again != 0 && x < rec->lane->size; x++) {
-        if (awaited_behind(rec, r, p, again, x) != 0) {
+        if (pending_conflicts(rec, r, p, again, x) != 0) {
             return !KEEL_PLANT(awaited_first);
         }
     }
     return 0;
 }
 
-void keel_awaited_decide(const keel_recovery_t *rec, decision_t *d, uint32_t r)
+void keel_pending_fetch_decide(const keel_recovery_t *rec, decision_t *d, uint32_t r)
 {
     for (uint32_t p = 0; p < rec->lane->size; p++) {
-        const found_told_t *carried = (p == r) ? NULL : keel_awaited_carried(rec, r, p);
+        const found_value_t *carried = (p == r) ? NULL : keel_pending_fetch_piggybacked(rec, r, p);
 
         if (carried != NULL && !KEEL_PLANT(carried_unused)) {
             d->ranks[p].carried = *carried;
         }
-        if (!keel_sync_is_ordered(&d->sync) && awaited_waits(rec, r, p)) {
+        if (!keel_sync_is_ordered(&d->sync) && pending_must_wait(rec, r, p)) {
             KEEL_REACHED(awaited_again);
-            d->ranks[p].awaits_of = r + 1;
+            d->ranks[p].hold_back_from = r + 1;
         }
     }
 }

@@ -3,8 +3,8 @@
  * to it, and what the two have sent each other for that. Independent of each other, each with its states; what moves them from one
  * to the next are the events below and nothing else.
  */
-#ifndef KEEL_RECOVERY_STANDING_H_
-#define KEEL_RECOVERY_STANDING_H_
+#ifndef KEEL_RECOVERY_PEER_STATE_H_
+#define KEEL_RECOVERY_PEER_STATE_H_
 
 #include "wire/digest.h"
 
@@ -20,12 +20,12 @@ typedef enum {
 /* A replacement that replays what others did to it, in an order of its own (sync/sync.h). */
 typedef enum {
     KEEL_REPLAY_NONE, /* it does not, or no more */
-    KEEL_REPLAY_EARLY, /* it says that it is done, and this process has not heard the decision yet by which it replayed */
+    KEEL_REPLAY_DONE_EARLY, /* it says that it is done, and this process has not heard the decision yet by which it replayed */
     KEEL_REPLAY_UNBEGUN, /* it waits, and nobody had begun when it was lost: puts to it wait until it is at the front */
     KEEL_REPLAY_PHASES,  /* it is sent what was done in each phase; nobody accesses its memory */
     KEEL_REPLAY_DONE, /* it has replayed what it was sent: all sections; or, with waits, it asks for the rest of the front phase */
-    KEEL_REPLAY_REST,  /* it was sent the rest: puts to it wait */
-    KEEL_REPLAY_TAKEN, /* and has replayed that */
+    KEEL_REPLAY_REST_SENT, /* it was sent the rest: puts to it wait */
+    KEEL_REPLAY_REST_DONE, /* and has replayed that */
     KEEL_REPLAY_LAST
 } keel_replay_state_t;
 
@@ -33,9 +33,9 @@ typedef enum {
     KEEL_REPLAY_DECIDED_ORDERED, /* a decision: it begins at an image, and replays */
     KEEL_REPLAY_DECIDED_UNBEGUN, /* waits, but nothing was done */
     KEEL_REPLAY_DECIDED_PLAIN,   /* it is handed over to, phase by phase */
-    KEEL_REPLAY_SAYS_DONE,
-    KEEL_REPLAY_SENT_REST,
-    KEEL_REPLAY_SAYS_TAKEN,
+    KEEL_REPLAY_REPORTS_DONE,
+    KEEL_REPLAY_SENDS_REST,
+    KEEL_REPLAY_REPORTS_REST_DONE,
     KEEL_REPLAY_LIVE,          /* accesses reach its memory again, */
     KEEL_REPLAY_LIVE_AT_FRONT, /* and it will not fall behind */
     KEEL_REPLAY_EVENT_LAST
@@ -53,54 +53,54 @@ typedef enum {
     KEEL_COMPLETE_DIED,
     KEEL_COMPLETE_DECIDED,     /* a replacement hears by a decision that it is complete, */
     KEEL_COMPLETE_DECIDED_NOT, /* or not */
-    KEEL_COMPLETE_SAYS,
+    KEEL_COMPLETE_REPORTS,
     KEEL_COMPLETE_EVENT_LAST
 } keel_complete_event_t;
 
 /* what the two have sent each other */
 enum keel_transfer {
-    KEEL_TRANSFER_REFILLED = 1,        /* its get log has this process's part again */
-    KEEL_TRANSFER_REPLAY_SENT = 2,     /* it was sent what its predecessor left in the get log here */
-    KEEL_TRANSFER_REPLAY_EXPECTED = 4, /* it will send what this process's predecessor left in its own */
-    KEEL_TRANSFER_AWAITS =
+    KEEL_TRANSFER_GETLOG_REFILLED = 1, /* its get log has this process's part again */
+    KEEL_TRANSFER_GETS_SENT = 2,       /* it was sent what its predecessor left in the get log here */
+    KEEL_TRANSFER_GETS_EXPECTED = 4,   /* it will send what this process's predecessor left in its own */
+    KEEL_TRANSFER_HOLD_BACK =
         8, /* what this process awaits of it, and all behind, it is handed when it has the rest of all, */
-    KEEL_TRANSFER_SO_FAR = 16,     /* and all before it has been handed over; */
-    KEEL_TRANSFER_OTHERS = 32,     /* it says that it has the rest */
-    KEEL_TRANSFER_SO_FAR_HERE = 64 /* the same of it towards this process */
+    KEEL_TRANSFER_PREFIX_SENT = 16,    /* and all before it has been handed over; */
+    KEEL_TRANSFER_OTHERS_SENT = 32,    /* it says that it has the rest */
+    KEEL_TRANSFER_PREFIX_RECEIVED = 64 /* the same of it towards this process */
 };
 
-typedef struct keel_standing {
+typedef struct keel_peer_state {
     keel_rank_state_t state;
     uint32_t position; /* when RECOVERING */
     keel_replay_state_t replay;
     keel_complete_t complete;
-    unsigned transfers;       /* keel_transfer */
-    uint32_t cut;             /* with waits: records of the front phase put to it when its recovery was decided */
-    uint32_t streamed;        /* records of the phase it was sent to be replayed */
-    uint32_t handed;          /* 1 + the position up to which it was handed everything, 0: nothing */
-    uint32_t handed_here;     /* the same of it towards this process, as it said when it went live */
-    int is_unhanded;          /* it died before that */
-    uint64_t given, received; /* put records handed to that incarnation, and by it */
+    unsigned transfers;           /* keel_transfer */
+    uint32_t records_at_decision; /* with waits: records of the front phase put to it when its recovery was decided */
+    uint32_t records_sent;        /* records of the phase it was sent to be replayed */
+    uint32_t handed_over_end;     /* 1 + the position up to which it was handed everything, 0: nothing */
+    uint32_t received_end;        /* the same of it towards this process, as it said when it went live */
+    int hand_over_lost;           /* it died before that */
+    uint64_t records_given, records_received; /* put records handed to that incarnation, and by it */
     keel_digest_t digest; /* what it has of this process's predecessor: what came without a gap over the served lane, */
     uint64_t done;        /* and phase << 32 | how many records in all */
-} keel_standing_t;
+} keel_peer_state_t;
 
 keel_replay_state_t keel_replay_after(keel_replay_state_t state, keel_replay_event_t event);
 keel_complete_t keel_complete_after(keel_complete_t state, keel_complete_event_t event);
 
 /* nobody accesses its memory but by what it replays */
-static inline int keel_standing_is_replaying(const keel_standing_t *standing)
+static inline int keel_peer_state_is_replaying(const keel_peer_state_t *peer_state)
 {
-    return standing->replay >= KEEL_REPLAY_PHASES;
+    return peer_state->replay >= KEEL_REPLAY_PHASES;
 }
 /* puts to it wait, as long as it cannot be handed over to */
-static inline int keel_standing_defers_puts(const keel_standing_t *standing)
+static inline int keel_peer_state_defers_puts(const keel_peer_state_t *peer_state)
 {
-    return standing->replay == KEEL_REPLAY_UNBEGUN || standing->replay >= KEEL_REPLAY_REST;
+    return peer_state->replay == KEEL_REPLAY_UNBEGUN || peer_state->replay >= KEEL_REPLAY_REST_SENT;
 }
-static inline int keel_standing_has(const keel_standing_t *standing, enum keel_transfer transfer)
+static inline int keel_peer_state_has(const keel_peer_state_t *peer_state, enum keel_transfer transfer)
 {
-    return (standing->transfers & transfer) != 0;
+    return (peer_state->transfers & transfer) != 0;
 }
 
 #endif

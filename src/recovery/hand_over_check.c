@@ -8,10 +8,10 @@
  * records of the phase: from the phase on that it was restored at. It does so before its arrival at the gsync that ends the front
  * phase, when all have handed over: nobody has left that, so the job can roll back. Behind a rollback nothing is held.
  */
-#include "recovery/handed_over.h"
-#include "recovery/ask.h"
+#include "recovery/hand_over_check.h"
+#include "recovery/rollback_request.h"
 #include "recovery/position.h"
-#include "recovery/say.h"
+#include "recovery/recovery_status.h"
 #include "recovery/recovery.h"
 
 #include "check/plant.h"
@@ -91,18 +91,18 @@ static int redone_compare(keel_recovery_t *rec)
         return 1;
     }
     for (uint32_t r = 0; is_same && r < rec->lane->size; r++) {
-        const keel_standing_t *standing = &rec->standings[r];
-        const keel_digest_t done = {.records = (standing->done != standing->digest.records) ? standing->done : 0};
+        const keel_peer_state_t *peer_state = &rec->peer_states[r];
+        const keel_digest_t done = {.records = (peer_state->done != peer_state->digest.records) ? peer_state->done : 0};
 
         if (r != rec->lane->rank) {
-            is_same = redone_are_same(rec, r, &standing->digest, 1) && redone_are_same(rec, r, &done, 0);
+            is_same = redone_are_same(rec, r, &peer_state->digest, 1) && redone_are_same(rec, r, &done, 0);
         }
     }
     return is_same;
 }
 
 /* who did the same would find the value in its record (peer/served) */
-keel_status_t keel_handed_over_refused(keel_recovery_t *rec, uint32_t rank)
+keel_status_t keel_hand_over_fetch_refused(keel_recovery_t *rec, uint32_t rank)
 {
     if (rec->life != KEEL_LIFE_AWAITING) {
         return KEEL_ERR_RANGE;
@@ -118,7 +118,7 @@ keel_status_t keel_handed_over_refused(keel_recovery_t *rec, uint32_t rank)
     return KEEL_ERR_ROLLED_BACK;
 }
 
-keel_status_t keel_handed_over_accept(keel_recovery_t *rec)
+keel_status_t keel_hand_over_check(keel_recovery_t *rec)
 {
     uint64_t records = 0;
 
@@ -126,14 +126,14 @@ keel_status_t keel_handed_over_accept(keel_recovery_t *rec)
         return KEEL_OK;
     }
     if (!redone_compare(rec)) {
-        return keel_recovery_ask(rec, KEEL_ERR_CORRUPT);
+        return keel_rollback_request(rec, KEEL_ERR_CORRUPT);
     }
-    keel_position_tell_complete(rec);
+    keel_position_announce_complete(rec);
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        records += rec->standings[r].received;
+        records += rec->peer_states[r].records_received;
     }
-    keel_recovery_say(rec, "caught up: %lu put records handed over by others, %lu gets answered from records", records,
-                      rec->replayed_gets);
-    keel_recovery_live(rec, KEEL_LIFE_HANDED_OVER);
+    keel_recovery_info(rec, "caught up: %lu put records handed over by others, %lu gets answered from records", records,
+                       rec->replayed_gets);
+    keel_recovery_life_event(rec, KEEL_LIFE_HANDED_OVER);
     return KEEL_OK;
 }

@@ -1,5 +1,5 @@
 /* What follows from each event in each state. */
-#include "recovery/stage.h"
+#include "recovery/own_state.h"
 
 /* What cannot happen leaves the state as it is. A rollback that begins keeps a replacement without memory one: it is given that by it. */
 static const keel_life_t life_after[KEEL_LIFE_LAST][KEEL_LIFE_EVENT_LAST] = {
@@ -15,15 +15,15 @@ static const keel_life_t life_after[KEEL_LIFE_LAST][KEEL_LIFE_EVENT_LAST] = {
 };
 
 static const keel_view_t view_after[KEEL_VIEW_LAST][KEEL_VIEW_EVENT_LAST] = {
-    [KEEL_VIEW_SETTLED] = {KEEL_VIEW_CHANGED, KEEL_VIEW_SETTLED, KEEL_VIEW_SETTLED},
-    [KEEL_VIEW_CHANGED] = {KEEL_VIEW_CHANGED, KEEL_VIEW_REPORTED, KEEL_VIEW_SETTLED},
-    [KEEL_VIEW_REPORTED] = {KEEL_VIEW_CHANGED, KEEL_VIEW_REPORTED, KEEL_VIEW_SETTLED},
+    [KEEL_VIEW_STABLE] = {KEEL_VIEW_CHANGED, KEEL_VIEW_STABLE, KEEL_VIEW_STABLE},
+    [KEEL_VIEW_CHANGED] = {KEEL_VIEW_CHANGED, KEEL_VIEW_REPORTED, KEEL_VIEW_STABLE},
+    [KEEL_VIEW_REPORTED] = {KEEL_VIEW_CHANGED, KEEL_VIEW_REPORTED, KEEL_VIEW_STABLE},
 };
 
 static const keel_leave_t leave_after[KEEL_LEAVE_LAST][KEEL_LEAVE_EVENT_LAST] = {
-    [KEEL_LEAVE_NOT] = {KEEL_LEAVE_EXITED, KEEL_LEAVE_TOLD},
-    [KEEL_LEAVE_EXITED] = {KEEL_LEAVE_EXITED, KEEL_LEAVE_TOLD},
-    [KEEL_LEAVE_TOLD] = {KEEL_LEAVE_TOLD, KEEL_LEAVE_TOLD},
+    [KEEL_LEAVE_NOT] = {KEEL_LEAVE_SUSPECTED, KEEL_LEAVE_CERTAIN},
+    [KEEL_LEAVE_SUSPECTED] = {KEEL_LEAVE_SUSPECTED, KEEL_LEAVE_CERTAIN},
+    [KEEL_LEAVE_CERTAIN] = {KEEL_LEAVE_CERTAIN, KEEL_LEAVE_CERTAIN},
 };
 
 keel_life_t keel_life_after(keel_life_t life, keel_life_event_t event)
