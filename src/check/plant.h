@@ -11,7 +11,7 @@
 
 /*
  * Entries: name, number of runs within which the simulator must notice, options of the runs,
- * description; 0 runs: drawn runs do not notice the defect (contrib/doc/planted.md). A --seed is
+ * description; 0 runs: drawn runs do not notice the defect (tests/records/planted.md). A --seed is
  * the first of the runs, shortly before the first noticing run: a change that moves the seed costs
  * time, not the test.
  */

@@ -1,4 +1,4 @@
-# Planted defects (contrib/doc/planted.md) that a single thread, and so the simulator, does not meet: processes on a library of their own.
+# Planted defects (tests/records/planted.md) that a single thread, and so the simulator, does not meet: processes on a library of their own.
 if(KEEL_SANITIZE)
   return()
 endif()
