@@ -160,8 +160,16 @@ lint_files() {
     done
     # what comments cite is here
     while IFS=: read -r file lines; do
-        grep -qxF "## $lines" contrib/doc/protocol.md || complain "$file cites a section '$lines', which protocol.md has not"
+        grep -qF "[$lines](protocol/" contrib/doc/protocol.md || complain "$file cites a page '$lines', which protocol.md does not list"
     done < <(sources '*.c' '*.h' | xargs grep -oE 'protocol\.md, [A-Z][A-Za-z ]+' | sed 's/protocol\.md, //')
+    while IFS=: read -r file lines; do
+        [ -f "contrib/doc/$lines" ] || complain "$file cites $lines, which is not in contrib/doc"
+    done < <(sources '*.c' '*.h' | xargs grep -oE 'protocol/[a-z_]+\.md')
+    for file in include/keel/*.h; do
+        while read -r lines; do
+            grep -qxF "## $lines" contrib/doc/reexecution.md || complain "$file cites a section '$lines', which reexecution.md has not"
+        done < <(tr '\n' ' ' < "$file" | sed 's/ \*  */ /g;s/  */ /g' | grep -oE 'reexecution\.md, "[^"]*"' | sed 's/.*, "//;s/"$//')
+    done
     file=$(sources '*.c' '*.h' | xargs grep -lE '[(\[]design [0-9]')
     [ -z "$file" ] || complain "cites a document that is not here: $file"
 }
@@ -192,12 +200,12 @@ lint_glossary() {
         esac
     done
     [ $count -ge 40 ] || complain "contrib/doc/glossary.md: only $count names were found"
-    for page in contrib/doc/*.md; do
+    for page in contrib/doc/*.md contrib/doc/protocol/*.md tests/records/*.md; do
         [ -z "$(awk 'length > 120 && !/^(\||    )/' "$page")" ] || complain "$page: lines over 120 columns"
         for link in $(grep -oE '\]\([^)# ]+\)' "$page" | tr -d ']()'); do
             case $link in
             http*) ;;
-            *) [ -e "contrib/doc/$link" ] || complain "$page: no $link" ;;
+            *) [ -e "${page%/*}/$link" ] || complain "$page: no $link" ;;
             esac
         done
     done
