@@ -144,9 +144,9 @@ KEEL_API keel_status_t keel_unlock_all(keel_context_h ctx);
 enum keel_gsync_flags {
     /**
      * A checkpoint may be taken here: all state is in windows and protected regions. The state
-     * must lead to the call that comes next, since a restored rank continues from the state and
-     * does not repeat the calls between this gsync and the end of the loop body
-     * (contrib/doc/reexecution.md, "Where a restored process goes on"). The same on every rank.
+     * must lead to the next call: a restored rank continues from the state and does not repeat
+     * calls between this gsync and the end of the loop body. The same on every rank. Rules:
+     * contrib/doc/reexecution.md, "Where a restored process goes on".
      */
     KEEL_GSYNC_SAFE = KEEL_BIT(0)
 };

@@ -26,9 +26,9 @@ typedef enum { KEEL_LOCK_SHARED = 1, KEEL_LOCK_EXCLUSIVE, KEEL_LOCK_HOW_LAST } k
  * that no lock is held.
  * Cost: before the first exclusive request in the job, a shared lock is a store to own memory.
  * The first exclusive request asks each process to release its shared locks of all windows and
- * ranks, or to make them visible to others, in its communicating calls: one lock at a time, with
- * a message each where memory is not mapped. From then on a lock is a message, or an atomic
- * instruction or two on mapped memory.
+ * ranks, or to make them visible to others. A process does so in its communicating calls, one
+ * lock at a time, with a message each where memory is not mapped. From then on a lock is a
+ * message, or an atomic instruction or two on mapped memory.
  *
  * Death: shared locks alone do not matter; the accesses under them decide. The order of exclusive
  * locks is not logged: from the first exclusive request on every death is a rollback, which
