@@ -125,8 +125,8 @@ KEEL_API keel_status_t keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t
                                    uint64_t operand, uint64_t compare, void *result);
 
 /**
- * Tests a request: KEEL_INPROGRESS until the access is complete. Makes the progress of
- * keel_progress().
+ * Tests a request: KEEL_INPROGRESS until the access is complete. Notices deaths, but leaves the
+ * progress of communication to keel_progress().
  *
  * Death: in programs that wait, the result for a get of the same phase, outside callbacks, is
  * logged at another rank, and a replacement gets the same results. All other results are not
