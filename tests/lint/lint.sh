@@ -158,9 +158,9 @@ lint_files() {
     for file in $(sources '*.c' '*.h' | sed 's|.*/||' | sort | uniq -d); do
         complain "file name used twice: $file"
     done
-    # what comments cite is here
+    # what comments cite is here; a citation may end at the end of its line
     while IFS=: read -r file lines; do
-        grep -qF "[$lines](protocol/" contrib/doc/protocol.md || complain "$file cites a page '$lines', which protocol.md does not list"
+        grep -qE "\\[$lines( [^]]*)?\\]\\(protocol/" contrib/doc/protocol.md || complain "$file cites a page '$lines', which protocol.md does not list"
     done < <(sources '*.c' '*.h' | xargs grep -oE 'protocol\.md, [A-Z][A-Za-z ]+' | sed 's/protocol\.md, //')
     while IFS=: read -r file lines; do
         [ -f "contrib/doc/$lines" ] || complain "$file cites $lines, which is not in contrib/doc"
