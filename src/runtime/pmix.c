@@ -226,7 +226,7 @@ static void keel_pmix_close(keel_runtime_t *base)
     }
     keel_fabric_close(runtime->fabric);
     keel_pmix_addresses_release(runtime);
-    keel_pmix_queue_release(&runtime->queue);
+    keel_event_queue_release(&runtime->queue);
     keel_pmix_spares_release(runtime);
     keel_free(runtime->processes);
     keel_pmix_release_nodes(runtime);
@@ -278,12 +278,12 @@ static keel_status_t keel_pmix_join_job(keel_runtime_pmix_t *runtime, uint32_t s
         status = keel_pmix_spawned_take(runtime);
     }
     if (status == KEEL_OK) {
-        status = keel_pmix_queue_init(&runtime->queue, base->size);
+        status = keel_event_queue_init(&runtime->queue, base->size);
     }
     if (status == KEEL_OK) {
         status = keel_pmix_hear_events(runtime);
         if (status != KEEL_OK) {
-            keel_pmix_queue_release(&runtime->queue);
+            keel_event_queue_release(&runtime->queue);
         }
     }
     return status;
@@ -383,7 +383,7 @@ static int keel_pmix_poll(keel_runtime_t *base, keel_event_t *event_p)
         base->hints = keel_fabric_poll(runtime->fabric);
     }
     keel_pmix_spares_step(runtime);
-    if (!keel_pmix_queue_pop(&runtime->queue, event_p)) {
+    if (!keel_event_queue_pop(&runtime->queue, event_p)) {
         return 0;
     }
     keel_pmix_spares_note(runtime, event_p);
@@ -407,7 +407,7 @@ static void keel_pmix_mark(keel_runtime_t *base, keel_mark_t mark, uint32_t numb
 
 static void keel_pmix_notify(keel_runtime_t *base, uint8_t *news)
 {
-    keel_pmix_queue_notify(&((keel_runtime_pmix_t *)base)->queue, news);
+    keel_event_queue_notify(&((keel_runtime_pmix_t *)base)->queue, news);
 }
 
 static void keel_pmix_watch(keel_runtime_t *base, const struct keel_message *message)

@@ -49,5 +49,5 @@ keel_status_t keel_pmix_be_alone(keel_runtime_pmix_t *runtime)
     if (runtime->base.node == NULL || keel_pmix_spares_init(runtime, 0) != KEEL_OK) {
         return KEEL_ERR_NO_MEMORY;
     }
-    return keel_pmix_queue_init(&runtime->queue, 1);
+    return keel_event_queue_init(&runtime->queue, 1);
 }

@@ -95,7 +95,7 @@ static keel_status_t keel_pmix_take_event(keel_runtime_pmix_t *runtime, pmix_sta
             (event.type != KEEL_EVENT_DEATH || event.incarnation != runtime->base.incarnation)) {
             return KEEL_OK; /* a rank knows its own joins and exits, but not its death */
         }
-        return keel_pmix_queue_push(&runtime->queue, &event);
+        return keel_event_queue_push(&runtime->queue, &event);
     }
     affected = keel_pmix_affected(source, info, count);
     if (runtime->is_keelrun || affected == NULL || !PMIX_CHECK_NSPACE(affected->nspace, runtime->job.nspace) ||
@@ -104,9 +104,9 @@ static keel_status_t keel_pmix_take_event(keel_runtime_pmix_t *runtime, pmix_sta
     }
     keel_pmix_spare_died(runtime, affected->rank);
     if (keel_pmix_held(runtime, affected->rank, &event.rank, &event.incarnation) && runtime->spares.count > 0) {
-        return keel_pmix_queue_push(&runtime->queue, &event);
+        return keel_event_queue_push(&runtime->queue, &event);
     }
-    return keel_pmix_queue_push_current_death(&runtime->queue, affected->rank);
+    return keel_event_queue_push_current_death(&runtime->queue, affected->rank);
 }
 
 static void keel_pmix_on_event(size_t handler, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],

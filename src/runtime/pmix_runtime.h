@@ -5,11 +5,11 @@
 #include <runtime.h>
 
 #include <pmix.h>
-#include <stdatomic.h> /* pmix_queue.h */
+#include <stdatomic.h> /* event_queue.h */
 
 #include "fabric.h"
 #include "pmix_output.h"
-#include "pmix_queue.h"
+#include "event_queue.h"
 #include "pmix_spare.h"
 #include "process.h"
 #include "starved.h"
@@ -37,7 +37,7 @@ struct keel_runtime_pmix {
     keel_reprieve_t accused;   /* the last accusation by this process */
     keel_pmix_output_t output;
     size_t handler;
-    keel_pmix_queue_t queue;
+    keel_event_queue_t queue;
     keel_fabric_t *fabric; /* NULL: not watched */
     unsigned polls;
     keel_pmix_address_t *addresses; /* by rank; first life only */

@@ -46,7 +46,7 @@ static void look_for_end(keel_runtime_pmix_t *runtime, const keel_suspicion_t *s
 
     if (suspicion->incarnation == KEEL_INCARNATION_ANY && suspicion->live == 1 && keel_pmix_spawned_is_alone()) {
         /* examined again if there is no memory */
-        (void)keel_pmix_queue_push(&runtime->queue, &event);
+        (void)keel_event_queue_push(&runtime->queue, &event);
     }
 }
 

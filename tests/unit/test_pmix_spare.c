@@ -276,19 +276,19 @@ START_TEST(spawned_process_that_meets_nobody_finds_that_the_job_is_over)
     keel_event_t event;
 
     spare_open(1);
-    ck_assert_int_eq(keel_pmix_queue_init(&runtime.queue, SPARE_RANKS), KEEL_OK);
+    ck_assert_int_eq(keel_event_queue_init(&runtime.queue, SPARE_RANKS), KEEL_OK);
     spawned_tell(&process, 0);
     ck_assert_int_eq(keel_pmix_suspect(&runtime.base, &suspicion), KEEL_OK);
     spare_stop(child);
     suspicion.live = 2; /* whom it has met goes on */
     ck_assert_int_eq(keel_pmix_suspect(&runtime.base, &suspicion), KEEL_OK);
-    ck_assert_int_eq(keel_pmix_queue_pop(&runtime.queue, &event), 0);
+    ck_assert_int_eq(keel_event_queue_pop(&runtime.queue, &event), 0);
     suspicion.live = 1;
     ck_assert_int_eq(keel_pmix_suspect(&runtime.base, &suspicion), KEEL_OK);
-    ck_assert_int_eq(keel_pmix_queue_pop(&runtime.queue, &event), 1);
+    ck_assert_int_eq(keel_event_queue_pop(&runtime.queue, &event), 1);
     ck_assert_int_eq(event.type, KEEL_EVENT_EXIT);
     ck_assert_uint_eq(event.rank, 3);
-    keel_pmix_queue_release(&runtime.queue);
+    keel_event_queue_release(&runtime.queue);
     keel_pmix_spares_release(&runtime);
 }
 END_TEST

@@ -1,11 +1,11 @@
 /* Events in the order of runtime.h, each once. */
-#include "pmix_queue.h"
+#include "event_queue.h"
 
 #include <base/memory.h>
 
 #include <string.h>
 
-keel_status_t keel_pmix_queue_init(keel_pmix_queue_t *queue, uint32_t size)
+keel_status_t keel_event_queue_init(keel_event_queue_t *queue, uint32_t size)
 {
     memset(queue, 0, sizeof *queue);
     queue->progress = keel_alloc(size * sizeof *queue->progress, "runtime events");
@@ -21,10 +21,10 @@ keel_status_t keel_pmix_queue_init(keel_pmix_queue_t *queue, uint32_t size)
     return KEEL_OK;
 }
 
-void keel_pmix_queue_release(keel_pmix_queue_t *queue)
+void keel_event_queue_release(keel_event_queue_t *queue)
 {
     while (queue->first != NULL) {
-        keel_pmix_entry_t *entry = queue->first;
+        keel_event_entry_t *entry = queue->first;
 
         queue->first = entry->next;
         keel_free(entry);
@@ -34,9 +34,9 @@ void keel_pmix_queue_release(keel_pmix_queue_t *queue)
     pthread_mutex_destroy(&queue->lock);
 }
 
-static keel_status_t keel_pmix_queue_append(keel_pmix_queue_t *queue, const keel_event_t *event)
+static keel_status_t keel_event_queue_append(keel_event_queue_t *queue, const keel_event_t *event)
 {
-    keel_pmix_entry_t *entry = keel_alloc(sizeof *entry + event->address_len, "runtime event");
+    keel_event_entry_t *entry = keel_alloc(sizeof *entry + event->address_len, "runtime event");
 
     if (entry == NULL) {
         return KEEL_ERR_NO_MEMORY;
@@ -55,7 +55,7 @@ static keel_status_t keel_pmix_queue_append(keel_pmix_queue_t *queue, const keel
     return KEEL_OK;
 }
 
-static keel_status_t keel_pmix_queue_append_death(keel_pmix_queue_t *queue, uint32_t rank, uint32_t incarnation)
+static keel_status_t keel_event_queue_append_death(keel_event_queue_t *queue, uint32_t rank, uint32_t incarnation)
 {
     keel_event_t death = {.type = KEEL_EVENT_DEATH, .rank = rank, .incarnation = incarnation};
 
@@ -63,37 +63,37 @@ static keel_status_t keel_pmix_queue_append_death(keel_pmix_queue_t *queue, uint
         return KEEL_OK;
     }
     queue->progress[rank].deaths = incarnation + 1;
-    return keel_pmix_queue_append(queue, &death);
+    return keel_event_queue_append(queue, &death);
 }
 
-static keel_status_t keel_pmix_queue_append_join(keel_pmix_queue_t *queue, const keel_event_t *event)
+static keel_status_t keel_event_queue_append_join(keel_event_queue_t *queue, const keel_event_t *event)
 {
-    keel_pmix_progress_t *progress = &queue->progress[event->rank];
+    keel_event_progress_t *progress = &queue->progress[event->rank];
     keel_status_t status = KEEL_OK;
 
     if (event->incarnation < progress->joins || event->incarnation < progress->deaths) {
         return KEEL_OK;
     }
-    status = keel_pmix_queue_append_death(queue, event->rank, event->incarnation - 1);
+    status = keel_event_queue_append_death(queue, event->rank, event->incarnation - 1);
     if (status == KEEL_OK) {
         progress->joins = event->incarnation + 1;
-        status = keel_pmix_queue_append(queue, event);
+        status = keel_event_queue_append(queue, event);
     }
     return status;
 }
 
-static keel_status_t keel_pmix_queue_append_exit(keel_pmix_queue_t *queue, const keel_event_t *event)
+static keel_status_t keel_event_queue_append_exit(keel_event_queue_t *queue, const keel_event_t *event)
 {
-    keel_pmix_progress_t *progress = &queue->progress[event->rank];
+    keel_event_progress_t *progress = &queue->progress[event->rank];
 
     if (progress->has_left || event->incarnation < progress->deaths) {
         return KEEL_OK;
     }
     progress->has_left = 1;
-    return keel_pmix_queue_append(queue, event);
+    return keel_event_queue_append(queue, event);
 }
 
-keel_status_t keel_pmix_queue_push(keel_pmix_queue_t *queue, const keel_event_t *event)
+keel_status_t keel_event_queue_push(keel_event_queue_t *queue, const keel_event_t *event)
 {
     keel_status_t status;
 
@@ -103,20 +103,20 @@ keel_status_t keel_pmix_queue_push(keel_pmix_queue_t *queue, const keel_event_t 
     pthread_mutex_lock(&queue->lock);
     switch (event->type) {
     case KEEL_EVENT_DEATH:
-        status = keel_pmix_queue_append_death(queue, event->rank, event->incarnation);
+        status = keel_event_queue_append_death(queue, event->rank, event->incarnation);
         break;
     case KEEL_EVENT_JOIN:
-        status = keel_pmix_queue_append_join(queue, event);
+        status = keel_event_queue_append_join(queue, event);
         break;
     default:
-        status = keel_pmix_queue_append_exit(queue, event);
+        status = keel_event_queue_append_exit(queue, event);
         break;
     }
     pthread_mutex_unlock(&queue->lock);
     return status;
 }
 
-keel_status_t keel_pmix_queue_push_current_death(keel_pmix_queue_t *queue, uint32_t rank)
+keel_status_t keel_event_queue_push_current_death(keel_event_queue_t *queue, uint32_t rank)
 {
     keel_status_t status = KEEL_OK;
 
@@ -125,13 +125,13 @@ keel_status_t keel_pmix_queue_push_current_death(keel_pmix_queue_t *queue, uint3
     }
     pthread_mutex_lock(&queue->lock);
     if (queue->progress[rank].deaths < queue->progress[rank].joins) {
-        status = keel_pmix_queue_append_death(queue, rank, queue->progress[rank].joins - 1);
+        status = keel_event_queue_append_death(queue, rank, queue->progress[rank].joins - 1);
     }
     pthread_mutex_unlock(&queue->lock);
     return status;
 }
 
-void keel_pmix_queue_notify(keel_pmix_queue_t *queue, uint8_t *news)
+void keel_event_queue_notify(keel_event_queue_t *queue, uint8_t *news)
 {
     pthread_mutex_lock(&queue->lock);
     queue->news = news;
@@ -141,9 +141,9 @@ void keel_pmix_queue_notify(keel_pmix_queue_t *queue, uint8_t *news)
     pthread_mutex_unlock(&queue->lock);
 }
 
-int keel_pmix_queue_pop_slow(keel_pmix_queue_t *queue, keel_event_t *event_p)
+int keel_event_queue_pop_slow(keel_event_queue_t *queue, keel_event_t *event_p)
 {
-    keel_pmix_entry_t *entry;
+    keel_event_entry_t *entry;
 
     pthread_mutex_lock(&queue->lock);
     keel_free(queue->given);

@@ -1,5 +1,5 @@
 /* Events reach Keel once and in order, whatever order and repetition they come in. */
-#include <runtime/pmix_queue.h>
+#include <runtime/event_queue.h>
 
 #include <string.h>
 
@@ -7,11 +7,11 @@
 
 #define QUEUE_RANKS 4
 
-static keel_pmix_queue_t queue;
+static keel_event_queue_t queue;
 
 static void queue_open(void)
 {
-    ck_assert_int_eq(keel_pmix_queue_init(&queue, QUEUE_RANKS), KEEL_OK);
+    ck_assert_int_eq(keel_event_queue_init(&queue, QUEUE_RANKS), KEEL_OK);
 }
 
 static void queue_push(keel_event_type_t type, uint32_t rank, uint32_t incarnation)
@@ -23,7 +23,7 @@ static void queue_push(keel_event_type_t type, uint32_t rank, uint32_t incarnati
         event.address = address;
         event.address_len = sizeof address;
     }
-    ck_assert_int_eq(keel_pmix_queue_push(&queue, &event), KEEL_OK);
+    ck_assert_int_eq(keel_event_queue_push(&queue, &event), KEEL_OK);
 }
 
 static void queue_expect(keel_event_type_t type, uint32_t rank, uint32_t incarnation)
@@ -31,7 +31,7 @@ static void queue_expect(keel_event_type_t type, uint32_t rank, uint32_t incarna
     uint32_t address[2] = {rank, incarnation};
     keel_event_t event;
 
-    ck_assert_int_eq(keel_pmix_queue_pop(&queue, &event), 1);
+    ck_assert_int_eq(keel_event_queue_pop(&queue, &event), 1);
     ck_assert_int_eq(event.type, type);
     ck_assert_uint_eq(event.rank, rank);
     ck_assert_uint_eq(event.incarnation, incarnation);
@@ -45,7 +45,7 @@ static void queue_expect_nothing(void)
 {
     keel_event_t event;
 
-    ck_assert_int_eq(keel_pmix_queue_pop(&queue, &event), 0);
+    ck_assert_int_eq(keel_event_queue_pop(&queue, &event), 0);
 }
 
 START_TEST(events_come_once)
@@ -62,7 +62,7 @@ START_TEST(events_come_once)
     queue_expect(KEEL_EVENT_JOIN, 1, 1);
     queue_expect(KEEL_EVENT_EXIT, 1, 1);
     queue_expect_nothing();
-    keel_pmix_queue_release(&queue);
+    keel_event_queue_release(&queue);
 }
 END_TEST
 
@@ -77,7 +77,7 @@ START_TEST(join_is_never_before_the_death_it_replaces)
     queue_expect(KEEL_EVENT_DEATH, 3, 6);
     queue_expect(KEEL_EVENT_JOIN, 3, 7);
     queue_expect_nothing();
-    keel_pmix_queue_release(&queue);
+    keel_event_queue_release(&queue);
 }
 END_TEST
 
@@ -89,23 +89,23 @@ START_TEST(nothing_of_the_dead_comes_after_their_death)
     queue_push(KEEL_EVENT_EXIT, 0, 1);
     queue_expect(KEEL_EVENT_DEATH, 0, 1);
     queue_expect_nothing();
-    keel_pmix_queue_release(&queue);
+    keel_event_queue_release(&queue);
 }
 END_TEST
 
 START_TEST(death_without_incarnation_is_that_of_the_one_there)
 {
     queue_open();
-    ck_assert_int_eq(keel_pmix_queue_push_current_death(&queue, 1), KEEL_OK);
-    ck_assert_int_eq(keel_pmix_queue_push_current_death(&queue, 1), KEEL_OK); /* told by several */
+    ck_assert_int_eq(keel_event_queue_push_current_death(&queue, 1), KEEL_OK);
+    ck_assert_int_eq(keel_event_queue_push_current_death(&queue, 1), KEEL_OK); /* told by several */
     queue_push(KEEL_EVENT_JOIN, 1, 1);
-    ck_assert_int_eq(keel_pmix_queue_push_current_death(&queue, 1), KEEL_OK);
-    ck_assert_int_eq(keel_pmix_queue_push_current_death(&queue, QUEUE_RANKS), KEEL_OK); /* no such rank */
+    ck_assert_int_eq(keel_event_queue_push_current_death(&queue, 1), KEEL_OK);
+    ck_assert_int_eq(keel_event_queue_push_current_death(&queue, QUEUE_RANKS), KEEL_OK); /* no such rank */
     queue_expect(KEEL_EVENT_DEATH, 1, 0);
     queue_expect(KEEL_EVENT_JOIN, 1, 1);
     queue_expect(KEEL_EVENT_DEATH, 1, 1);
     queue_expect_nothing();
-    keel_pmix_queue_release(&queue);
+    keel_event_queue_release(&queue);
 }
 END_TEST
 
@@ -117,10 +117,10 @@ START_TEST(address_stays_until_the_next_poll)
     queue_open();
     queue_push(KEEL_EVENT_JOIN, 2, 1);
     queue_expect(KEEL_EVENT_DEATH, 2, 0);
-    ck_assert_int_eq(keel_pmix_queue_pop(&queue, &event), 1);
+    ck_assert_int_eq(keel_event_queue_pop(&queue, &event), 1);
     queue_push(KEEL_EVENT_JOIN, 3, 1); /* pushing does not touch it */
     ck_assert_mem_eq(event.address, address, sizeof address);
-    keel_pmix_queue_release(&queue); /* what was not polled is freed: the sanitizer would tell */
+    keel_event_queue_release(&queue); /* what was not polled is freed: the sanitizer would tell */
 }
 END_TEST
 
@@ -130,7 +130,7 @@ START_TEST(every_event_is_news)
 
     queue_open();
     queue_push(KEEL_EVENT_DEATH, 1, 0);
-    keel_pmix_queue_notify(&queue, &news);
+    keel_event_queue_notify(&queue, &news);
     ck_assert_uint_eq(news, 1); /* it was there before */
     queue_expect(KEEL_EVENT_DEATH, 1, 0);
     news = 0;
@@ -138,7 +138,7 @@ START_TEST(every_event_is_news)
     ck_assert_uint_eq(news, 0); /* known already: there is nothing to poll for */
     queue_push(KEEL_EVENT_JOIN, 1, 1);
     ck_assert_uint_eq(news, 1);
-    keel_pmix_queue_release(&queue);
+    keel_event_queue_release(&queue);
 }
 END_TEST
 
@@ -152,5 +152,5 @@ int main(void)
                                   every_event_is_news,
                                   NULL};
 
-    return unit_run("pmix_queue", tests);
+    return unit_run("event_queue", tests);
 }
