@@ -163,6 +163,8 @@ typedef struct keel_runtime_ops {
     void (*mark)(keel_runtime_t *runtime, keel_mark_t mark, uint32_t number);
     /* Ends this process as SIGKILL would. NULL: unsupported. */
     void (*die)(keel_runtime_t *runtime);
+    /* Receives each message of the context, with the runtime as arg. NULL: messages go to standard error. */
+    void (*say)(void *runtime, keel_message_level_t level, const char *line);
 } keel_runtime_ops_t;
 
 struct keel_runtime {
@@ -191,12 +193,14 @@ struct keel_runtime {
  * (job/init.h) any.
  */
 typedef struct keel_drivers {
-    const struct keel_transport_ops *transport;
+    const struct keel_transport_ops *transport; /* NULL: the transport that KEEL_TRANSPORT names */
     const keel_runtime_ops_t *runtime;
-    void *arg; /* driver_arg of both */
-    /* writes a message; NULL: to standard error */
+    void *runtime_arg;   /* driver_arg of runtime->open() */
+    void *transport_arg; /* driver_arg of the transport */
+    /* Receives each message. NULL: messages go to standard error. */
     void (*say)(void *arg, keel_message_level_t level, const char *line);
-    keel_counters_t counters; /* initial values of the counters */
+    void *say_arg;
+    keel_counters_t counters; /* initial values */
 } keel_drivers_t;
 
 #endif

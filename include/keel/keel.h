@@ -56,7 +56,8 @@ extern "C" {
 enum keel_params_field {
     KEEL_PARAM_FIELD_FLAGS = KEEL_BIT(0),
     KEEL_PARAM_FIELD_ENV = KEEL_BIT(1),
-    KEEL_PARAM_FIELD_SIGNAL = KEEL_BIT(2)
+    KEEL_PARAM_FIELD_SIGNAL = KEEL_BIT(2),
+    KEEL_PARAM_FIELD_PROGRESS = KEEL_BIT(3)
 };
 
 /** Promises of the program. Rules: contrib/doc/reexecution.md, "Deterministic programs". */
@@ -89,6 +90,11 @@ typedef struct keel_params {
     /** For runtimes that hold all threads of a process: a signal for Keel's own thread to leave
      *  unblocked. */
     int signal;
+    /** Progresses the caller's own communication. Every wait inside Keel calls progress again and
+     *  again, from the waiting thread, and polls instead of sleeping. progress must not call Keel,
+     *  block, or leave by longjmp(). NULL: none. */
+    void (*progress)(void *arg);
+    void *progress_arg; /**< argument of progress */
 } keel_params_t;
 
 /**

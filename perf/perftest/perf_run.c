@@ -71,7 +71,10 @@ static size_t results_at(const perf_run_t *run)
 
 static keel_status_t context_open(perf_run_t *run)
 {
-    const keel_drivers_t drivers = {.transport = keel_transport_table(0), .runtime = &perf_pair_ops, .arg = run->pair};
+    const keel_drivers_t drivers = {.transport = keel_transport_table(0),
+                                    .runtime = &perf_pair_ops,
+                                    .runtime_arg = run->pair,
+                                    .transport_arg = run->pair};
     char protect[32], lane[32];
     const char *env[4] = {NULL};
     unsigned count = 0;

@@ -14,6 +14,11 @@ void keel_auth_draw(uint8_t secret[KEEL_AUTH_SECRET])
     randombytes_buf(secret, KEEL_AUTH_SECRET);
 }
 
+void keel_auth_condense(const void *bytes, size_t length, uint8_t secret[KEEL_AUTH_SECRET])
+{
+    (void)crypto_generichash(secret, KEEL_AUTH_SECRET, bytes, length, NULL, 0);
+}
+
 void keel_auth_set(keel_auth_t *auth, const uint8_t secret[KEEL_AUTH_SECRET])
 {
     memcpy(auth->secret, secret, KEEL_AUTH_SECRET);

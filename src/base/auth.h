@@ -33,6 +33,8 @@ typedef struct keel_auth_key {
 
 /* draws a secret from the kernel's random source */
 void keel_auth_draw(uint8_t secret[KEEL_AUTH_SECRET]);
+/* a secret of any length as Keel's own: its BLAKE2b */
+void keel_auth_condense(const void *bytes, size_t length, uint8_t secret[KEEL_AUTH_SECRET]);
 void keel_auth_set(keel_auth_t *auth, const uint8_t secret[KEEL_AUTH_SECRET]);
 void keel_auth_set_off(keel_auth_t *auth);
 static inline int keel_auth_state(const keel_auth_t *auth)

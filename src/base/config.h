@@ -86,6 +86,9 @@ typedef struct keel_config {
     int level; /* KEEL_LOG_LEVEL=error|warn|info|debug -> keel_message_level_t */
     /* keel_params_t: signal that the service thread does not block; 0: none */
     int signal;
+    /* keel_params_t: callback of each wait; NULL: none */
+    void (*progress)(void *arg);
+    void *progress_arg;
     char *rehearse;              /* KEEL_REHEARSE: directory, or NULL */
     char *tls_served;            /* KEEL_TLS_SERVED: UCX_TLS of the UCP context */
     keel_transports_t transport; /* KEEL_TRANSPORT=auto|ucp|verbs */

@@ -54,6 +54,16 @@ static void keel_message_write(const char *line, size_t length)
     }
 }
 
+void keel_message_to_stderr(const char *line)
+{
+    char copy[KEEL_MESSAGE_MAX];
+    const size_t length = strnlen(line, sizeof(copy) - 1);
+
+    memcpy(copy, line, length);
+    copy[length] = '\n';
+    keel_message_write(copy, length + 1);
+}
+
 void keel_message_print(const keel_message_t *message, keel_message_level_t level, const char *format, ...)
 {
     const int saved_errno = errno;
@@ -68,8 +78,8 @@ void keel_message_print(const keel_message_t *message, keel_message_level_t leve
     if (message->sink != NULL) {
         message->sink(message->arg, level, line);
     } else {
-        line[length] = '\n';
-        keel_message_write(line, length + 1);
+        line[length] = '\0';
+        keel_message_to_stderr(line);
     }
     errno = saved_errno;
 }

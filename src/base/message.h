@@ -21,6 +21,9 @@ typedef struct keel_message {
 void keel_message_print(const keel_message_t *message, keel_message_level_t level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Writes a line and its end to standard error by one write(). */
+void keel_message_to_stderr(const char *line);
+
 #define keel_message(_m, _level, ...)                        \
     do {                                                     \
         if ((_level) <= (_m)->level) {                       \

@@ -13,7 +13,7 @@ keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drive
     return (keel_lane_params_t){.message = &ctx->message,
                                 .config = &ctx->config,
                                 .ops = drivers->transport,
-                                .driver_arg = drivers->arg,
+                                .driver_arg = drivers->transport_arg,
                                 .runtime = ctx->runtime,
                                 .on_served_get = keel_get_log_serve,
                                 .on_served_got = keel_get_log_served,

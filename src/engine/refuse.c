@@ -30,7 +30,8 @@ static keel_status_t params_check_env(const char *const *env)
 
 keel_status_t keel_params_check(const keel_params_t *params)
 {
-    const uint64_t fields = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_SIGNAL;
+    const uint64_t fields =
+        KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_SIGNAL | KEEL_PARAM_FIELD_PROGRESS;
     const uint64_t flags = KEEL_PARAM_FLAG_NONDETERMINISTIC | KEEL_PARAM_FLAG_CHECKSUM_RETURNS | KEEL_PARAM_FLAG_WAITS |
                            KEEL_PARAM_FLAG_THREADS | KEEL_PARAM_FLAG_POLLS;
 

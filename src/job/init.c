@@ -180,8 +180,8 @@ static void context_message_init(keel_context_h ctx, const keel_drivers_t *drive
     ctx->message = (keel_message_t){.level = (keel_message_level_t)ctx->config.level,
                                     .rank = ctx->runtime->rank,
                                     .incarnation = ctx->runtime->incarnation,
-                                    .sink = drivers->say,
-                                    .arg = drivers->arg};
+                                    .sink = (drivers->say != NULL) ? drivers->say : ctx->runtime->ops->say,
+                                    .arg = (drivers->say != NULL) ? drivers->say_arg : ctx->runtime};
 }
 
 /* Creates all parts of the context once the rank is known. No peer knows of this rank yet. */
@@ -236,6 +236,10 @@ static keel_status_t context_configure(keel_context_h ctx, const keel_params_t *
         return status;
     }
     ctx->config.signal = params_have(params, KEEL_PARAM_FIELD_SIGNAL) ? params->signal : 0;
+    if (params_have(params, KEEL_PARAM_FIELD_PROGRESS)) {
+        ctx->config.progress = params->progress;
+        ctx->config.progress_arg = params->progress_arg;
+    }
     if (!params_promise(params) && ctx->config.protect > KEEL_PROTECT_CKPT) {
         ctx->config.protect = KEEL_PROTECT_CKPT; /* logs serve local recovery alone */
     }
@@ -290,10 +294,13 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
     if (status != KEEL_OK) {
         goto err_free;
     }
-    drivers.arg = &ctx->config;
-    drivers.transport = (given == NULL) ? keel_transport_pick(&ctx->config) : NULL;
+    drivers.runtime_arg = &ctx->config;
     drivers = (given != NULL) ? *given : drivers;
-    status = (drivers.transport == NULL) ? KEEL_ERR_TRANSPORT : drivers.runtime->open(drivers.arg, &ctx->runtime);
+    if (drivers.transport == NULL) {
+        drivers.transport = keel_transport_pick(&ctx->config);
+    }
+    status =
+        (drivers.transport == NULL) ? KEEL_ERR_TRANSPORT : drivers.runtime->open(drivers.runtime_arg, &ctx->runtime);
     if (status != KEEL_OK) {
         goto err_config;
     }

@@ -370,6 +370,11 @@ void keel_recovery_wait(keel_recovery_t *rec, unsigned *rounds)
     uint64_t now;
 
     keel_recovery_progress(rec);
+    if (lane->config->progress != NULL) { /* polls: the callback's messages cannot wake a sleep */
+        lane->config->progress(lane->config->progress_arg);
+        lane->ops->wait(lane->transport, 0, 0, 0);
+        return;
+    }
     if (recovery_work(rec) != work) {
         lane->ops->wait(lane->transport, 0, 0, 0); /* others may want the core */
         return;

@@ -1,4 +1,4 @@
-/* Events in the order of runtime.h, each once. */
+/* Events in the order of runtime.h, without duplicates. */
 #include "event_queue.h"
 
 #include <base/memory.h>
@@ -138,6 +138,13 @@ void keel_event_queue_notify(keel_event_queue_t *queue, uint8_t *news)
     if (queue->first != NULL) {
         __atomic_store_n(news, 1, __ATOMIC_RELEASE);
     }
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void keel_event_queue_unnotify(keel_event_queue_t *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->news = NULL;
     pthread_mutex_unlock(&queue->lock);
 }
 

@@ -1,10 +1,11 @@
 /*
- * The queue between PMIx's thread, which receives events, and the thread inside Keel, which polls.
- * The queue delivers each event once, in the order of runtime.h: death(r, i) before join(r, i + 1).
+ * The queue between the threads that receive a runtime's events and the thread inside Keel, which
+ * polls. The queue returns each event once, in the order of runtime.h: death(r, i) before join(r, i
+ * + 1).
  *
- * Threads: any thread may push(); one thread calls pop() and notify(). pop() reads one atomic word
- * if the queue is empty. A pop() after the store to count has become visible sees the event pushed
- * before; the lock orders the event's memory.
+ * Threads: any thread calls push(); one thread calls pop() and notify(). An empty queue costs pop()
+ * one relaxed load. pop() sees an event once the count is visible; the lock orders the event's
+ * memory.
  */
 #ifndef KEEL_RUNTIME_EVENT_QUEUE_H_
 #define KEEL_RUNTIME_EVENT_QUEUE_H_
@@ -49,6 +50,8 @@ keel_status_t keel_event_queue_push(keel_event_queue_t *queue, const keel_event_
 keel_status_t keel_event_queue_push_current_death(keel_event_queue_t *queue, uint32_t rank);
 /* From now on sets *news to 1 after each pushed event, and at once if an event is queued. */
 void keel_event_queue_notify(keel_event_queue_t *queue, uint8_t *news);
+/* No event sets the flag of notify() any more, once this has returned. */
+void keel_event_queue_unnotify(keel_event_queue_t *queue);
 int keel_event_queue_pop_slow(keel_event_queue_t *queue, keel_event_t *event_p);
 
 /* Returns 1 and an event, or 0. An empty queue costs a few nanoseconds. */

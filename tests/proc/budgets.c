@@ -374,7 +374,7 @@ int main(int argc, char **argv)
     const keel_memory_hook_t hook = {.may_allocate = may_allocate, .allocated = allocated, .freed = freed};
     static job_t job;
     keel_config_t config;
-    keel_drivers_t drivers = {.runtime = keel_runtime_table(0), .arg = &config};
+    keel_drivers_t drivers = {.runtime = keel_runtime_table(0), .runtime_arg = &config};
     keel_params_t params = {0};
 
     job.style = is_given(argc, argv, "locks") ? STYLE_LOCKS : is_given(argc, argv, "waits") ? STYLE_WAITS : STYLE_GSYNC;

@@ -135,7 +135,7 @@ static void join(node_t *node)
     keel_transport_params_t params = {.rank = node->rank,
                                       .size = RANKS,
                                       .lanes = "direct",
-                                      .driver_arg = drivers->arg,
+                                      .driver_arg = drivers->transport_arg,
                                       .on_request = on_request,
                                       .on_idle = on_idle,
                                       .on_reply = on_reply,
@@ -146,7 +146,7 @@ static void join(node_t *node)
     uint32_t r;
 
     node->net = drivers->transport;
-    ck_assert_int_eq(drivers->runtime->open(drivers->arg, &node->runtime), KEEL_OK);
+    ck_assert_int_eq(drivers->runtime->open(drivers->runtime_arg, &node->runtime), KEEL_OK);
     ck_assert_uint_eq(node->runtime->rank, node->rank);
     params.node = node->runtime->node;
     ck_assert_int_eq(node->net->open(&params, &node->transport), KEEL_OK);

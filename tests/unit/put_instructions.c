@@ -282,7 +282,7 @@ static keel_status_t alloc_anywhere(keel_transport_t *transport, size_t bytes, v
 
 static void *run_rank(void *arg)
 {
-    const keel_drivers_t drivers = {.transport = &ops, .runtime = &fake_ops, .arg = arg};
+    const keel_drivers_t drivers = {.transport = &ops, .runtime = &fake_ops, .runtime_arg = arg, .transport_arg = arg};
     const uint32_t rank = *(uint32_t *)arg;
     keel_context_h ctx;
     keel_win_h win;

@@ -396,7 +396,9 @@ keel_status_t keel_sim_create(const keel_sim_options_t *options, keel_sim_t **si
     }
     sim->drivers.transport = &sim->transport_ops;
     sim->drivers.runtime = &sim_runtime_ops;
-    sim->drivers.arg = sim;
+    sim->drivers.runtime_arg = sim;
+    sim->drivers.transport_arg = sim;
+    sim->drivers.say_arg = sim;
     sim->drivers.say = sim->options.is_verbose ? NULL : sim_trace_line;
     sim->hook_step = SIM_NEVER;
     sim->next_due_ns = SIM_NEVER;

@@ -1,0 +1,19 @@
+/* The runtime of a job that attached Keel by the table of include/keel/runtime.h. */
+#ifndef KEEL_RUNTIME_ATTACHED_H_
+#define KEEL_RUNTIME_ATTACHED_H_
+
+#include "runtime.h"
+
+#include <keel/runtime.h>
+
+/* open() takes a const keel_attach_t as driver_arg and copies the table. Precondition:
+ * keel_attached_check() accepted the table. */
+extern const keel_runtime_ops_t keel_runtime_attached_ops;
+
+/*
+ * Copies the caller's table to *table_p and checks the copy. The caller's header may be older, and
+ * its table shorter. Returns KEEL_ERR_INVALID_PARAM with a message that names the wrong field.
+ */
+keel_status_t keel_attached_check(const keel_attach_t *given, keel_attach_t *table_p);
+
+#endif

@@ -1,0 +1,517 @@
+/*
+ * Tests the promises of include/keel/runtime.h beyond contrib/examples/attach.c: attach_modes MODE.
+ * The process forks its ranks, which share a board, and replaces the killed rank. Prints
+ * "attach_modes: MODE: right" at the end.
+ */
+#include <keel/runtime.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RANKS = 4, LIVES = 4, JOBS = 2, GATHERS = 4, EVENTS = 64, ROOM = KEEL_ATTACH_ADDRESS_MAX + 16, STEPS = 30 };
+
+typedef struct {
+    uint32_t length; /* written last */
+    char bytes[ROOM];
+} address_t;
+
+typedef struct {
+    uint32_t arrived[GATHERS];
+    char gather[GATHERS][RANKS][ROOM];
+    address_t address[RANKS][LIVES];
+    uint32_t events;
+    struct {
+        uint32_t type, rank, incarnation; /* type: 1 + keel_attach_event_type_t, written last */
+    } event[EVENTS];
+} job_t;
+
+static struct {
+    job_t job[JOBS];
+    uint32_t asked, answered; /* of the mode progress */
+    uint32_t lines, aborts;
+    pid_t pid[RANKS];
+} * board;
+
+static const char *mode;
+static uint32_t rank, life, job_number, gathers, taken, fails_at = UINT32_MAX;
+
+static void must_be(int is_right, const char *condition, int line)
+{
+    if (!is_right) {
+        fprintf(stderr, "attach_modes: %s: rank %u, line %d: %s\n", mode, rank, line, condition);
+        _exit(1);
+    }
+}
+
+#define must(_condition) must_be((_condition), #_condition, __LINE__)
+
+static int is_mode(const char *name)
+{
+    return strcmp(mode, name) == 0;
+}
+
+/* ---- the runtime ---- */
+
+static void report(job_t *job, keel_attach_event_type_t type, uint32_t of, uint32_t incarnation)
+{
+    const uint32_t entry = __atomic_fetch_add(&job->events, 1, __ATOMIC_SEQ_CST);
+
+    must(entry < EVENTS);
+    job->event[entry].rank = of;
+    job->event[entry].incarnation = incarnation;
+    __atomic_store_n(&job->event[entry].type, 1 + (uint32_t)type, __ATOMIC_RELEASE);
+}
+
+static keel_status_t give_address(const void *mine, size_t length)
+{
+    address_t *address = &board->job[job_number].address[rank][life];
+
+    must(length <= sizeof(address->bytes));
+    memcpy(address->bytes, mine, length);
+    __atomic_store_n(&address->length, (uint32_t)length, __ATOMIC_RELEASE);
+    return KEEL_OK;
+}
+
+static keel_status_t on_exchange(void *arg, const void *mine, void *all, size_t length)
+{
+    job_t *job = &board->job[job_number];
+    const uint32_t gather = gathers++;
+
+    must(arg == board && length <= ROOM);
+    if (all == NULL) {
+        (void)give_address(mine, length);
+        report(job, KEEL_ATTACH_JOIN, rank, life);
+        return KEEL_OK;
+    }
+    if (gather == fails_at) {
+        return KEEL_ERR_RUNTIME;
+    }
+    must(gather < GATHERS && life == 0);
+    memcpy(job->gather[gather][rank], mine, length);
+    __atomic_fetch_add(&job->arrived[gather], 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&job->arrived[gather], __ATOMIC_ACQUIRE) < RANKS) {
+        usleep(100);
+    }
+    for (uint32_t r = 0; r < RANKS; r++) {
+        memcpy((char *)all + r * length, job->gather[gather][r], length);
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t on_announce(void *arg, const void *mine, size_t length)
+{
+    job_t *job = &board->job[job_number];
+
+    must(arg == board);
+    (void)give_address(mine, length);
+    if (life > 0) {
+        report(job, KEEL_ATTACH_JOIN, rank, life);
+        return KEEL_OK;
+    }
+    for (uint32_t r = 0; r < RANKS; r++) {
+        while (__atomic_load_n(&job->address[r][0].length, __ATOMIC_ACQUIRE) == 0) {
+            usleep(100);
+        }
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t on_lookup(void *arg, uint32_t of, void *address, size_t *length_p)
+{
+    const address_t *given = &board->job[job_number].address[of][0];
+
+    must(arg == board && of < RANKS);
+    memcpy(address, given->bytes, given->length);
+    *length_p = given->length;
+    return KEEL_OK;
+}
+
+static int on_poll(void *arg, keel_attach_event_t *event_p)
+{
+    const job_t *job = &board->job[job_number];
+    const uint32_t type = (taken < EVENTS) ? __atomic_load_n(&job->event[taken].type, __ATOMIC_ACQUIRE) : 0;
+
+    must(arg == NULL || arg == board);
+    if (type == 0) {
+        return 0;
+    }
+    event_p->type = (keel_attach_event_type_t)(type - 1);
+    event_p->rank = job->event[taken].rank;
+    event_p->incarnation = job->event[taken].incarnation;
+    event_p->address = job->address[event_p->rank][event_p->incarnation].bytes;
+    event_p->address_length = job->address[event_p->rank][event_p->incarnation].length;
+    taken++;
+    return 1;
+}
+
+static int is_reporting;
+
+/* Reports each event twice: a duplicate is harmless. */
+static void *report_events(void *events)
+{
+    keel_attach_event_t event;
+
+    while (__atomic_load_n(&is_reporting, __ATOMIC_ACQUIRE)) {
+        if (!on_poll(NULL, &event)) {
+            usleep(200);
+            continue;
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            keel_status_t status =
+                (event.type == KEEL_ATTACH_DEATH) ? keel_report_death(events, event.rank, event.incarnation)
+                : (event.type == KEEL_ATTACH_JOIN)
+                    ? keel_report_join(events, event.rank, event.incarnation, event.address, event.address_length)
+                    : keel_report_exit(events, event.rank, event.incarnation);
+
+            must(status == KEEL_OK);
+        }
+    }
+    return NULL;
+}
+
+static void on_message(void *arg, int level, const char *line)
+{
+    must(arg == board && level >= 0 && level <= 3 && strncmp(line, "keel ", 5) == 0 && strchr(line, '\n') == NULL);
+    __atomic_fetch_add(&board->lines, 1, __ATOMIC_RELAXED);
+}
+
+static void on_abort(void *arg, int status, const char *reason)
+{
+    must(arg == board && status == 7 && strstr(reason, "because") != NULL);
+    __atomic_fetch_add(&board->aborts, 1, __ATOMIC_RELAXED);
+}
+
+/* Progress of the host: a waiting rank answers the question on the board. */
+static void on_progress(void *arg)
+{
+    must(arg == &board->asked);
+    __atomic_store_n(&board->answered, __atomic_load_n(&board->asked, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+}
+
+/* ---- the programs ---- */
+
+static keel_attach_t table_of(void)
+{
+    keel_attach_t table = {.struct_size = sizeof(table),
+                           .arg = board,
+                           .rank = rank,
+                           .size = RANKS,
+                           .incarnation = life,
+                           .secret = "sixteen bytes or more",
+                           .secret_length = 21,
+                           .exchange = on_exchange,
+                           .poll = on_poll};
+
+    if (is_mode("events")) {
+        table.exchange = NULL;
+        table.poll = NULL;
+        table.announce = on_announce;
+        table.lookup = on_lookup;
+        must(keel_events_create(RANKS, &table.events) == KEEL_OK);
+    }
+    table.message = is_mode("sink") ? on_message : NULL;
+    table.abort = is_mode("abort") ? on_abort : NULL;
+    return table;
+}
+
+/* Each rank puts its step to the right neighbour and adds up the steps from the left. Rank 1 dies
+ * once. */
+static void steps(keel_context_h ctx)
+{
+    uint64_t step = 0, sum = 0;
+    keel_win_h win;
+    keel_status_t status;
+
+    must(keel_size(ctx) == RANKS && keel_rank(ctx) == rank && keel_incarnation(ctx) == life);
+    must(keel_win_alloc(ctx, 2 * sizeof(sum), NULL, &win) == KEEL_OK);
+    keel_protect(ctx, 0, &step, sizeof(step));
+    keel_protect(ctx, 1, &sum, sizeof(sum));
+    do {
+        status = keel_restarted(ctx) ? keel_restore(ctx) : KEEL_OK;
+        while (status == KEEL_OK && step < STEPS) {
+            sum += ((uint64_t *)keel_win_base(win))[(step + 1) % 2];
+            (void)keel_put(win, (rank + 1) % RANKS, step % 2 * sizeof(step), &step, sizeof(step));
+            if (step == STEPS / 2 && rank == 1 && life == 0 && !is_mode("dedicated")) {
+                (void)kill(getpid(), SIGKILL);
+            }
+            step++;
+            status = keel_gsync(ctx, KEEL_GSYNC_SAFE);
+        }
+        must(status == KEEL_ERR_ROLLED_BACK || sum == (STEPS - 1) * (STEPS - 2) / 2);
+        status = (status == KEEL_OK) ? keel_finalize(ctx) : status;
+    } while (status == KEEL_ERR_ROLLED_BACK);
+    must(status == KEEL_OK);
+}
+
+static void run_steps(void)
+{
+    keel_attach_t table = table_of();
+    pthread_t thread;
+    keel_context_h ctx;
+
+    if (table.events != NULL) {
+        is_reporting = 1;
+        must(pthread_create(&thread, NULL, report_events, table.events) == 0);
+    }
+    must(keel_init_attached(&table, NULL, &ctx) == KEEL_OK);
+    steps(ctx);
+    if (table.events != NULL) {
+        __atomic_store_n(&is_reporting, 0, __ATOMIC_RELEASE);
+        must(pthread_join(thread, NULL) == 0);
+        keel_events_destroy(table.events);
+    }
+}
+
+/* One job after another in the same processes, with a death in the first. */
+static void run_twice(void)
+{
+    const uint32_t first_life = life;
+
+    run_steps();
+    report(&board->job[0], KEEL_ATTACH_EXIT, rank, life);
+    job_number = 1;
+    life = 0;
+    gathers = taken = 0;
+    {
+        keel_attach_t table = table_of();
+        keel_context_h ctx;
+        uint64_t value = rank;
+        keel_win_h win;
+
+        must(keel_init_attached(&table, NULL, &ctx) == KEEL_OK);
+        must(keel_win_alloc(ctx, sizeof(value), NULL, &win) == KEEL_OK);
+        must(keel_put(win, (rank + 1) % RANKS, 0, &value, sizeof(value)) == KEEL_OK);
+        must(keel_gsync(ctx, KEEL_GSYNC_SAFE) == KEEL_OK);
+        must(*(uint64_t *)keel_win_base(win) == (rank + RANKS - 1) % RANKS);
+        must(keel_finalize(ctx) == KEEL_OK);
+    }
+    life = first_life;
+}
+
+static void refuse(const keel_attach_t *table, int line)
+{
+    keel_context_h ctx = NULL;
+
+    if (keel_init_attached(table, NULL, &ctx) != KEEL_ERR_INVALID_PARAM || ctx != NULL) {
+        fprintf(stderr, "attach_modes: the table of line %d is not refused\n", line);
+        _exit(1);
+    }
+}
+
+#define refuse_with(_change)         \
+    do {                             \
+        keel_attach_t table = right; \
+                                     \
+        _change;                     \
+        refuse(&table, __LINE__);    \
+    } while (0)
+
+static void run_refused(void)
+{
+    const keel_attach_t right = table_of();
+    const keel_params_t params = {.field_mask = KEEL_BIT(40)};
+    keel_events_h events = NULL;
+    keel_context_h ctx = NULL;
+
+    refuse(NULL, __LINE__);
+    refuse_with(table.struct_size = 0);
+    refuse_with(table.struct_size = sizeof(table) + 8);
+    refuse_with(table.size = 0);
+    refuse_with(table.rank = RANKS);
+    refuse_with(table.exchange = NULL);
+    refuse_with(table.poll = NULL);
+    refuse_with(table.announce = on_announce);
+    refuse_with(table.lookup = on_lookup);
+    refuse_with(table.secret_length = KEEL_ATTACH_SECRET_MIN - 1);
+    refuse_with(table.transport = "pigeons");
+    must(keel_events_create(RANKS + 1, &events) == KEEL_OK);
+    refuse_with(table.events = events);
+    must(keel_report_death(events, RANKS + 1, 0) == KEEL_ERR_INVALID_PARAM);
+    must(keel_report_death(NULL, 0, 0) == KEEL_ERR_INVALID_PARAM);
+    must(keel_report_join(events, 0, 0, "x", 1) == KEEL_ERR_INVALID_PARAM);
+    must(keel_report_join(events, 0, 1, NULL, 1) == KEEL_ERR_INVALID_PARAM);
+    must(keel_report_join(events, 0, 1, "x", 0) == KEEL_ERR_INVALID_PARAM);
+    must(keel_report_exit(events, RANKS + 1, 0) == KEEL_ERR_INVALID_PARAM);
+    must(keel_report_death(events, RANKS, 0) == KEEL_OK);
+    keel_events_destroy(events);
+    keel_events_destroy(NULL);
+    must(keel_events_create(0, &events) == KEEL_ERR_INVALID_PARAM);
+    must(keel_events_create(RANKS, NULL) == KEEL_ERR_INVALID_PARAM);
+    must(keel_init_attached(&right, &params, &ctx) == KEEL_ERR_INVALID_PARAM);
+    must(keel_init_attached(&right, NULL, NULL) != KEEL_OK);
+}
+
+/* A start that fails leaves nothing behind: the next one is right. Each start has exchanges of its
+ * own on the board. */
+static void run_fails(void)
+{
+    for (unsigned i = 0; life == 0 && i < 2; i++) {
+        keel_attach_t table = table_of();
+        keel_context_h ctx = NULL;
+
+        job_number = i;
+        gathers = 0;
+        fails_at = i;
+        must(keel_init_attached(&table, NULL, &ctx) == KEEL_ERR_RUNTIME && ctx == NULL);
+    }
+    fails_at = UINT32_MAX;
+    job_number = 1;
+    gathers = 2;
+    run_steps();
+}
+
+static void run_dedicated(void)
+{
+    keel_attach_t table = table_of();
+    keel_context_h ctx = NULL;
+    keel_status_t status = keel_init_attached(&table, NULL, &ctx);
+
+    if (status == KEEL_OK) {
+        keel_win_h win;
+
+        must(rank < keel_size(ctx) && keel_size(ctx) < RANKS);
+        must(keel_win_alloc(ctx, 64, NULL, &win) == KEEL_OK && keel_gsync(ctx, KEEL_GSYNC_SAFE) == KEEL_OK);
+        must(keel_finalize(ctx) == KEEL_OK);
+    } else {
+        must(status == KEEL_ERR_CHECKSUM && ctx == NULL); /* and the process goes on */
+    }
+}
+
+static void run_abort(void)
+{
+    keel_attach_t table = table_of();
+    keel_context_h ctx;
+
+    must(keel_init_attached(&table, NULL, &ctx) == KEEL_OK);
+    must(keel_gsync(ctx, 0) == KEEL_OK);
+    if (rank == 2) {
+        keel_abort_because(ctx, 7, "because");
+    }
+    pause(); /* until the runtime ends the job */
+}
+
+static void ask(void)
+{
+    const uint32_t number = __atomic_add_fetch(&board->asked, 1, __ATOMIC_SEQ_CST);
+
+    while (__atomic_load_n(&board->answered, __ATOMIC_ACQUIRE) != number) {
+        usleep(100);
+    }
+}
+
+/* Rank 0 waits in Keel, in one call after another. Rank 1 joins each call only after rank 0's
+ * progress callback has answered. */
+static void run_progress(void)
+{
+    const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_PROGRESS | KEEL_PARAM_FIELD_FLAGS,
+                                  .flags = KEEL_PARAM_FLAG_WAITS,
+                                  .progress = (rank == 0) ? on_progress : NULL,
+                                  .progress_arg = &board->asked};
+    keel_attach_t table = table_of();
+    uint64_t one = 1;
+    keel_context_h ctx;
+    keel_win_h win;
+
+    must(keel_init_attached(&table, &params, &ctx) == KEEL_OK);
+    must(keel_win_alloc(ctx, 64, NULL, &win) == KEEL_OK);
+    if (rank == 1) {
+        ask();
+    }
+    must(keel_gsync(ctx, KEEL_GSYNC_SAFE) == KEEL_OK);
+    if (rank == 0) {
+        must(keel_wait_until(win, 0, sizeof(one), KEEL_COMPARE_EQ, 1) == KEEL_OK);
+    } else if (rank == 1) {
+        ask();
+        must(keel_put(win, 0, 0, &one, sizeof(one)) == KEEL_OK && keel_flush(ctx, 0) == KEEL_OK);
+        ask();
+    }
+    must(keel_finalize(ctx) == KEEL_OK);
+}
+
+static void run(void)
+{
+    void (*program)(void) = is_mode("twice")       ? run_twice
+                            : is_mode("refused")   ? run_refused
+                            : is_mode("fails")     ? run_fails
+                            : is_mode("dedicated") ? run_dedicated
+                            : is_mode("abort")     ? run_abort
+                            : is_mode("progress")  ? run_progress
+                                                   : run_steps;
+
+    program();
+    exit(0);
+}
+
+/* ---- the launcher ---- */
+
+static void start(uint32_t of, uint32_t incarnation)
+{
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    must(pid >= 0);
+    if (pid == 0) {
+        rank = of;
+        life = incarnation;
+        run();
+    }
+    board->pid[of] = pid;
+}
+
+static void end_all(void)
+{
+    for (uint32_t r = 0; r < RANKS; r++) {
+        (void)kill(board->pid[r], SIGKILL);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t left = RANKS, lives[RANKS] = {0}, deaths = 0, ends = 0;
+
+    mode = (argc == 2) ? argv[1] : "";
+    board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    must(board != MAP_FAILED);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        start(r, 0);
+    }
+    while (left > 0) {
+        int status;
+        const pid_t ended = wait(&status);
+        uint32_t r = 0;
+
+        while (r < RANKS && board->pid[r] != ended) {
+            r++;
+        }
+        must(r < RANKS);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+            report(&board->job[is_mode("fails") || is_mode("twice") ? 1 : 0], KEEL_ATTACH_EXIT, r,
+                   is_mode("twice") ? 0 : lives[r]);
+            left--;
+        } else if (is_mode("abort")) {
+            must(WIFSIGNALED(status) || (r == 2 && WEXITSTATUS(status) == 7));
+            ends += WIFEXITED(status);
+            left--;
+            end_all();
+        } else if (WIFEXITED(status)) {
+            end_all();
+            return 1;
+        } else {
+            deaths++;
+            report(&board->job[is_mode("fails") ? 1 : 0], KEEL_ATTACH_DEATH, r, lives[r]);
+            start(r, ++lives[r]);
+        }
+    }
+    must(deaths == ((is_mode("twice") || is_mode("events") || is_mode("sink") || is_mode("fails")) ? 1u : 0u));
+    must(!is_mode("sink") || board->lines > 0);
+    must(!is_mode("abort") || (board->aborts == 1 && ends == 1));
+    printf("attach_modes: %s: right\n", mode);
+    return 0;
+}

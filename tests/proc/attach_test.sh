@@ -1,0 +1,46 @@
+#!/bin/bash
+# Runtimes without PMIx and keelrun, in an environment that is empty but for Keel's settings and a PMIx that aborts:
+# attach_test.sh BUILD one_node|two_nodes|node_each|served|cxx|mode [SEEDS|MODE]
+set -u
+
+build=$1 case=$2
+launch=$build/contrib/examples/attach_launch program=$build/contrib/examples/attach seeds=2 settings=() nodes=1
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+fail()
+{
+    echo "attach: $case: $*"
+    tail -n 40 "$scratch/out"
+    exit 1
+}
+
+# alone COMMAND...: without PMIx. A job that hangs is ended with all that it started
+alone()
+{
+    timeout -k 5 240 env -i LD_PRELOAD="$build/tests/proc/libattach_no_pmix.so" KEEL_OPLOG_SIZE=4m KEEL_GETLOG_SIZE=1m \
+        ${settings[@]+"${settings[@]}"} "$@" >"$scratch/out" 2>&1
+}
+
+if [ "$case" = mode ]; then
+    mode=$3
+    [ "$mode" != sink ] || settings=(KEEL_LOG_LEVEL=info)
+    [ "$mode" != dedicated ] || settings=(KEEL_PARITY=dedicated KEEL_GROUP_SIZE=3)
+    alone "$build/tests/proc/attach_modes" "$mode" || fail "mode $mode ended with $?"
+    grep -qx "attach_modes: $mode: right" "$scratch/out" || fail "mode $mode is not right"
+    [ "$mode" != sink ] || ! grep -q '^keel' "$scratch/out" || fail "a message went past the runtime"
+    exit 0
+fi
+case $case in
+two_nodes) nodes=2 ;;
+node_each) nodes=4 ;;
+served) settings=(KEEL_LANES=served) ;;
+cxx) program=$build/tests/proc/attach_cxx ;;
+esac
+seeds=${3:-$seeds}
+for ((seed = 1; seed <= seeds; seed++)); do
+    alone "$launch" -n 4 -N $nodes -k 3 -s "$seed" "$program" || fail "seed $seed ended with $?"
+    [ "$(grep -c '^rank [0-3], life [0-3]: right, own messages: [0-9]* sent, [0-9]* received$' "$scratch/out")" -eq 4 ] ||
+        fail "seed $seed: not all ranks are right"
+    [ "$(grep -c '^attach_launch: kills rank' "$scratch/out")" -eq 3 ] || fail "seed $seed: three ranks were to be killed"
+done
