@@ -11,16 +11,16 @@
  * Guarantees that the runtime gives:
  *  - A death is certain: when it is reported, no instruction of that process will run again.
  *  - Every live process receives every death, join and exit, and receives those of one rank in one
- *    order: death of incarnation i, then join of incarnation i + 1. A duplicate is harmless, and so is
- *    a join without the death before it. The order among ranks is free.
+ *    order: death of incarnation i, then join of incarnation i + 1. A duplicate is harmless, and so
+ *    is a join without the death before it. The order among ranks is free.
  *  - Events may arrive at any time after keel_init_attached() has begun, also inside the callbacks
  *    of the table. A replacement need not receive deaths and joins from before its own start. It
  *    receives all exits.
  *  - Each dead rank is replaced by one new process: same rank, incarnation one higher, running the
  *    same program from main().
  *  - A rank that dies before keel_attach_t.exchange (or announce) has returned in all ranks fails
- *    the start. Nothing is computed by then. The runtime ends the job, or makes the callback return an
- *    error in all ranks. keel_init_attached() then returns this error with everything released, and
+ *    the start. Nothing is computed by then. The runtime ends the job, or makes the callback return
+ *    an error in all ranks. keel_init_attached() then returns this error with everything released, and
  *    may be called again.
  *
  * Keel ends no process: fatal conditions are statuses, except that keel_abort() calls
@@ -71,7 +71,7 @@ typedef struct keel_attach_event {
  * the context.
  */
 typedef struct keel_attach {
-    size_t struct_size; /**< sizeof(keel_attach_t) of the header that the runtime was compiled with */
+    size_t struct_size; /**< sizeof(keel_attach_t) */
     void *arg;          /**< first argument of each callback */
 
     uint32_t rank;        /**< of this process, 0 to size - 1 */

@@ -25,8 +25,8 @@ typedef struct attached {
     keel_runtime_t base;
     keel_attach_t table;
     keel_events_h own; /* the queue, if the table has none */
-    char *addresses;   /* of the first life: all ranks' addresses, address_room bytes each, with their
-                        lengths in front */
+    /* First life: address_room bytes of each rank, a length of 8 bytes and the address. */
+    char *addresses;
     size_t address_room;
 } attached_t;
 

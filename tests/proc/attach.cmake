@@ -1,10 +1,6 @@
 # Runtimes that attach Keel by include/keel/runtime.h: the example with its launcher, and each promise of the header.
 add_executable(attach_modes attach_modes.c)
 target_link_libraries(attach_modes PRIVATE keel Threads::Threads)
-configure_file(${CMAKE_SOURCE_DIR}/contrib/examples/attach.c ${CMAKE_CURRENT_BINARY_DIR}/attach_cxx.cc COPYONLY)
-add_executable(attach_cxx attach_cxx.cc)
-target_include_directories(attach_cxx PRIVATE ${CMAKE_SOURCE_DIR}/contrib/examples)
-target_link_libraries(attach_cxx PRIVATE keel PkgConfig::UCX)
 add_library(attach_no_pmix SHARED attach_no_pmix.c)
 
 if(KEEL_SANITIZE)
@@ -15,7 +11,7 @@ else()
   # ten jobs with three deaths each
   foreach(case one_node two_nodes node_each served cxx)
     add_test(NAME proc_attach_survives_kills_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/attach_test.sh ${CMAKE_BINARY_DIR} ${case})
-    set_tests_properties(proc_attach_survives_kills_${case} PROPERTIES LABELS proc TIMEOUT 300)
+    set_tests_properties(proc_attach_survives_kills_${case} PROPERTIES LABELS proc SKIP_RETURN_CODE 77 TIMEOUT 300)
   endforeach()
   foreach(case events twice refused sink abort progress fails dedicated)
     add_test(NAME proc_attach_mode_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/attach_test.sh ${CMAKE_BINARY_DIR} mode ${case})

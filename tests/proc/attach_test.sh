@@ -35,7 +35,14 @@ case $case in
 two_nodes) nodes=2 ;;
 node_each) nodes=4 ;;
 served) settings=(KEEL_LANES=served) ;;
-cxx) program=$build/tests/proc/attach_cxx ;;
+cxx)
+    command -v c++ >/dev/null || exit 77
+    program=$scratch/attach sources=$(cd "${0%/*}/../.." && pwd)
+    # shellcheck disable=SC2046
+    c++ -Wall -Werror -x c++ -o "$program" "$sources/contrib/examples/attach.c" -I"$sources/include" -I"$build/include" \
+        -L"$build/src" -Wl,-rpath,"$build/src" -lkeel $(pkg-config --cflags --libs ucx) >"$scratch/out" 2>&1 ||
+        fail "the example is not C++"
+    ;;
 esac
 seeds=${3:-$seeds}
 for ((seed = 1; seed <= seeds; seed++)); do
