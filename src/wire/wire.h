@@ -165,7 +165,7 @@ typedef enum {
     KEEL_CONTROL_REPORT,    /* recovery/view */
     KEEL_CONTROL_DECISION,
     KEEL_CONTROL_POSITION, /* recovery/position */
-    /* recovery/hand_over_check: the hand-over is complete; the sender is live towards the receiver */
+    /* recovery/hand_over_check: hand-over complete; the sender is live towards the receiver */
     KEEL_CONTROL_HANDED,
     KEEL_CONTROL_GETLOG, /* records that the receiver's predecessor left here */
     /* records of the sender's gets, lost with the receiver's predecessor */
