@@ -20,8 +20,8 @@
  *    same program from main().
  *  - A rank that dies before keel_attach_t.exchange (or announce) has returned in all ranks fails
  *    the start. Nothing is computed by then. The runtime ends the job, or makes the callback return
- *    an error in all ranks. keel_init_attached() then returns this error with everything released, and
- *    may be called again.
+ *    an error in all ranks. keel_init_attached() then returns this error with everything released,
+ *    and may be called again.
  *
  * Keel ends no process: fatal conditions are statuses, except that keel_abort() calls
  * keel_attach_t.abort.
