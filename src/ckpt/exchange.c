@@ -13,9 +13,9 @@
 keel_status_t keel_exchange_announce(keel_image_set_t *set)
 {
     const keel_parity_group_t *group = set->group;
-    const keel_image_told_t *image = &set->notices[group->index];
+    const keel_image_notice_t *image = &set->notices[group->index];
     const size_t length = sizeof(*image) + image->map_bytes;
-    keel_image_told_t *message = keel_alloc(length, "image message");
+    keel_image_notice_t *message = keel_alloc(length, "image message");
     keel_status_t status = (message != NULL) ? KEEL_OK : KEEL_ERR_NO_MEMORY;
 
     if (message != NULL) {
@@ -59,7 +59,7 @@ int keel_exchange_compare_step(keel_image_set_t *set)
 {
     const keel_changes_shape_t shape = exchange_shape(set);
     const uint32_t index = set->group->index;
-    keel_image_told_t *image = &set->notices[index];
+    keel_image_notice_t *image = &set->notices[index];
 
     if (!keel_changes_compare(&shape, keel_lane_region_base(set->lane, KEEL_REGION_IMAGE0 + image->slot),
                               keel_lane_region_base(set->lane, KEEL_REGION_IMAGE0 + set->slots_before[index]),
@@ -75,7 +75,7 @@ int keel_exchange_compare_step(keel_image_set_t *set)
  * not when a member is a set ahead. */
 void keel_exchange_receive(keel_image_set_t *set, const keel_control_in_t *in)
 {
-    const keel_image_told_t *image = (const void *)in->payload;
+    const keel_image_notice_t *image = (const void *)in->payload;
     const unsigned first = KEEL_PLANT(demand_over_generation) ? 0 : set->first_slot;
     uint8_t **map;
     uint32_t index;

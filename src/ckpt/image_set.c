@@ -199,10 +199,10 @@ keel_status_t keel_image_set_copy(keel_image_set_t *set, const keel_image_meta_t
                                   unsigned count)
 {
     const size_t data = set->count - set->group->parities;
-    keel_image_told_t image = {.number = set->making.number,
-                               .slot = set_image_slot(set),
-                               .size = keel_image_size(parts, count),
-                               .window_calls = meta->window_calls};
+    keel_image_notice_t image = {.number = set->making.number,
+                                 .slot = set_image_slot(set),
+                                 .size = keel_image_size(parts, count),
+                                 .window_calls = meta->window_calls};
     const size_t share = set->group->is_dedicated ? 0 : image.size / data * set->group->parities;
     keel_status_t status = (parts == NULL)                         ? KEEL_ERR_NO_MEMORY
                            : (set->state.stage == KEEL_SET_FAILED) ? KEEL_ERR_STATE

@@ -39,7 +39,7 @@ typedef struct keel_images {
 } keel_images_t;
 
 /* announcement of an image to the group */
-typedef struct keel_image_told {
+typedef struct keel_image_notice {
     uint32_t number; /* number of the set */
     uint32_t slot;
     uint64_t size;      /* 0: the image could not be made */
@@ -47,7 +47,7 @@ typedef struct keel_image_told {
     uint32_t map_bytes; /* bytes of the map of changes (changes.h) that follows */
     uint32_t window_calls;
     uint32_t reserved;
-} keel_image_told_t;
+} keel_image_notice_t;
 
 typedef struct keel_image_set {
     keel_lane_t *lane;
@@ -63,9 +63,9 @@ typedef struct keel_image_set {
     keel_set_state_t state;
     keel_images_t used, making;
     /* arrays by group index */
-    keel_image_told_t *notices; /* newest announcement of an image */
-    uint8_t **maps;             /* map of an announcement; for this process the map in the making */
-    uint8_t *has;               /* KEEL_PARITY_HAS_*: parts of the set in use that a member has */
+    keel_image_notice_t *notices; /* newest announcement of an image */
+    uint8_t **maps;               /* map of an announcement; for this process the map in the making */
+    uint8_t *has;                 /* KEEL_PARITY_HAS_*: parts of the set in use that a member has */
     /* replacement: number of the set in use by the member's announcement */
     uint32_t *group_announced;
     /* scratch arrays: slots and sizes of a set and of the previous serving set */

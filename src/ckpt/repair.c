@@ -28,7 +28,7 @@ void keel_repair_member_down(keel_image_set_t *set, uint32_t rank)
     if (!KEEL_PLANT(told_by_dead)) {
         set->group_announced[set->groups->index[rank]] = 0;
     }
-    set->notices[set->groups->index[rank]] = (keel_image_told_t){0};
+    set->notices[set->groups->index[rank]] = (keel_image_notice_t){0};
     keel_image_set_stop(set);
 }
 

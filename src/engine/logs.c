@@ -3,7 +3,7 @@
 
 #include "engine/logs_plan.h"
 #include "base/memory_limit.h"
-#include "oplog/getlog_replay.h"
+#include "oplog/get_log_replay.h"
 
 #define LOGS_READY  ((size_t)16 << 20) /* of the logs of a replacement, faulted in */
 #define LOGS_IMAGES 8u                 /* that logs may take the memory of: at the half of that an image is asked for */

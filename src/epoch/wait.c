@@ -16,7 +16,7 @@
 #include "order/compare.h"
 #include "order/mix.h"
 #include "order/flush.h"
-#include "oplog/getlog_replay.h"
+#include "oplog/get_log_replay.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/issue.h"

@@ -43,7 +43,7 @@ static keel_status_t words_begin(keel_context_h ctx, keel_wait_for_t how, keel_w
     keel_status_t status = words_check(ctx, how, words, count);
 
     if (status == KEEL_OK) {
-        const int fits = keel_answer_length(count) <= ctx->gets.piece_max;
+        const int fits = keel_answer_length(count) <= ctx->gets.record_max;
 
         status = keel_mix(ctx, fits ? KEEL_WAY_WAIT : KEEL_WAY_ANSWER, call);
     }

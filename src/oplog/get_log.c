@@ -1,9 +1,9 @@
-/* Get log: local copies, and LG at the targets (getlog_chunk.c, getlog_replay.c). */
+/* Get log: local copies, and LG at the targets (get_log_chunks.c, get_log_replay.c). */
 #include "oplog/get_log.h"
 
 #include "base/memory.h"
 #include "check/plant.h"
-#include "oplog/getlog_chunk.h"
+#include "oplog/get_log_chunks.h"
 #include "peer/access.h"
 #include "peer/region.h"
 
@@ -13,7 +13,7 @@
 static void writers_reset(keel_get_log_t *log)
 {
     for (uint32_t i = 0; i < log->lane->size; i++) {
-        log->served[i] = (keel_getlog_writer_t){.number = log->lane->counters.chunk};
+        log->served[i] = (keel_get_chunks_writer_t){.number = log->lane->counters.chunk};
     }
 }
 
@@ -30,11 +30,11 @@ keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_seg
     log->is_off = !log->is_enabled;
     log->resume_at = KEEL_PHASE_NONE;
     log->phase = lane->counters.phase;
-    log->chunk_size = keel_getlog_chunk_size(lane->config->getlog_size);
+    log->chunk_size = keel_get_chunk_size(lane->config->getlog_size);
     if (log->chunk_size == 0) {
         return KEEL_ERR_BUDGET;
     }
-    room = log->chunk_size - sizeof(keel_getlog_chunk_t);
+    room = log->chunk_size - sizeof(keel_get_chunk_t);
     if (room > pool->segment_size) {
         room = pool->segment_size;
     }
@@ -42,7 +42,7 @@ keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_seg
         room = lane->ops->max_data;
     }
     /* a record must also fit in a forwarding message */
-    log->piece_max = (uint32_t)((room - sizeof(keel_get_record_t) - KEEL_GET_MESSAGE_HEAD) & ~(size_t)7);
+    log->record_max = (uint32_t)((room - sizeof(keel_get_record_t) - KEEL_GET_MESSAGE_HEAD) & ~(size_t)7);
     log->targets = keel_alloc(lane->size * sizeof(*log->targets), "get log");
     log->served = keel_alloc(lane->size * sizeof(*log->served), "get log");
     log->counts = keel_alloc(lane->size * sizeof(*log->counts), "get log");
@@ -279,7 +279,7 @@ static void get_target_push(keel_get_log_t *log, uint32_t target)
     const size_t size = keel_lane_region_size(log->lane, target, KEEL_REGION_GETLOG);
     keel_board_slot_t *slot = keel_access_slot(log->lane, target);
     void *arena = keel_access_at(log->lane, target, KEEL_REGION_GETLOG);
-    keel_getlog_place_t place;
+    keel_get_chunk_place_t place;
     uint32_t phase, atomics;
     const uint8_t *records;
     size_t length;
@@ -293,8 +293,8 @@ static void get_target_push(keel_get_log_t *log, uint32_t target)
         if (record->reserved != KEEL_GET_COMPLETE) {
             return;
         }
-        if (arena == NULL || !keel_getlog_open(arena, size, keel_getlog_chunk_size(size), &t->writer, log->lane->rank,
-                                               keel_get_record_size(record), &place)) {
+        if (arena == NULL || !keel_get_chunks_open(arena, size, keel_get_chunk_size(size), &t->writer, log->lane->rank,
+                                                   keel_get_record_size(record), &place)) {
             keel_get_log_overflow(log, "KEEL_GETLOG_SIZE of the target is used up");
             get_target_mark_lost(log, target);
             return;
@@ -304,7 +304,7 @@ static void get_target_push(keel_get_log_t *log, uint32_t target)
         if (atomics > 0 && slot != NULL) {
             keel_get_log_note_atomic(slot, atomics - 1);
         }
-        keel_getlog_publish(&place, (uint32_t)length, phase);
+        keel_get_chunks_publish(&place, (uint32_t)length, phase);
         t->pushed.offset += (uint32_t)length;
     }
 }
@@ -333,8 +333,9 @@ void keel_get_log_push_early(keel_get_log_t *log, uint32_t target)
 void *keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *record)
 {
     keel_get_log_t *log = arg;
-    void *at = keel_getlog_begin(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,
-                                 log->chunk_size, &log->served[source], source, record, &log->place);
+    void *at =
+        keel_get_chunks_begin(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,
+                              log->chunk_size, &log->served[source], source, record, &log->place);
 
     if (at == NULL) {
         /* the source cannot know of the loss: note it in the source's own board slot */
@@ -348,7 +349,7 @@ void keel_get_log_served(void *arg, const keel_get_record_t *record)
 {
     const keel_get_log_t *log = arg;
 
-    keel_getlog_end(&log->place, record);
+    keel_get_chunks_end(&log->place, record);
 }
 
 uint64_t keel_get_log_serve_room(void *arg, uint32_t source)
@@ -361,14 +362,14 @@ uint64_t keel_get_log_serve_room(void *arg, uint32_t source)
         return 0;
     }
     return (uint64_t)chunk << 32 |
-           ((const keel_getlog_chunk_t *)(const void *)(arena + (size_t)(chunk - 1) * log->chunk_size))->used;
+           ((const keel_get_chunk_t *)(const void *)(arena + (size_t)(chunk - 1) * log->chunk_size))->used;
 }
 
 void keel_get_log_source_down(keel_get_log_t *log, uint32_t source)
 {
     pthread_mutex_lock(&log->lane->lock);
-    keel_getlog_close(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,
-                      log->chunk_size, source, &log->served[source]);
+    keel_get_chunks_close(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,
+                          log->chunk_size, source, &log->served[source]);
     pthread_mutex_unlock(&log->lane->lock);
 }
 
@@ -377,7 +378,7 @@ void keel_get_log_target_down(keel_get_log_t *log, uint32_t target)
     keel_get_target_t *t = &log->targets[target];
 
     t->pushed = (keel_cursor_t){0};
-    t->writer = (keel_getlog_writer_t){.number = log->lane->counters.chunk};
+    t->writer = (keel_get_chunks_writer_t){.number = log->lane->counters.chunk};
     t->run_bytes = 0;
 }
 
@@ -428,21 +429,21 @@ void keel_get_log_trim_own(keel_get_log_t *log, uint32_t phase, uint32_t now)
 void keel_get_log_trim_source(keel_get_log_t *log, uint32_t source, uint32_t phase)
 {
     pthread_mutex_lock(&log->lane->lock);
-    keel_getlog_trim(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,
-                     log->chunk_size, source, phase);
+    keel_get_chunks_trim(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,
+                         log->chunk_size, source, phase);
     pthread_mutex_unlock(&log->lane->lock);
 }
 
 void keel_get_log_trim(keel_get_log_t *log, uint32_t phase, uint32_t now)
 {
     keel_get_log_trim_own(log, phase, now);
-    keel_get_log_trim_source(log, KEEL_GETLOG_ANY, phase);
+    keel_get_log_trim_source(log, KEEL_GET_CHUNKS_ANY_SOURCE, phase);
 }
 
 int keel_get_log_may_be_filled(keel_get_log_t *log, unsigned percent)
 {
-    return keel_getlog_may_be_filled(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG),
-                                     log->lane->config->getlog_size, log->chunk_size, log->sample++, percent);
+    return keel_get_chunks_may_be_filled(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG),
+                                         log->lane->config->getlog_size, log->chunk_size, log->sample++, percent);
 }
 
 uint32_t keel_get_log_largest_source(keel_get_log_t *log, unsigned percent)
@@ -455,7 +456,7 @@ uint32_t keel_get_log_largest_source(keel_get_log_t *log, unsigned percent)
     if (!keel_get_log_may_be_filled(log, percent)) {
         return log->lane->size;
     }
-    if ((uint64_t)keel_getlog_largest(arena, size, log->chunk_size, log->counts, log->lane->size, &largest) * 100 <
+    if ((uint64_t)keel_get_chunks_largest(arena, size, log->chunk_size, log->counts, log->lane->size, &largest) * 100 <
         (uint64_t)count * percent) {
         return log->lane->size;
     }
@@ -483,8 +484,8 @@ void keel_get_log_clear(keel_get_log_t *log, uint32_t phase)
     keel_lane_say_no_lost_gets(log->lane);
     pthread_mutex_lock(&log->lane->lock);
     writers_reset(log);
-    keel_getlog_reset(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,
-                      log->chunk_size);
+    keel_get_chunks_reset(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,
+                          log->chunk_size);
     pthread_mutex_unlock(&log->lane->lock);
 }
 

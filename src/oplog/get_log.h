@@ -25,30 +25,30 @@
 #include <stddef.h>
 #include <string.h>
 
-typedef struct keel_getlog_chunk {
+typedef struct keel_get_chunk {
     uint32_t owner;  /* rank of the source + 1, 0: free */
     uint32_t number; /* order among the chunks of a source; wraps around */
     uint32_t used;   /* bytes of records behind this header */
     uint32_t last_phase;
     uint32_t is_closed;
     uint32_t reserved[3];
-} keel_getlog_chunk_t;
-_Static_assert(sizeof(keel_getlog_chunk_t) == 32, "log format");
-_Static_assert(offsetof(keel_getlog_chunk_t, last_phase) == offsetof(keel_getlog_chunk_t, used) + 4, "one word");
+} keel_get_chunk_t;
+_Static_assert(sizeof(keel_get_chunk_t) == 32, "log format");
+_Static_assert(offsetof(keel_get_chunk_t, last_phase) == offsetof(keel_get_chunk_t, used) + 4, "one word");
 
 /* position of a source as writer in one target's LG */
-typedef struct keel_getlog_writer {
+typedef struct keel_get_chunks_writer {
     uint32_t chunk;  /* index + 1, 0: no chunk claimed */
     uint32_t number; /* number of the next chunk */
-} keel_getlog_writer_t;
+} keel_get_chunks_writer_t;
 
 /* room for the next records of a source */
-typedef struct keel_getlog_place {
-    keel_getlog_chunk_t *chunk;
+typedef struct keel_get_chunk_place {
+    keel_get_chunk_t *chunk;
     char *at;
     uint32_t used; /* bytes of records before at */
     uint32_t room; /* bytes from at on */
-} keel_getlog_place_t;
+} keel_get_chunk_place_t;
 
 typedef struct keel_get_target {
     keel_segment_list_t list; /* local copy, in the order of issue */
@@ -58,7 +58,7 @@ typedef struct keel_get_target {
     uint8_t has_replay;
     /* all records that the predecessor left at this target have arrived */
     uint8_t is_replay_complete;
-    keel_getlog_writer_t writer;
+    keel_get_chunks_writer_t writer;
     /* gets by one-sided operations: first of the contiguous records that the target lacks */
     const uint8_t *run;
     uint32_t run_bytes; /* bytes of the run */
@@ -68,14 +68,14 @@ typedef struct keel_get_log {
     keel_lane_t *lane;
     keel_segment_pool_t *pool;
     keel_get_target_t *targets;
-    keel_getlog_writer_t *served; /* service side, under lane->lock: a writer for each source */
-    keel_getlog_place_t place;    /* service side: place of the record being written */
-    uint32_t *counts;             /* scratch, by rank */
-    uint32_t sample;              /* first chunk of the next sample (keel_get_log_largest_source) */
+    keel_get_chunks_writer_t *served; /* service side, under lane->lock: a writer for each source */
+    keel_get_chunk_place_t place;     /* service side: place of the record being written */
+    uint32_t *counts;                 /* scratch, by rank */
+    uint32_t sample;                  /* first chunk of the next sample (keel_get_log_largest_source) */
     uint32_t chunk_size;
     uint32_t phase;
-    uint32_t piece_max; /* maximum payload of a record, bytes */
-    uint32_t resume_at; /* first phase to log again if is_off */
+    uint32_t record_max; /* maximum payload of a record, bytes */
+    uint32_t resume_at;  /* first phase to log again if is_off */
     int is_off;
     int is_enabled;
     /* replacement: no room for all records of its predecessor, so it cannot re-execute */
@@ -211,7 +211,7 @@ void keel_get_log_source_down(keel_get_log_t *log, uint32_t source);
 /* a target's process died: its copies of the local records are gone */
 void keel_get_log_target_down(keel_get_log_t *log, uint32_t target);
 
-/* ---- refilling lost parts (getlog_replay.c) ---- */
+/* ---- refilling lost parts (get_log_replay.c) ---- */
 
 #define KEEL_GET_MESSAGE_HEAD 8u /* bytes of a message before its records */
 /* Marks in a board slot that the source issued an atomic in @a phase. A holder of a fetched
@@ -231,7 +231,7 @@ void keel_get_log_trim_own(keel_get_log_t *log, uint32_t phase, uint32_t now);
 void keel_get_log_trim_source(keel_get_log_t *log, uint32_t source, uint32_t phase);
 /*
  * Source with most chunks here if at least @a percent of the room is taken, else the number of
- * ranks. One of KEEL_GETLOG_SAMPLES successive calls is sure to notice.
+ * ranks. One of KEEL_GET_CHUNKS_SAMPLES successive calls is sure to notice.
  */
 uint32_t keel_get_log_largest_source(keel_get_log_t *log, unsigned percent);
 /* Are at least @a percent of the chunks here taken, by a sample that differs from call to call? */

@@ -2,7 +2,7 @@
 #include "oplog/get_remote.h"
 
 #include "check/reached.h"
-#include "oplog/getlog_chunk.h"
+#include "oplog/get_log_chunks.h"
 #include "peer/issue.h"
 #include "peer/read.h"
 #include "peer/region.h"
@@ -20,14 +20,14 @@ static uint32_t get_remote_room(const keel_get_log_t *log, uint32_t target, uint
         !keel_remote_is_possible(log->lane, target, KEEL_REGION_GETLOG)) {
         return 0;
     }
-    return chunk_size - (uint32_t)sizeof(keel_getlog_chunk_t);
+    return chunk_size - (uint32_t)sizeof(keel_get_chunk_t);
 }
 
 keel_status_t keel_get_log_fetch(keel_get_log_t *log, uint32_t target, keel_get_record_t *record,
                                  keel_lane_done_cb_t cb, void *arg)
 {
     keel_get_target_t *t = &log->targets[target];
-    const uint32_t chunk_size = keel_getlog_chunk_size(keel_lane_region_size(log->lane, target, KEEL_REGION_GETLOG));
+    const uint32_t chunk_size = keel_get_chunk_size(keel_lane_region_size(log->lane, target, KEEL_REGION_GETLOG));
     const uint32_t room = get_remote_room(log, target, chunk_size);
     const uint64_t need = keel_get_record_size(record);
     keel_status_t status;
@@ -89,7 +89,7 @@ void keel_get_log_write_run(keel_get_log_t *log, uint32_t target)
 {
     keel_get_target_t *t = &log->targets[target];
     const keel_peer_t *peer = &log->lane->peers[target];
-    const uint32_t chunk_size = keel_getlog_chunk_size(keel_lane_region_size(log->lane, target, KEEL_REGION_GETLOG));
+    const uint32_t chunk_size = keel_get_chunk_size(keel_lane_region_size(log->lane, target, KEEL_REGION_GETLOG));
     const uint32_t bytes = t->run_bytes, chunk = peer->room_chunk - 1;
 
     if (bytes == 0) {
@@ -100,8 +100,8 @@ void keel_get_log_write_run(keel_get_log_t *log, uint32_t target)
         return; /* the target is down: refill gives the records to the replacement */
     }
     keel_remote_record(
-        log->lane, target, keel_getlog_record_offset(chunk_size, chunk, peer->room_used), t->run, bytes,
-        keel_getlog_word_offset(chunk_size, chunk),
-        keel_getlog_word(peer->room_used + bytes, ((const keel_get_record_t *)(const void *)t->run)->phase));
+        log->lane, target, keel_get_chunk_record_offset(chunk_size, chunk, peer->room_used), t->run, bytes,
+        keel_get_chunk_word_offset(chunk_size, chunk),
+        keel_get_chunk_word(peer->room_used + bytes, ((const keel_get_record_t *)(const void *)t->run)->phase));
     keel_lane_use_room(log->lane, target, bytes);
 }

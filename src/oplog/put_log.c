@@ -176,7 +176,7 @@ void keel_put_log_fill(keel_put_log_t *log, uint32_t target, keel_record_t *reco
     t->sum_end = to + keel_pad8(length);
 }
 
-size_t keel_put_log_piece(const keel_put_log_t *log, uint32_t target, size_t length)
+size_t keel_put_log_record_length(const keel_put_log_t *log, uint32_t target, size_t length)
 {
     const size_t taken = log->targets[target].filled + sizeof(keel_record_t), max = log->lane->ops->max_data;
     const size_t room = (taken < max) ? (max - taken) & ~(size_t)7 : 0;

@@ -224,7 +224,7 @@ static inline void keel_put_log_close_epoch(keel_put_log_t *log)
  * twice. Records are numbered, and a re-execution must cut the same records on either lane. So the
  * size depends only on the long puts of the phase, not on the records sent.
  */
-size_t keel_put_log_piece(const keel_put_log_t *log, uint32_t target, size_t length);
+size_t keel_put_log_record_length(const keel_put_log_t *log, uint32_t target, size_t length);
 /* Accounts for the next record, of @a length bytes, of a put that takes several. Returns 1 if
  * the record fills the message. */
 int keel_put_log_cut(keel_put_log_t *log, uint32_t target, size_t length);

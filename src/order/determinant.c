@@ -9,7 +9,7 @@
 #include "order/mix.h"
 #include "check/plant.h"
 #include "check/reached.h"
-#include "oplog/getlog_replay.h"
+#include "oplog/get_log_replay.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/issue.h"

@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) void keel_atomic_found(keel_record_
         atomic->change = keel_atomic_change(atomic, old);
         atomic->is_changed = 1;
     }
-    atomic->is_answered = 1;
+    atomic->is_value_known = 1;
 }
 
 #endif

@@ -62,25 +62,25 @@ size_t keel_carried_with(keel_lane_t *lane, const keel_wire_t *request, uint64_t
 
     for (uint32_t i = 0; i < KEEL_CARRIED_MOST && !KEEL_PLANT(carried_not); i++) {
         if (at->word[i] == word && at->found[i].source != request->source && !is_told(lane, &at->found[i])) {
-            memcpy((char *)data + body->reply.carried++ * sizeof(keel_wire_piggyback_t), &at->found[i],
+            memcpy((char *)data + body->reply.piggybacked++ * sizeof(keel_wire_piggyback_t), &at->found[i],
                    sizeof(keel_wire_piggyback_t));
         }
     }
     body->reply.missing = at->missing;
     carrier_keep(lane, at, request, word, fetched);
-    return body->reply.carried * sizeof(keel_wire_piggyback_t);
+    return body->reply.piggybacked * sizeof(keel_wire_piggyback_t);
 }
 
 int keel_carried_fits(const keel_wire_t *wire, size_t length)
 {
-    const uint32_t carried = wire->body.reply.carried;
+    const uint32_t carried = wire->body.reply.piggybacked;
 
     return carried <= KEEL_CARRIED_MOST && wire->length == length + carried * sizeof(keel_wire_piggyback_t);
 }
 
 void keel_carried_take(keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wire, const void *data, size_t length)
 {
-    for (uint32_t i = 0; i < wire->body.reply.carried; i++) {
+    for (uint32_t i = 0; i < wire->body.reply.piggybacked; i++) {
         keel_wire_piggyback_t found;
         keel_carried_t *of;
 

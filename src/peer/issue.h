@@ -22,7 +22,7 @@ keel_status_t keel_lane_read_window(keel_lane_t *lane, uint32_t peer, const keel
  * hold a keel_polled_t. */
 keel_status_t keel_lane_poll_window(keel_lane_t *lane, uint32_t rank, const keel_get_record_t *record, uint32_t length,
                                     int is_logged, void *buffer, keel_lane_done_cb_t cb, void *arg);
-/* keel_lane_read_window() of several blocks (wire/got_blocks.h). The payload of the record is
+/* keel_lane_read_window() of several blocks (wire/get_parts.h). The payload of the record is
  * the description of the blocks, which the target gets, followed by the bytes of the reply. @a
  * payload stays unchanged until cb. */
 keel_status_t keel_lane_read_blocks(keel_lane_t *lane, uint32_t rank, const keel_get_record_t *record, char *payload,

@@ -31,7 +31,7 @@
 #include "peer/served_gets.h"
 #include "peer/served_combine.h"
 #include "peer/told.h"
-#include "wire/got_blocks.h"
+#include "wire/get_parts.h"
 
 #include <string.h>
 
@@ -405,7 +405,7 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
     case KEEL_WIRE_MARK:
         keel_told_mark(lane, wire);
         return NULL;
-    case KEEL_WIRE_KINDS:
+    case KEEL_WIRE_USAGE:
         keel_told_kinds(lane, wire);
         return NULL;
     default:

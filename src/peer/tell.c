@@ -16,8 +16,8 @@ static keel_status_t lane_send_mark(keel_lane_t *lane, uint32_t rank, uint32_t p
 keel_status_t keel_lane_tell_kinds(keel_lane_t *lane, uint32_t rank, const keel_kinds_t *kinds)
 {
     keel_board_slot_t *slot = keel_access_slot(lane, rank);
-    keel_wire_t wire = {.type = KEEL_WIRE_KINDS,
-                        .body.kinds = {kinds->classes, kinds->fetched, kinds->in_doubt, kinds->begun, kinds->waits}};
+    keel_wire_t wire = {.type = KEEL_WIRE_USAGE,
+                        .body.usage = {kinds->classes, kinds->fetched, kinds->in_doubt, kinds->begun, kinds->waits}};
 
     if (slot == NULL) {
         return keel_lane_request(lane, rank, &wire, NULL, 0);

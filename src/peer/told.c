@@ -16,11 +16,11 @@ void keel_told_mark(keel_lane_t *lane, const keel_wire_t *wire)
 
 void keel_told_kinds(keel_lane_t *lane, const keel_wire_t *wire)
 {
-    const keel_kinds_t kinds = {.classes = wire->body.kinds.classes,
-                                .fetched = wire->body.kinds.fetched,
-                                .in_doubt = wire->body.kinds.in_doubt,
-                                .begun = wire->body.kinds.begun,
-                                .waits = wire->body.kinds.waits};
+    const keel_kinds_t kinds = {.classes = wire->body.usage.classes,
+                                .fetched = wire->body.usage.fetched,
+                                .in_doubt = wire->body.usage.in_doubt,
+                                .begun = wire->body.usage.begun,
+                                .waits = wire->body.usage.waits};
 
     keel_board_tell(&lane->board[wire->source], &kinds);
 }

@@ -4,7 +4,7 @@
 
 #include "peer/peer.h"
 
-/* service side, under the lock: KEEL_WIRE_MARK, KEEL_WIRE_KINDS and KEEL_WIRE_ARRIVE */
+/* service side, under the lock: KEEL_WIRE_MARK, KEEL_WIRE_USAGE and KEEL_WIRE_ARRIVE */
 void keel_told_mark(keel_lane_t *lane, const keel_wire_t *wire);
 void keel_told_kinds(keel_lane_t *lane, const keel_wire_t *wire);
 void keel_told_arrive(keel_lane_t *lane, const keel_wire_t *wire);

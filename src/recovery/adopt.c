@@ -9,7 +9,7 @@
 #include "check/reached.h"
 #include "recovery/commit.h"
 #include "ckpt/repair.h"
-#include "oplog/getlog_replay.h"
+#include "oplog/get_log_replay.h"
 
 static int decision_is_current(const keel_recovery_t *rec, const decision_t *d)
 {

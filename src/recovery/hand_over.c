@@ -94,7 +94,7 @@ static int is_fetching(const keel_record_t *record)
 static int hand_over_is_at_end(hand_over_t *over, const keel_record_t *record)
 {
     over->is_over |=
-        over->is_prefix && is_fetching(record) && !((const keel_record_atomic_t *)(record + 1))->is_answered;
+        over->is_prefix && is_fetching(record) && !((const keel_record_atomic_t *)(record + 1))->is_value_known;
     return over->is_over;
 }
 

@@ -20,7 +20,7 @@
 #include "peer/issue.h"
 #include "peer/tell.h"
 #include "peer/region.h"
-#include "oplog/getlog_replay.h"
+#include "oplog/get_log_replay.h"
 
 #include <string.h>
 

@@ -15,7 +15,7 @@
 #include "ckpt/exchange.h"
 #include "ckpt/repair.h"
 #include "peer/control.h"
-#include "oplog/getlog_replay.h"
+#include "oplog/get_log_replay.h"
 
 #include <string.h>
 

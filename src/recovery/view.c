@@ -20,8 +20,8 @@
 #include "peer/access.h"
 #include "peer/combine.h"
 #include "peer/control.h"
-#include "oplog/getlog_chunk.h"
-#include "oplog/getlog_replay.h"
+#include "oplog/get_log_chunks.h"
+#include "oplog/get_log_replay.h"
 
 #include <string.h>
 
@@ -168,9 +168,9 @@ static keel_status_t words_add(void *arg, const keel_record_t *records, size_t l
 
             bits = word_bit(record->where, 0);
             words->fetched |= atomic->fetches ? bits : 0;
-            words->fetches_pending |= (atomic->fetches && !atomic->is_answered) ? bits : 0;
-            words->values_found |= (atomic->fetches && atomic->is_answered) ? bits : 0;
-            words->values_pending += atomic->fetches && !atomic->is_answered;
+            words->fetches_pending |= (atomic->fetches && !atomic->is_value_known) ? bits : 0;
+            words->values_found |= (atomic->fetches && atomic->is_value_known) ? bits : 0;
+            words->values_pending += atomic->fetches && !atomic->is_value_known;
         } else if (keel_where_op(record->where) == KEEL_RECORD_ATOMICS) {
             bits = words_bits(record);
         }

@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void atomic_write(keel_record_t *re
     payload->op = atomic->op;
     payload->size = atomic->size;
     payload->fetches = atomic->fetches;
-    payload->is_changed = payload->is_answered = 0;
+    payload->is_changed = payload->is_value_known = 0;
     memset(payload->reserved, 0, sizeof(payload->reserved));
     payload->operand = atomic->operand;
     payload->compare = atomic->compare;

@@ -180,7 +180,7 @@ static keel_status_t accumulate_issue(keel_win_h win, uint32_t rank, uint64_t of
                                       struct keel_req *req)
 {
     keel_context_h ctx = win->ctx;
-    const size_t sent = (ctx->puts.record_max - sizeof(a->head)) / a->size, answered = ctx->gets.piece_max / a->size;
+    const size_t sent = (ctx->puts.record_max - sizeof(a->head)) / a->size, answered = ctx->gets.record_max / a->size;
     const size_t most = sent < answered ? sent : answered;
     keel_status_t status = KEEL_OK;
 

@@ -79,7 +79,7 @@ keel_status_t keel_get_pieces(keel_win_h win, uint32_t rank, uint64_t offset, ch
     }
     keel_context_touch(ctx, rank);
     for (; length > 0 && status == KEEL_OK; length -= piece, buffer += piece, offset += piece) {
-        piece = length < ctx->gets.piece_max ? (uint32_t)length : ctx->gets.piece_max;
+        piece = length < ctx->gets.record_max ? (uint32_t)length : ctx->gets.record_max;
         status = get_piece(win, rank, offset, buffer, piece, req);
     }
     return status;
@@ -153,7 +153,7 @@ static inline __attribute__((always_inline)) int get_fast(keel_win_h win, uint32
     }
     ctx = win->ctx;
     gate = keel_context_gate_rma(ctx, KEEL_GATE_GETS);
-    if (__builtin_expect(length - 1 >= ctx->gets.piece_max ||
+    if (__builtin_expect(length - 1 >= ctx->gets.record_max ||
                              (keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(fast_in_replay)) ||
                              buffer == NULL || (gate != 0 && !(is_blocking && get_is_read_later(ctx, rank, gate))),
                          0)) {

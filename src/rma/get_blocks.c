@@ -26,7 +26,7 @@
 #include "check/plant.h"
 #include "peer/issue.h"
 #include "recovery/rollback_request.h"
-#include "wire/got_blocks.h"
+#include "wire/get_parts.h"
 
 #include <string.h>
 
@@ -39,7 +39,7 @@ typedef struct blocks_run {
 
 static size_t run_max(const keel_context_h ctx)
 {
-    return ctx->gets.piece_max - keel_got_parts_size(1);
+    return ctx->gets.record_max - keel_get_parts_size(1);
 }
 
 /* from block @a first on; a list has a part for each of its blocks that are not empty, others have one */
@@ -47,7 +47,7 @@ static blocks_run_t run_from(const keel_context_h ctx, const keel_gather_t *gath
 {
     const size_t max = run_max(ctx), left = gather->count - first;
     blocks_run_t run = {.first = first, .count = 1, .parts = 1};
-    size_t room = ctx->gets.piece_max - keel_got_parts_size(0);
+    size_t room = ctx->gets.record_max - keel_get_parts_size(0);
 
     if (gather->list == NULL) {
         const size_t length = gather->blocks->length, fit = (length <= max) ? max / length : 1;
@@ -59,10 +59,10 @@ static blocks_run_t run_from(const keel_context_h ctx, const keel_gather_t *gath
     for (run.count = run.parts = 0; run.count < left; run.count++) {
         const size_t length = gather->list[first + run.count].length;
 
-        if (length > 0 && (length > room || sizeof(keel_got_part_t) > room - length)) {
+        if (length > 0 && (length > room || sizeof(keel_get_part_t) > room - length)) {
             break;
         }
-        room -= (length > 0) ? length + sizeof(keel_got_part_t) : 0;
+        room -= (length > 0) ? length + sizeof(keel_get_part_t) : 0;
         run.bytes += (uint32_t)length;
         run.parts += (length > 0);
     }
@@ -70,10 +70,10 @@ static blocks_run_t run_from(const keel_context_h ctx, const keel_gather_t *gath
 }
 
 /* the next part of blocks from *next_p on, before @a end */
-static keel_got_part_t run_part(const keel_gather_t *gather, unsigned region, size_t *next_p, size_t end)
+static keel_get_part_t run_part(const keel_gather_t *gather, unsigned region, size_t *next_p, size_t end)
 {
     keel_block_t block = keel_gather_block(gather, *next_p);
-    keel_got_part_t part = {.count = 1};
+    keel_get_part_t part = {.count = 1};
 
     if (gather->list == NULL) {
         part.count = (uint32_t)(end - *next_p);
@@ -93,30 +93,30 @@ static keel_got_part_t run_part(const keel_gather_t *gather, unsigned region, si
 /* what comes before the bytes in the record */
 static void run_describe(const keel_gather_t *gather, const blocks_run_t *run, unsigned region, char *to)
 {
-    const keel_got_parts_t head = {.count = run->parts};
+    const keel_get_parts_t head = {.count = run->parts};
     size_t next = run->first;
 
     memcpy(to, &head, sizeof(head));
     for (uint32_t i = 0; i < run->parts; i++) {
-        const keel_got_part_t part = run_part(gather, region, &next, run->first + run->count);
+        const keel_get_part_t part = run_part(gather, region, &next, run->first + run->count);
 
-        memcpy(to + keel_got_parts_size(i), &part, sizeof(part));
+        memcpy(to + keel_get_parts_size(i), &part, sizeof(part));
     }
 }
 
 /* a record of the same length is of the same blocks */
 static int run_is_described(const keel_gather_t *gather, const blocks_run_t *run, unsigned region, const char *payload)
 {
-    const keel_got_parts_t head = {.count = run->parts};
+    const keel_get_parts_t head = {.count = run->parts};
     size_t next = run->first;
 
     if (memcmp(payload, &head, sizeof(head)) != 0) {
         return 0;
     }
     for (uint32_t i = 0; i < run->parts; i++) {
-        const keel_got_part_t part = run_part(gather, region, &next, run->first + run->count);
+        const keel_get_part_t part = run_part(gather, region, &next, run->first + run->count);
 
-        if (memcmp(payload + keel_got_parts_size(i), &part, sizeof(part)) != 0) {
+        if (memcmp(payload + keel_get_parts_size(i), &part, sizeof(part)) != 0) {
             return 0;
         }
     }
@@ -139,7 +139,7 @@ static void run_scatter(const keel_gather_t *gather, size_t first, size_t count,
 
 static blocks_run_t piece_run(const keel_piece_t *piece)
 {
-    const size_t parts = (piece->length - piece->polled - keel_got_parts_size(0)) / sizeof(keel_got_part_t);
+    const size_t parts = (piece->length - piece->polled - keel_get_parts_size(0)) / sizeof(keel_get_part_t);
 
     return (blocks_run_t){
         .first = piece->first, .count = piece->blocks, .parts = (uint32_t)parts, .bytes = piece->polled};
@@ -257,7 +257,7 @@ static keel_status_t run_replay(keel_win_h win, uint32_t rank, const keel_gather
                                 uint64_t where)
 {
     keel_context_h ctx = win->ctx;
-    const size_t described = keel_got_parts_size(run->parts);
+    const size_t described = keel_get_parts_size(run->parts);
     const keel_get_record_t *record;
     keel_status_t status = keel_get_log_next(&ctx->gets, rank, where, described + run->bytes, &record);
 
@@ -294,7 +294,7 @@ static keel_status_t run_get(keel_win_h win, uint32_t rank, const keel_gather_t 
     if (status != KEEL_INPROGRESS) {
         return status;
     }
-    status = keel_get_make_piece(ctx, rank, where, (uint32_t)keel_got_parts_size(run->parts) + run->bytes, req, &piece);
+    status = keel_get_make_piece(ctx, rank, where, (uint32_t)keel_get_parts_size(run->parts) + run->bytes, req, &piece);
     if (status == KEEL_OK) {
         piece->ops = &blocks_piece_ops;
         piece->polled = run->bytes;

@@ -34,7 +34,7 @@ static unsigned words_most(const keel_context_h ctx)
 {
     unsigned most = OWN_WORDS;
 
-    while (most > 1 && keel_answer_length(most) > ctx->gets.piece_max) {
+    while (most > 1 && keel_answer_length(most) > ctx->gets.record_max) {
         most /= 2;
     }
     return most;

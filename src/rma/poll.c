@@ -28,7 +28,7 @@
 
 #include "base/memory.h"
 #include "check/plant.h"
-#include "oplog/getlog_replay.h"
+#include "oplog/get_log_replay.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/issue.h"
@@ -293,7 +293,7 @@ static keel_status_t poll_issue(keel_win_h win, uint32_t rank, uint64_t offset, 
                                 const char *call, struct keel_req *req)
 {
     keel_context_h ctx = win->ctx;
-    const uint32_t most = (uint32_t)(ctx->gets.piece_max - keel_polled_length(8)) & ~7u;
+    const uint32_t most = (uint32_t)(ctx->gets.record_max - keel_polled_length(8)) & ~7u;
     keel_status_t status;
     int is_ordered;
 

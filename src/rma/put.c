@@ -246,7 +246,7 @@ static keel_status_t put_slow(keel_win_h win, uint32_t rank, uint64_t offset, co
     keel_context_touch(ctx, rank);
     status = keel_put_clock(win, rank);
     for (; length > 0 && status == KEEL_OK; length -= piece, from += piece, offset += piece) {
-        piece = keel_put_log_piece(&ctx->puts, rank, length);
+        piece = keel_put_log_record_length(&ctx->puts, rank, length);
         is_due = is_long && keel_put_log_cut(&ctx->puts, rank, piece);
         status =
             put_piece(win, rank, keel_where(offset, KEEL_RECORD_PUT, win->region), from, piece, is_due, length - piece);

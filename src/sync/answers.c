@@ -24,7 +24,7 @@
 
 #include "check/plant.h"
 #include "check/reached.h"
-#include "oplog/getlog_replay.h"
+#include "oplog/get_log_replay.h"
 #include "peer/access.h"
 #include "sync/sync.h"
 

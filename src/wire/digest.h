@@ -66,7 +66,7 @@ static inline uint64_t keel_digest_atomic(uint64_t sum, const keel_record_t *rec
 
     if (keel_where_op(record->where) == KEEL_RECORD_ATOMIC && record->length == sizeof(atomic)) {
         memcpy(&atomic, data, sizeof(atomic));
-        atomic.is_changed = atomic.is_answered = 0;
+        atomic.is_changed = atomic.is_value_known = 0;
         atomic.change = 0;
         return keel_digest_data(sum, (const uint8_t *)&atomic, sizeof(atomic));
     }

@@ -27,7 +27,7 @@ typedef enum {
     /* get log: result of a test of own words; payload: keel_record_local_read_t and the contents of
      * the words; the offset holds the number of the record */
     KEEL_RECORD_LOCAL_READ = 6,
-    /* payload: put at several places (wire/blocks.h); in the get log: wire/got_blocks.h */
+    /* payload: put at several places (wire/blocks.h); in the get log: wire/get_parts.h */
     KEEL_RECORD_BLOCKS = 8,
     /* payload: keel_record_signal_t, and the data announced by the signal */
     KEEL_RECORD_SIGNAL = 9
@@ -45,8 +45,8 @@ typedef struct keel_record_atomic {
     uint8_t op;   /* keel_atomic_op_t */
     uint8_t size; /* 4 or 8 */
     uint8_t fetches;
-    uint8_t is_changed;  /* the change of the word is known: replay adds @a change */
-    uint8_t is_answered; /* the fetched value is known */
+    uint8_t is_changed;     /* the change of the word is known: replay adds @a change */
+    uint8_t is_value_known; /* the fetched value is known */
     uint8_t reserved[3];
     uint64_t operand;
     uint64_t compare;

@@ -23,7 +23,7 @@ typedef enum {
     /* requests nothing but the acknowledgement, to test whether the peer lives */
     KEEL_WIRE_PROBE = 7,
     KEEL_WIRE_MARK = 8,  /* mark; flags OPEN, CLOSED */
-    KEEL_WIRE_KINDS = 9, /* kinds */
+    KEEL_WIRE_USAGE = 9, /* usage */
     /* atomic; data: keel_record_t, keel_record_accumulate_t, the values */
     KEEL_WIRE_ACCUMULATE = 10,
     /* atomic; with an id handled like ACCUMULATE, without id there is no reply; data: a put-log
@@ -105,7 +105,7 @@ typedef union keel_wire_body {
      * for none (keel_kinds_t). */
     struct {
         uint32_t classes, fetched, in_doubt, begun, waits;
-    } kinds;
+    } usage;
     struct {
         uint64_t id;       /* VALUE, REFUSAL */
         uint64_t sequence; /* sequence of the request */
@@ -115,7 +115,7 @@ typedef union keel_wire_body {
         uint32_t chunk, used;
         /* VALUE of an ATOMIC: number of keel_wire_piggyback_t behind the value, and 1 + the last
          * phase in which some did not fit; 0: all are included */
-        uint32_t carried, missing;
+        uint32_t piggybacked, missing;
     } reply;
     uint64_t raw[4];
 } keel_wire_body_t;

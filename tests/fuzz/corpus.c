@@ -6,10 +6,10 @@
 
 #include "ckpt/image.h"
 #include "fuzz_input.h"
-#include "oplog/getlog_chunk.h"
+#include "oplog/get_log_chunks.h"
 #include "recovery/view.h"
 #include "wire/blocks.h"
-#include "wire/got_blocks.h"
+#include "wire/get_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,7 +254,7 @@ static void control_checkpoint(void)
     begin(&input, 0, 0);
     add_step(&input, FUZZ_STEP_CHECKPOINT, 0);
     for (unsigned r = 1; r < FUZZ_RANKS; r++) {
-        const keel_image_told_t image = {.number = 1, .slot = 0, .size = 384};
+        const keel_image_notice_t image = {.number = 1, .slot = 0, .size = 384};
 
         add_control(&input, r, KEEL_CONTROL_IMAGE, &image, sizeof(image));
     }
@@ -411,7 +411,7 @@ static void control_demand(void)
         uint32_t number, share_slot;
         keel_image_member_t members[FUZZ_RANKS];
     } group = {1, 2, {{.size = 384}, {.position = 1, .slot = 2, .size = 384}, {.size = 384}, {.size = 384}}};
-    const keel_image_told_t image = {.number = 1, .slot = 2, .size = 384};
+    const keel_image_notice_t image = {.number = 1, .slot = 2, .size = 384};
     const uint32_t number = 1;
     input_t input;
 
@@ -434,8 +434,8 @@ static void control_accesses(void)
     const keel_record_atomic_t atomic = {.op = KEEL_ATOMIC_ADD, .size = 8, .operand = 3};
     const uint64_t get[4] = {1, put.where, 8, 1ull << 32}, ack[4] = {1};
     const struct {
-        keel_got_parts_t head;
-        keel_got_part_t part[2];
+        keel_get_parts_t head;
+        keel_get_part_t part[2];
     } parts = {{.count = 2}, {{.where = put.where, .length = 8, .count = 1}, {put.where + 16, 20, 4, 3}}};
     const uint64_t blocks[4] = {2, keel_where_blocks(put.where), sizeof(parts) + 20, 1 | 1ull << 32};
     uint8_t records[24 + 48];
@@ -447,7 +447,7 @@ static void control_accesses(void)
     memcpy(records + 40, &atomic, 32);
     begin(&input, 0, 0);
     add_message(&input, 1, KEEL_WIRE_MARK, KEEL_WIRE_FLAG_WAITS, ack, NULL, 0);
-    add_message(&input, 1, KEEL_WIRE_KINDS, 0, ack, NULL, 0);
+    add_message(&input, 1, KEEL_WIRE_USAGE, 0, ack, NULL, 0);
     add_message(&input, 1, KEEL_WIRE_RECORDS, 0, ack, records, sizeof(records));
     add_message(&input, 2, KEEL_WIRE_GET, KEEL_WIRE_FLAG_LOGGED, get, NULL, 0);
     add_message(&input, 2, KEEL_WIRE_GET, KEEL_WIRE_FLAG_LOGGED, blocks, &parts, sizeof(parts));
@@ -535,17 +535,17 @@ static void save_parts(void)
 static void make_record(void)
 {
     static uint64_t arena[FUZZ_GETLOG / 8];
-    const uint32_t chunk_size = keel_getlog_chunk_size(FUZZ_GETLOG);
+    const uint32_t chunk_size = keel_get_chunk_size(FUZZ_GETLOG);
     uint8_t bytes[256] = {0};
     input_t input = {.length = 0};
 
     for (uint32_t source = 1; source < FUZZ_RANKS; source++) {
-        keel_getlog_writer_t writer = {0};
+        keel_get_chunks_writer_t writer = {0};
 
         for (uint32_t i = 0; i < 6; i++) {
             const keel_get_record_t record = {.phase = i / 3, .index = i % 3, .length = 200};
 
-            (void)keel_getlog_write(arena, sizeof(arena) / 4, chunk_size, &writer, source, &record, bytes);
+            (void)keel_get_chunks_write(arena, sizeof(arena) / 4, chunk_size, &writer, source, &record, bytes);
         }
     }
     add_byte(&input, FUZZ_RECORD_ARENA);

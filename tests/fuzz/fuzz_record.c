@@ -5,8 +5,8 @@
 #include "fuzz_scene.h"
 
 #include "fuzz_input.h"
-#include "oplog/getlog_chunk.h"
-#include "oplog/getlog_replay.h"
+#include "oplog/get_log_chunks.h"
+#include "oplog/get_log_replay.h"
 #include "peer/issue.h"
 #include "peer/region.h"
 
@@ -22,7 +22,7 @@ static void record_arena(const uint8_t *data, size_t size)
     const uint64_t value = 7;
     const keel_get_record_t record = {.phase = 3, .length = sizeof(value)};
     uint8_t *arena = keel_lane_region_base(&scene.lane, KEEL_REGION_GETLOG);
-    const uint32_t chunk_size = keel_getlog_chunk_size(FUZZ_GETLOG);
+    const uint32_t chunk_size = keel_get_chunk_size(FUZZ_GETLOG);
     void *to;
 
     memcpy(arena, data, size < FUZZ_GETLOG ? size : FUZZ_GETLOG);
@@ -35,8 +35,8 @@ static void record_arena(const uint8_t *data, size_t size)
             keel_get_log_served(&scene.gets, &record);
         }
     }
-    keel_getlog_trim(arena, FUZZ_GETLOG, chunk_size, KEEL_GETLOG_ANY, 2);
-    keel_getlog_reset(arena, FUZZ_GETLOG, chunk_size);
+    keel_get_chunks_trim(arena, FUZZ_GETLOG, chunk_size, KEEL_GET_CHUNKS_ANY_SOURCE, 2);
+    keel_get_chunks_reset(arena, FUZZ_GETLOG, chunk_size);
     keel_lane_issue_drop(&scene.lane, &scene.lane.peers[1], KEEL_OK);
     keel_lane_issue_drop(&scene.lane, &scene.lane.peers[2], KEEL_OK);
     keel_lane_issue_drop(&scene.lane, &scene.lane.peers[3], KEEL_OK);

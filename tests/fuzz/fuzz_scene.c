@@ -5,7 +5,7 @@
 #include "peer/issue.h"
 #include "peer/region.h"
 #include "peer/served.h"
-#include "oplog/getlog_replay.h"
+#include "oplog/get_log_replay.h"
 #include "recovery/recover.h"
 
 #include <stdio.h>

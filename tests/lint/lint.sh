@@ -251,7 +251,7 @@ lint_figures() {
 # what leaves a process is of one version: another record or message is another one
 wire_format() {
     local header
-    for header in src/wire/record.h src/wire/blocks.h src/wire/got_blocks.h src/wire/wire.h; do
+    for header in src/wire/record.h src/wire/blocks.h src/wire/get_parts.h src/wire/wire.h; do
         gcc -fpreprocessed -E -P "$header" 2> /dev/null |
             awk '/^(typedef )?(struct|union|enum)/ { inside = 1 } inside { gsub(/[ \t]+/, " "); print } /}.*;$/ && !/^ / { inside = 0 }'
     done

@@ -4,7 +4,7 @@
  */
 #include "sim_scene.h"
 
-#include "oplog/getlog_chunk.h"
+#include "oplog/get_log_chunks.h"
 
 #define HARSH_SEGMENT  ((size_t)4 << 10) /* of the smallest logs: room for at least four */
 #define HARSH_PATIENCE 3000u             /* tries */

@@ -10,7 +10,7 @@
 
 #include "sim_scene.h"
 
-#include "oplog/getlog_chunk.h"
+#include "oplog/get_log_chunks.h"
 #include "peer/access.h"
 
 #include <assert.h>
@@ -261,8 +261,8 @@ static void count_own_gets(const scene_t *scene, const keel_get_target_t *t, cou
 
 static int chunk_compare(const void *left, const void *right)
 {
-    const keel_getlog_chunk_t *a = *(const keel_getlog_chunk_t *const *)left;
-    const keel_getlog_chunk_t *b = *(const keel_getlog_chunk_t *const *)right;
+    const keel_get_chunk_t *a = *(const keel_get_chunk_t *const *)left;
+    const keel_get_chunk_t *b = *(const keel_get_chunk_t *const *)right;
 
     if (a->owner != b->owner) {
         return (a->owner > b->owner) - (a->owner < b->owner);
@@ -271,7 +271,7 @@ static int chunk_compare(const void *left, const void *right)
 }
 
 /* those with records, by source and number */
-static unsigned sort_chunks(const keel_context_h ctx, const keel_getlog_chunk_t **chunks)
+static unsigned sort_chunks(const keel_context_h ctx, const keel_get_chunk_t **chunks)
 {
     const char *arena = ctx->lane.own[KEEL_REGION_GETLOG].base;
     const size_t count = ctx->lane.config->getlog_size / ctx->gets.chunk_size;
@@ -279,7 +279,7 @@ static unsigned sort_chunks(const keel_context_h ctx, const keel_getlog_chunk_t 
 
     assert(count <= CHUNKS_MAX);
     for (size_t i = 0; i < count; ++i) {
-        const keel_getlog_chunk_t *chunk = (const void *)(arena + i * ctx->gets.chunk_size);
+        const keel_get_chunk_t *chunk = (const void *)(arena + i * ctx->gets.chunk_size);
 
         if ((chunk->owner != 0) && (chunk->used > 0)) {
             chunks[used++] = chunk;
@@ -321,7 +321,7 @@ static void check_left_order(const scene_t *scene, uint32_t rank, left_t *left, 
     left->next = record->index + 1;
 }
 
-static void read_chunk(const scene_t *scene, uint32_t rank, const keel_getlog_chunk_t *chunk, left_t *left,
+static void read_chunk(const scene_t *scene, uint32_t rank, const keel_get_chunk_t *chunk, left_t *left,
                        uint32_t *counts)
 {
     const uint32_t room = scene->member[rank].host.ctx->gets.chunk_size - (uint32_t)sizeof(*chunk);
@@ -361,7 +361,7 @@ static void check_marks(const scene_t *scene, uint32_t rank, uint32_t other)
 /* the get log of @a rank; counts by source */
 static void read_left(const scene_t *scene, uint32_t rank, counts_t *counts)
 {
-    static const keel_getlog_chunk_t *chunks[CHUNKS_MAX];
+    static const keel_get_chunk_t *chunks[CHUNKS_MAX];
     const keel_context_h ctx = scene->member[rank].host.ctx;
     const unsigned count = sort_chunks(ctx, chunks);
     left_t left = {.source = UINT32_MAX};

@@ -4,7 +4,7 @@
  */
 #include "sim_scene.h"
 
-#include "oplog/getlog_chunk.h"
+#include "oplog/get_log_chunks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +62,7 @@ void scene_vary_settings(scene_t *scene)
         }
         own->log_budget += keel_random_below(random, (uint32_t)own->log_budget);
         own->getlog_budget += keel_random_below(random, (uint32_t)own->getlog_budget);
-        if (keel_getlog_chunk_size(own->getlog_budget) != keel_getlog_chunk_size(scene->getlog_budget)) {
+        if (keel_get_chunk_size(own->getlog_budget) != keel_get_chunk_size(scene->getlog_budget)) {
             own->getlog_budget = scene->getlog_budget; /* else what one reads may not fit another's chunks */
         }
         own_set(own, "KEEL_OPLOG_SIZE", own->log_budget);

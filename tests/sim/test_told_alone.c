@@ -5,7 +5,7 @@
  */
 #include "few_ranks.h"
 
-#include "oplog/getlog_chunk.h"
+#include "oplog/get_log_chunks.h"
 
 #include <stdio.h>
 

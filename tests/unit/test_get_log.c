@@ -1,8 +1,8 @@
 /* The get log of the direct lane, towards a target that is given it back. */
 #include "oplog/get_log.h"
 
-#include "oplog/getlog_chunk.h"
-#include "oplog/getlog_replay.h"
+#include "oplog/get_log_chunks.h"
+#include "oplog/get_log_replay.h"
 #include "unit.h"
 
 #include <string.h>
@@ -81,12 +81,12 @@ static void scene_end(void)
 
 START_TEST(a_replacement_is_given_its_part_back)
 {
-    keel_getlog_walk_t next = {0};
-    const keel_getlog_chunk_t *chunk;
+    keel_get_chunks_walk_t next = {0};
+    const keel_get_chunk_t *chunk;
 
     scene_begin(scene.arena_there);
     ck_assert_int_eq(keel_get_log_refill(&scene.gets, TARGET), KEEL_OK);
-    chunk = keel_getlog_next(scene.arena_there, GETLOG, scene.gets.chunk_size, 0, &next);
+    chunk = keel_get_chunks_next(scene.arena_there, GETLOG, scene.gets.chunk_size, 0, &next);
     ck_assert_ptr_nonnull(chunk);
     ck_assert(!scene.gets.is_off);
     scene_end();
@@ -96,7 +96,7 @@ END_TEST
 /* it has just died: the log is as whole as before, and the next replacement is given all of it */
 START_TEST(one_that_cannot_be_mapped_fills_no_log)
 {
-    keel_getlog_walk_t next = {0};
+    keel_get_chunks_walk_t next = {0};
 
     scene_begin(NULL);
     ck_assert_int_eq(keel_get_log_refill(&scene.gets, TARGET), KEEL_OK);
@@ -107,7 +107,7 @@ START_TEST(one_that_cannot_be_mapped_fills_no_log)
     keel_get_log_target_down(&scene.gets, TARGET);
     scene.regions[TARGET][KEEL_REGION_GETLOG].ptr = scene.arena_there;
     ck_assert_int_eq(keel_get_log_refill(&scene.gets, TARGET), KEEL_OK);
-    ck_assert_ptr_nonnull(keel_getlog_next(scene.arena_there, GETLOG, scene.gets.chunk_size, 0, &next));
+    ck_assert_ptr_nonnull(keel_get_chunks_next(scene.arena_there, GETLOG, scene.gets.chunk_size, 0, &next));
     scene_end();
 }
 END_TEST
@@ -117,7 +117,7 @@ START_TEST(one_without_room_makes_the_log_full)
 {
     scene_begin(scene.arena_there);
     scene.regions[TARGET][KEEL_REGION_GETLOG].size = scene.gets.chunk_size;
-    ((keel_getlog_chunk_t *)(void *)scene.arena_there)->owner = TARGET + 1;
+    ((keel_get_chunk_t *)(void *)scene.arena_there)->owner = TARGET + 1;
     ck_assert_int_eq(keel_get_log_refill(&scene.gets, TARGET), KEEL_OK);
     ck_assert(scene.gets.is_off);
     ck_assert_uint_eq(scene.lane.slot.lost_gets, 1);
@@ -133,7 +133,7 @@ START_TEST(an_older_loss_does_not_hide_a_later_one)
     scene_begin(NULL);
     scene.board[TARGET].lost_gets = 10;
     for (size_t at = 0; at < GETLOG; at += scene.gets.chunk_size) {
-        ((keel_getlog_chunk_t *)(void *)(scene.arena + at))->owner = 1;
+        ((keel_get_chunk_t *)(void *)(scene.arena + at))->owner = 1;
     }
     ck_assert_ptr_null(keel_get_log_serve(&scene.gets, TARGET, &record));
     ck_assert_uint_eq(scene.board[TARGET].lost_gets, 10);
@@ -182,19 +182,19 @@ END_TEST
 START_TEST(a_served_record_is_there_when_it_is_whole)
 {
     const keel_get_record_t record = {.phase = 3, .index = 7, .where = 64, .length = BYTES};
-    const keel_getlog_chunk_t *chunk;
+    const keel_get_chunk_t *chunk;
     uint8_t bytes[BYTES];
-    keel_getlog_walk_t next = {0};
+    keel_get_chunks_walk_t next = {0};
     void *to;
 
     scene_begin(NULL);
     memset(bytes, 0x5c, sizeof(bytes));
     to = keel_get_log_serve(&scene.gets, TARGET, &record);
     ck_assert_ptr_nonnull(to);
-    ck_assert_ptr_null(keel_getlog_next(scene.arena, GETLOG, scene.gets.chunk_size, TARGET, &next));
+    ck_assert_ptr_null(keel_get_chunks_next(scene.arena, GETLOG, scene.gets.chunk_size, TARGET, &next));
     memcpy(to, bytes, BYTES);
     keel_get_log_served(&scene.gets, &record);
-    chunk = keel_getlog_next(scene.arena, GETLOG, scene.gets.chunk_size, TARGET, &next);
+    chunk = keel_get_chunks_next(scene.arena, GETLOG, scene.gets.chunk_size, TARGET, &next);
     ck_assert_ptr_nonnull(chunk);
     ck_assert_uint_eq(chunk->used, sizeof(record) + BYTES);
     ck_assert_uint_eq(chunk->last_phase, 3);

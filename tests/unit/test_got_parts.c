@@ -2,7 +2,7 @@
 #include "lane_scene.h"
 
 #include "unit.h"
-#include "wire/got_blocks.h"
+#include "wire/get_parts.h"
 
 #include <string.h>
 
@@ -14,8 +14,8 @@ typedef struct ask {
     keel_wire_t wire;
     size_t length; /* bytes of data */
     struct {
-        keel_got_parts_t head;
-        keel_got_part_t part[PARTS];
+        keel_get_parts_t head;
+        keel_get_part_t part[PARTS];
     } data;
 } ask_t;
 
@@ -24,10 +24,10 @@ static ask_t ask_of(scene_t *scene)
 {
     ask_t ask = {.wire = scene_wire(scene, 1, KEEL_WIRE_GET), .length = DESCRIBED, .data.head.count = PARTS};
 
-    ask.data.part[0] = (keel_got_part_t){.where = keel_where(16, KEEL_RECORD_PUT, WINDOW), .length = 8, .count = 1};
+    ask.data.part[0] = (keel_get_part_t){.where = keel_where(16, KEEL_RECORD_PUT, WINDOW), .length = 8, .count = 1};
     ask.data.part[1] =
-        (keel_got_part_t){.where = keel_where(101, KEEL_RECORD_PUT, WINDOW), .stride = 7, .length = 5, .count = 3};
-    ask.data.part[2] = (keel_got_part_t){
+        (keel_get_part_t){.where = keel_where(101, KEEL_RECORD_PUT, WINDOW), .stride = 7, .length = 5, .count = 3};
+    ask.data.part[2] = (keel_get_part_t){
         .where = keel_where(BYTES - 150, KEEL_RECORD_PUT, WINDOW), .stride = 50, .length = 100, .count = 2};
     ask.wire.flags = KEEL_WIRE_FLAG_LOGGED;
     ask.wire.body.get.id = 7;
@@ -47,7 +47,7 @@ static void scene_fill(scene_t *scene)
 static void pack(const scene_t *scene, const ask_t *ask, uint8_t *to)
 {
     for (unsigned i = 0; i < PARTS; i++) {
-        const keel_got_part_t *part = &ask->data.part[i];
+        const keel_get_part_t *part = &ask->data.part[i];
 
         for (unsigned k = 0; k < part->count; k++, to += part->length) {
             memcpy(to, scene->window + keel_where_offset(part->where) + k * part->stride, part->length);
@@ -159,7 +159,7 @@ static void spoil_message(ask_t *ask, unsigned flaw)
     }
 }
 
-static void spoil_part(ask_t *ask, keel_got_part_t *part, unsigned flaw)
+static void spoil_part(ask_t *ask, keel_get_part_t *part, unsigned flaw)
 {
     switch (flaw) {
     case LONGER: /* than the window */
@@ -167,16 +167,16 @@ static void spoil_part(ask_t *ask, keel_got_part_t *part, unsigned flaw)
         ask->wire.body.get.length += part->count;
         break;
     case NO_LENGTH:
-        ask->wire.body.get.length -= keel_got_part_bytes(part);
+        ask->wire.body.get.length -= keel_get_part_bytes(part);
         part->length = 0;
         break;
     case NO_COUNT:
-        ask->wire.body.get.length -= keel_got_part_bytes(part);
+        ask->wire.body.get.length -= keel_get_part_bytes(part);
         part->count = 0;
         break;
     case NO_SUCH_COUNT:
         part->count = UINT32_MAX;
-        ask->wire.body.get.length = DESCRIBED + BLOCKS - 200 + keel_got_part_bytes(part);
+        ask->wire.body.get.length = DESCRIBED + BLOCKS - 200 + keel_get_part_bytes(part);
         break;
     case FAR:
         part->stride = BYTES;
@@ -233,24 +233,24 @@ END_TEST
 START_TEST(a_description_has_as_many_bytes_as_it_says)
 {
     struct {
-        keel_got_parts_t head;
-        keel_got_part_t part[2];
+        keel_get_parts_t head;
+        keel_get_part_t part[2];
     } data = {.head.count = 2};
     uint64_t bytes;
 
     for (unsigned i = 0; i < 2; i++) {
         data.part[i] =
-            (keel_got_part_t){.where = keel_where(0, KEEL_RECORD_PUT, WINDOW), .length = 1u << 20, .count = 1u << 20};
+            (keel_get_part_t){.where = keel_where(0, KEEL_RECORD_PUT, WINDOW), .length = 1u << 20, .count = 1u << 20};
     }
-    ck_assert_uint_eq(keel_got_parts_read(&data, sizeof(data), &bytes), 2);
+    ck_assert_uint_eq(keel_get_parts_read(&data, sizeof(data), &bytes), 2);
     ck_assert_uint_eq(bytes, 1ull << 41);
     data.part[1].count = UINT32_MAX;
     data.part[1].length = UINT32_MAX;
-    ck_assert_uint_eq(keel_got_parts_read(&data, sizeof(data), &bytes), 0);
+    ck_assert_uint_eq(keel_get_parts_read(&data, sizeof(data), &bytes), 0);
     data.part[1] = data.part[0];
-    ck_assert_uint_eq(keel_got_parts_read(&data, sizeof(data) - 1, &bytes), 0);
+    ck_assert_uint_eq(keel_get_parts_read(&data, sizeof(data) - 1, &bytes), 0);
     for (size_t length = 0; length < sizeof(data.head); length++) {
-        ck_assert_uint_eq(keel_got_parts_read(&data, length, &bytes), 0);
+        ck_assert_uint_eq(keel_get_parts_read(&data, length, &bytes), 0);
     }
 }
 END_TEST

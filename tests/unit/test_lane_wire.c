@@ -168,7 +168,7 @@ START_TEST(reads_and_records_of_others_are_no_news)
     scene_begin(&scene, 0);
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
     ck_assert_int_eq(scene_deliver(&scene, &wire, &put, sizeof(put)), 0);
-    for (keel_wire_type_t type = KEEL_WIRE_MARK; type <= KEEL_WIRE_KINDS; type++) {
+    for (keel_wire_type_t type = KEEL_WIRE_MARK; type <= KEEL_WIRE_USAGE; type++) {
         wire = scene_wire(&scene, 1, type);
         ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED);
     }

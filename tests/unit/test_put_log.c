@@ -135,7 +135,7 @@ START_TEST(puts_of_a_power_of_two_leave_nothing_of_segments_empty)
         scene_begin_with(&scene, 256 << 20, 0);
         for (unsigned i = 0; i < PUTS; i++) {
             for (size_t left = length; left > 0; left -= piece) {
-                piece = keel_put_log_piece(&scene.log, TARGET, left);
+                piece = keel_put_log_record_length(&scene.log, TARGET, left);
                 ck_assert_ptr_nonnull(keel_put_log_reserve(&scene.log, TARGET, piece));
             }
         }
@@ -335,11 +335,11 @@ START_TEST(records_of_long_puts_fill_their_messages)
 
         scene_begin_with(&scene, 256 << 20, 0);
         scene_serve(&scene);
-        ck_assert_uint_eq(keel_put_log_piece(&scene.log, TARGET, 8), 8);
-        ck_assert_uint_eq(keel_put_log_piece(&scene.log, TARGET, scene.log.record_max), scene.log.record_max);
+        ck_assert_uint_eq(keel_put_log_record_length(&scene.log, TARGET, 8), 8);
+        ck_assert_uint_eq(keel_put_log_record_length(&scene.log, TARGET, scene.log.record_max), scene.log.record_max);
         for (unsigned i = 0; i < PUTS; i++) {
             for (size_t left = lengths[l]; left > 0; left -= piece) {
-                piece = keel_put_log_piece(&scene.log, TARGET, left);
+                piece = keel_put_log_record_length(&scene.log, TARGET, left);
                 ck_assert(put(&scene, 0, (uint32_t)piece));
                 ck_assert_int_eq(keel_put_log_gather(&scene.log, TARGET, piece,
                                                      keel_put_log_cut(&scene.log, TARGET, piece), left - piece),
@@ -367,7 +367,7 @@ START_TEST(who_waits_amid_a_put_ends_the_run)
     scene_begin_with(&scene, 16 << 20, 0);
     scene_serve(&scene);
     while (scene.run == 0) {
-        piece = keel_put_log_piece(&scene.log, TARGET, 1 << 20);
+        piece = keel_put_log_record_length(&scene.log, TARGET, 1 << 20);
         ck_assert(put(&scene, 0, (uint32_t)piece));
         ck_assert_int_eq(
             keel_put_log_gather(&scene.log, TARGET, piece, keel_put_log_cut(&scene.log, TARGET, piece), 1 << 20),
@@ -458,7 +458,7 @@ START_TEST(records_are_cut_the_same_whatever_was_sent)
                 int is_due;
 
                 for (size_t left = lengths[i]; left > 0; left -= piece) {
-                    piece = keel_put_log_piece(&scene.log, TARGET, left);
+                    piece = keel_put_log_record_length(&scene.log, TARGET, left);
                     pieces[life][counts[life]++] = (uint32_t)piece;
                     ck_assert(put(&scene, 0, (uint32_t)piece));
                     is_due = lengths[i] > scene.log.record_max && keel_put_log_cut(&scene.log, TARGET, piece);

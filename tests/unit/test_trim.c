@@ -1,7 +1,7 @@
 /* Who is asked for an image when logs fill: always the one whose image frees most, of either log, and nobody below the limit. */
 #include "recovery/recovery.h"
 
-#include "oplog/getlog_chunk.h"
+#include "oplog/get_log_chunks.h"
 #include "unit.h"
 
 #include <string.h>
@@ -120,12 +120,12 @@ static void log_gets(uint32_t target, unsigned count)
 static void log_here(uint32_t source, unsigned count)
 {
     static const uint8_t data[BYTES];
-    keel_getlog_writer_t writer = {0};
+    keel_get_chunks_writer_t writer = {0};
 
     for (uint32_t i = 0; i < count; i++) {
         const keel_get_record_t record = {.index = i, .length = BYTES};
 
-        ck_assert(keel_getlog_write(scene.arena, GETLOG, scene.gets.chunk_size, &writer, source, &record, data));
+        ck_assert(keel_get_chunks_write(scene.arena, GETLOG, scene.gets.chunk_size, &writer, source, &record, data));
     }
 }
 
@@ -236,8 +236,8 @@ END_TEST
 
 START_TEST(the_source_that_logged_most_here_is_asked)
 {
-    const unsigned chunks = GETLOG / keel_getlog_chunk_size(GETLOG);
-    const unsigned each = (unsigned)((keel_getlog_chunk_size(GETLOG) - sizeof(keel_getlog_chunk_t)) /
+    const unsigned chunks = GETLOG / keel_get_chunk_size(GETLOG);
+    const unsigned each = (unsigned)((keel_get_chunk_size(GETLOG) - sizeof(keel_get_chunk_t)) /
                                      (sizeof(keel_get_record_t) + keel_pad8(BYTES)));
 
     ck_assert_uint_ge(chunks, 8);
@@ -262,8 +262,8 @@ END_TEST
 
 START_TEST(of_equal_sources_one_is_asked)
 {
-    const unsigned chunks = GETLOG / keel_getlog_chunk_size(GETLOG);
-    const unsigned each = (unsigned)((keel_getlog_chunk_size(GETLOG) - sizeof(keel_getlog_chunk_t)) /
+    const unsigned chunks = GETLOG / keel_get_chunk_size(GETLOG);
+    const unsigned each = (unsigned)((keel_get_chunk_size(GETLOG) - sizeof(keel_get_chunk_t)) /
                                      (sizeof(keel_get_record_t) + keel_pad8(BYTES)));
     unsigned asked;
 

@@ -1,7 +1,7 @@
 /* Get log after a death: a replacement receives the predecessor's records, and its LG is
  * refilled. */
-#ifndef KEEL_OPLOG_GETLOG_REPLAY_H_
-#define KEEL_OPLOG_GETLOG_REPLAY_H_
+#ifndef KEEL_OPLOG_GET_LOG_REPLAY_H_
+#define KEEL_OPLOG_GET_LOG_REPLAY_H_
 
 #include "oplog/get_log.h"
 

@@ -1,12 +1,12 @@
 /* Get log after a death: a replacement receives the predecessor's records, and its LG is
  * refilled. */
-#include "oplog/getlog_replay.h"
+#include "oplog/get_log_replay.h"
 #include "oplog/get_log.h"
 
 #include "base/memory.h"
 #include "check/plant.h"
 #include "oplog/get_remote.h"
-#include "oplog/getlog_chunk.h"
+#include "oplog/get_log_chunks.h"
 #include "peer/access.h"
 #include "peer/control.h"
 #include "peer/issue.h"
@@ -64,12 +64,12 @@ keel_status_t keel_get_log_send_replay(keel_get_log_t *log, uint32_t source)
     const void *arena = keel_lane_region_base(log->lane, KEEL_REGION_GETLOG);
     const size_t max = log->lane->ops->max_data - sizeof(replay_head_t);
     const size_t size = log->lane->config->getlog_size;
-    const keel_getlog_chunk_t *chunk;
+    const keel_get_chunk_t *chunk;
     keel_status_t status;
     size_t at, run, used;
-    keel_getlog_walk_t walk = {0};
+    keel_get_chunks_walk_t walk = {0};
 
-    while ((chunk = keel_getlog_next(arena, size, log->chunk_size, source, &walk)) != NULL) {
+    while ((chunk = keel_get_chunks_next(arena, size, log->chunk_size, source, &walk)) != NULL) {
         const char *records = (const char *)(chunk + 1);
 
         used = chunk->used;
@@ -124,7 +124,7 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
     memcpy(&head, in->payload, sizeof(head));
     records = keel_records_of((const char *)in->payload + sizeof(head), in->length - sizeof(head));
     t->writer.number = head.next_number;
-    while (keel_get_records_read(&records, &record, &data) && record.length <= log->piece_max) {
+    while (keel_get_records_read(&records, &record, &data) && record.length <= log->record_max) {
         if (record.phase < from_phase) {
             continue;
         }

@@ -3,47 +3,47 @@
  * bytes of all blocks, packed. A part is a set of blocks of equal length at regular distances; a
  * single block is a part, too.
  */
-#ifndef KEEL_WIRE_GOT_BLOCKS_H_
-#define KEEL_WIRE_GOT_BLOCKS_H_
+#ifndef KEEL_WIRE_GET_PARTS_H_
+#define KEEL_WIRE_GET_PARTS_H_
 
 #include "wire/blocks.h"
 
-typedef struct keel_got_part {
+typedef struct keel_get_part {
     uint64_t where;  /* place of the first block, as for a put */
     uint64_t stride; /* bytes from the start of a block to the next */
     uint32_t length; /* bytes of each block */
     uint32_t count;
-} keel_got_part_t;
-_Static_assert(sizeof(keel_got_part_t) == 24, "log format");
+} keel_get_part_t;
+_Static_assert(sizeof(keel_get_part_t) == 24, "log format");
 
-typedef struct keel_got_parts {
+typedef struct keel_get_parts {
     uint32_t count;
     uint32_t reserved;
-} keel_got_parts_t;
-_Static_assert(sizeof(keel_got_parts_t) == 8, "log format");
+} keel_get_parts_t;
+_Static_assert(sizeof(keel_get_parts_t) == 8, "log format");
 
 /* bytes in front of the blocks' bytes */
-static inline size_t keel_got_parts_size(uint32_t count)
+static inline size_t keel_get_parts_size(uint32_t count)
 {
-    return sizeof(keel_got_parts_t) + (size_t)count * sizeof(keel_got_part_t);
+    return sizeof(keel_get_parts_t) + (size_t)count * sizeof(keel_get_part_t);
 }
 
-static inline uint64_t keel_got_part_bytes(const keel_got_part_t *part)
+static inline uint64_t keel_get_part_bytes(const keel_get_part_t *part)
 {
     return (uint64_t)part->length * part->count;
 }
 
-static inline uint64_t keel_got_part_span(const keel_got_part_t *part)
+static inline uint64_t keel_get_part_span(const keel_get_part_t *part)
 {
     return keel_blocks_span(part->length, part->count, part->stride);
 }
 
 /* part @a i of a description, which may be unaligned */
-static inline keel_got_part_t keel_got_part_at(const void *parts, uint32_t i)
+static inline keel_get_part_t keel_get_part_at(const void *parts, uint32_t i)
 {
-    keel_got_part_t part;
+    keel_get_part_t part;
 
-    memcpy(&part, (const char *)parts + keel_got_parts_size(i), sizeof(part));
+    memcpy(&part, (const char *)parts + keel_get_parts_size(i), sizeof(part));
     return part;
 }
 
@@ -52,27 +52,27 @@ static inline keel_got_part_t keel_got_part_at(const void *parts, uint32_t i)
  * returns its number of parts. 0: malformed. All parts belong to one region and have a valid span;
  * the caller checks the span against the region. *bytes_p: bytes of all blocks, less than 2^48.
  */
-static inline uint32_t keel_got_parts_read(const void *parts, size_t length, uint64_t *bytes_p)
+static inline uint32_t keel_get_parts_read(const void *parts, size_t length, uint64_t *bytes_p)
 {
-    keel_got_parts_t head;
+    keel_get_parts_t head;
 
     *bytes_p = 0;
     if (length < sizeof(head)) {
         return 0;
     }
     memcpy(&head, parts, sizeof(head));
-    if (head.count == 0 || head.count > (length - sizeof(head)) / sizeof(keel_got_part_t)) {
+    if (head.count == 0 || head.count > (length - sizeof(head)) / sizeof(keel_get_part_t)) {
         return 0;
     }
     for (uint32_t i = 0; i < head.count; i++) {
-        const keel_got_part_t part = keel_got_part_at(parts, i);
+        const keel_get_part_t part = keel_get_part_at(parts, i);
 
-        if (keel_got_part_span(&part) == 0 || keel_got_part_bytes(&part) > KEEL_OFFSET_MAX - *bytes_p ||
+        if (keel_get_part_span(&part) == 0 || keel_get_part_bytes(&part) > KEEL_OFFSET_MAX - *bytes_p ||
             keel_where_op(part.where) != KEEL_RECORD_PUT ||
-            keel_where_region(part.where) != keel_where_region(keel_got_part_at(parts, 0).where)) {
+            keel_where_region(part.where) != keel_where_region(keel_get_part_at(parts, 0).where)) {
             return 0;
         }
-        *bytes_p += keel_got_part_bytes(&part);
+        *bytes_p += keel_get_part_bytes(&part);
     }
     return head.count;
 }
