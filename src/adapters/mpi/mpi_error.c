@@ -81,17 +81,17 @@ int keel_mpi_raise_win(MPI_Win win, int code, const char *call, const char *what
 #define DEFINE_ERRHANDLER(_name, _type, _begin, _fatal)                                                         \
     int MPI_##_name##_set_errhandler(_type object, MPI_Errhandler errhandler)                                   \
     {                                                                                                           \
-        _begin(of, object, "MPI_" #_name "_set_errhandler")                                                     \
+        _begin(object_ptr, object, "MPI_" #_name "_set_errhandler")                                             \
                                                                                                                 \
-            (void) of;                                                                                          \
+            (void) object_ptr;                                                                                  \
         return PMPI_##_name##_set_errhandler(object, errhandler == MPI_ERRORS_ARE_FATAL ? _fatal : errhandler); \
     }                                                                                                           \
     int MPI_##_name##_get_errhandler(_type object, MPI_Errhandler *errhandler)                                  \
     {                                                                                                           \
         int code;                                                                                               \
-        _begin(of, object, "MPI_" #_name "_get_errhandler")                                                     \
+        _begin(object_ptr, object, "MPI_" #_name "_get_errhandler")                                             \
                                                                                                                 \
-            (void) of;                                                                                          \
+            (void) object_ptr;                                                                                  \
         code = PMPI_##_name##_get_errhandler(object, errhandler);                                               \
         if (code == MPI_SUCCESS && *errhandler == _fatal) {                                                     \
             MPI_Errhandler handler = *errhandler;                                                               \
@@ -106,18 +106,18 @@ DEFINE_ERRHANDLER(Win, MPI_Win, KEEL_MPI_WIN, fatal_win)
 
 int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
-    KEEL_MPI_COMM(of, comm, "MPI_Comm_call_errhandler")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Comm_call_errhandler")
 
-    (void)of;
+    (void)comm_ptr;
     keel_mpi_raise(comm, errorcode, "MPI_Comm_call_errhandler", "called by the program");
     return MPI_SUCCESS;
 }
 
 int MPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
-    KEEL_MPI_WIN(of, win, "MPI_Win_call_errhandler")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_call_errhandler")
 
-    (void)of;
+    (void)win_ptr;
     keel_mpi_raise_win(win, errorcode, "MPI_Win_call_errhandler", "called by the program");
     return MPI_SUCCESS;
 }

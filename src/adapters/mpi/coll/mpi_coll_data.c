@@ -13,10 +13,10 @@
 int MPI_Barrier(MPI_Comm comm)
 {
     keel_mpi_coll_t coll;
-    KEEL_MPI_COMM(of, comm, "MPI_Barrier")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Barrier")
 
-    coll = keel_mpi_coll_begin(of, "MPI_Barrier");
-    if (keel_mpi_comm_is_inter(of)) {
+    coll = keel_mpi_coll_begin(comm_ptr, "MPI_Barrier");
+    if (keel_mpi_comm_is_inter(comm_ptr)) {
         keel_mpi_inter_barrier(&coll);
     } else {
         keel_mpi_coll_barrier_or_gsync(&coll);
@@ -53,21 +53,22 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
     keel_mpi_coll_t coll;
     void *packed;
     int code;
-    KEEL_MPI_COMM(of, comm, "MPI_Bcast")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Bcast")
 
-    code = keel_mpi_root_check(of, root, "MPI_Bcast");
-    code = (code == MPI_SUCCESS && root != MPI_PROC_NULL) ? keel_mpi_parts_check(&part, 1, of, "MPI_Bcast") : code;
+    code = keel_mpi_root_check(comm_ptr, root, "MPI_Bcast");
+    code =
+        (code == MPI_SUCCESS && root != MPI_PROC_NULL) ? keel_mpi_parts_check(&part, 1, comm_ptr, "MPI_Bcast") : code;
     if (code != MPI_SUCCESS) {
         return code;
     }
-    coll = keel_mpi_coll_begin(of, "MPI_Bcast");
-    if (keel_mpi_comm_is_inter(of)) {
+    coll = keel_mpi_coll_begin(comm_ptr, "MPI_Bcast");
+    if (keel_mpi_comm_is_inter(comm_ptr)) {
         broadcast_across(&part, root, &coll);
         return MPI_SUCCESS;
     }
     packed = keel_mpi_part_pack(&part, 0, "MPI_Bcast");
     keel_mpi_coll_bcast(&coll, (uint32_t)root, packed, keel_mpi_part_bytes(&part, 0));
-    if (of->rank != (uint32_t)root) {
+    if (comm_ptr->rank != (uint32_t)root) {
         keel_mpi_part_unpack(&part, 0, packed, keel_mpi_part_bytes(&part, 0));
     }
     free(packed);
@@ -83,23 +84,23 @@ static int gather(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int
     keel_mpi_comm_t room;
     keel_mpi_coll_t coll;
     int code;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_COMM(comm_ptr, comm, call)
 
-    code = keel_mpi_parts_check_rooted(mine, all, root, of, call);
+    code = keel_mpi_parts_check_rooted(mine, all, root, comm_ptr, call);
     if (code != MPI_SUCCESS) {
         return code;
     }
-    coll = keel_mpi_coll_begin(of, call);
-    others = keel_mpi_inter_others(of, &room);
+    coll = keel_mpi_coll_begin(comm_ptr, call);
+    others = keel_mpi_inter_others(comm_ptr, &room);
     coll = keel_mpi_inter_across(&coll, others);
-    if (!keel_mpi_is_root(of, root)) {
+    if (!keel_mpi_is_root(comm_ptr, root)) {
         if (root != MPI_PROC_NULL) {
             keel_mpi_part_send(mine, 0, &coll, (uint32_t)root);
         }
         return MPI_SUCCESS;
     }
     for (uint32_t i = 0; i < others->size; i++) {
-        if (i != of->rank || keel_mpi_comm_is_inter(of)) {
+        if (i != comm_ptr->rank || keel_mpi_comm_is_inter(comm_ptr)) {
             keel_mpi_part_receive(all, i, &coll, i);
         } else if (!is_in_place) {
             keel_mpi_part_copy(mine, 0, all, i, call);
@@ -133,23 +134,23 @@ static int scatter(const keel_mpi_parts_t *all, const keel_mpi_parts_t *mine, in
     keel_mpi_comm_t room;
     keel_mpi_coll_t coll;
     int code;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_COMM(comm_ptr, comm, call)
 
-    code = keel_mpi_parts_check_rooted(mine, all, root, of, call);
+    code = keel_mpi_parts_check_rooted(mine, all, root, comm_ptr, call);
     if (code != MPI_SUCCESS) {
         return code;
     }
-    coll = keel_mpi_coll_begin(of, call);
-    others = keel_mpi_inter_others(of, &room);
+    coll = keel_mpi_coll_begin(comm_ptr, call);
+    others = keel_mpi_inter_others(comm_ptr, &room);
     coll = keel_mpi_inter_across(&coll, others);
-    if (!keel_mpi_is_root(of, root)) {
+    if (!keel_mpi_is_root(comm_ptr, root)) {
         if (root != MPI_PROC_NULL) {
             keel_mpi_part_receive(mine, 0, &coll, (uint32_t)root);
         }
         return MPI_SUCCESS;
     }
     for (uint32_t i = 0; i < others->size; i++) {
-        if (i != of->rank || keel_mpi_comm_is_inter(of)) {
+        if (i != comm_ptr->rank || keel_mpi_comm_is_inter(comm_ptr)) {
             keel_mpi_part_send(all, i, &coll, i);
         } else if (!is_in_place) {
             keel_mpi_part_copy(all, i, mine, 0, call);
@@ -187,28 +188,28 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
     keel_mpi_coll_t coll;
     uint32_t size, first;
     int code;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_COMM(comm_ptr, comm, call)
 
-    others = keel_mpi_inter_others(of, &room);
+    others = keel_mpi_inter_others(comm_ptr, &room);
     size = others->size;
-    first = keel_mpi_comm_is_inter(of) ? 0 : 1; /* no message for the own part */
-    code = keel_mpi_parts_check(to, is_same ? 1 : size, of, call);
-    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(from, size, of, call) : code;
+    first = keel_mpi_comm_is_inter(comm_ptr) ? 0 : 1; /* no message for the own part */
+    code = keel_mpi_parts_check(to, is_same ? 1 : size, comm_ptr, call);
+    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(from, size, comm_ptr, call) : code;
     if (code != MPI_SUCCESS) {
         return code;
     }
-    coll = keel_mpi_coll_begin(of, call);
+    coll = keel_mpi_coll_begin(comm_ptr, call);
     coll = keel_mpi_inter_across(&coll, others);
     for (uint32_t i = first; i < size; i++) {
-        const uint32_t peer = (of->rank + i) % size;
+        const uint32_t peer = (comm_ptr->rank + i) % size;
 
         keel_mpi_part_send(to, is_same ? 0 : peer, &coll, peer);
     }
     if (first > 0) {
-        keel_mpi_part_copy(to, is_same ? 0 : of->rank, from, of->rank, call);
+        keel_mpi_part_copy(to, is_same ? 0 : comm_ptr->rank, from, comm_ptr->rank, call);
     }
     for (uint32_t i = first; i < size; i++) {
-        const uint32_t peer = (of->rank % size + size - i) % size;
+        const uint32_t peer = (comm_ptr->rank % size + size - i) % size;
 
         keel_mpi_part_receive(from, peer, &coll, peer);
     }
@@ -219,18 +220,18 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
 static int all_gather(keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, MPI_Comm comm, const char *call)
 {
     int code;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_COMM(comm_ptr, comm, call)
 
-    code = keel_mpi_place_check(mine->buffer, of, call);
+    code = keel_mpi_place_check(mine->buffer, comm_ptr, call);
     if (code == MPI_SUCCESS && mine->buffer == MPI_IN_PLACE) {
-        code = keel_mpi_parts_check(all, of->size, of, call);
+        code = keel_mpi_parts_check(all, comm_ptr->size, comm_ptr, call);
     }
     if (code != MPI_SUCCESS) {
         return code;
     }
     if (mine->buffer == MPI_IN_PLACE) {
-        mine->buffer = keel_mpi_part_at(all, of->rank);
-        mine->count = (all->counts != NULL) ? all->counts[of->rank] : all->count;
+        mine->buffer = keel_mpi_part_at(all, comm_ptr->rank);
+        mine->count = (all->counts != NULL) ? all->counts[comm_ptr->rank] : all->count;
         mine->type = all->type;
     }
     return exchange(mine, 1, all, comm, call);
@@ -258,9 +259,9 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 static int all_to_all(const keel_mpi_parts_t *to, const keel_mpi_parts_t *from, MPI_Comm comm, const char *call)
 {
     int code;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_COMM(comm_ptr, comm, call)
 
-    code = keel_mpi_place_check(to->buffer, of, call);
+    code = keel_mpi_place_check(to->buffer, comm_ptr, call);
     return (code == MPI_SUCCESS) ? exchange(to->buffer == MPI_IN_PLACE ? from : to, 0, from, comm, call) : code;
 }
 

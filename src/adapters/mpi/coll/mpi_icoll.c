@@ -92,10 +92,10 @@ void keel_mpi_icoll_expect_of(keel_mpi_request_t *request, const keel_mpi_coll_t
 static const keel_mpi_layout_t *layout_keep(keel_mpi_request_t *request, MPI_Datatype type, MPI_Datatype last,
                                             const char *call)
 {
-    if (request->kept_count == 0 || type != last) {
-        request->kept[request->kept_count++] = keel_mpi_layout_keep(keel_mpi_layout_of(type), call);
+    if (request->layout_count == 0 || type != last) {
+        request->layouts[request->layout_count++] = keel_mpi_layout_keep(keel_mpi_layout_of(type), call);
     }
-    return request->kept[request->kept_count - 1];
+    return request->layouts[request->layout_count - 1];
 }
 
 static void places_make(keel_mpi_request_t *request, const keel_mpi_partners_t *from, const char *call)
@@ -105,8 +105,8 @@ static void places_make(keel_mpi_request_t *request, const keel_mpi_partners_t *
     uint32_t count = 0;
 
     request->places = calloc(from->count + 1, sizeof(*request->places));
-    request->kept = calloc(from->count + 1, sizeof(keel_mpi_layout_t *));
-    if (request->places == NULL || request->kept == NULL) {
+    request->layouts = calloc(from->count + 1, sizeof(keel_mpi_layout_t *));
+    if (request->places == NULL || request->layouts == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
     for (uint32_t i = 0; i < from->count; i++) {

@@ -10,12 +10,13 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
     const keel_mpi_parts_t nothing = {.type = MPI_BYTE};
     keel_mpi_coll_t coll;
     uint32_t *all;
-    KEEL_MPI_COMM(of, comm, "MPI_Ibarrier")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Ibarrier")
 
-    coll = keel_mpi_coll_begin(of, "MPI_Ibarrier");
-    all = keel_mpi_icoll_ranks(of, 0, of->peer_count, 1, "MPI_Ibarrier");
-    keel_mpi_icoll_exchange(&coll, &(keel_mpi_partners_t){.parts = &nothing, .count = of->peer_count, .ranks = all},
-                            &(keel_mpi_partners_t){.parts = &nothing, .count = of->peer_count, .ranks = all}, request);
+    coll = keel_mpi_coll_begin(comm_ptr, "MPI_Ibarrier");
+    all = keel_mpi_icoll_ranks(comm_ptr, 0, comm_ptr->peer_count, 1, "MPI_Ibarrier");
+    keel_mpi_icoll_exchange(
+        &coll, &(keel_mpi_partners_t){.parts = &nothing, .count = comm_ptr->peer_count, .ranks = all},
+        &(keel_mpi_partners_t){.parts = &nothing, .count = comm_ptr->peer_count, .ranks = all}, request);
     free(all);
     return MPI_SUCCESS;
 }
@@ -29,19 +30,20 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     keel_mpi_coll_t coll;
     uint32_t *all;
     int code;
-    KEEL_MPI_COMM(of, comm, "MPI_Ibcast")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Ibcast")
 
-    code = keel_mpi_root_check(of, root, "MPI_Ibcast");
-    code = (code == MPI_SUCCESS && root != MPI_PROC_NULL) ? keel_mpi_parts_check(&part, 1, of, "MPI_Ibcast") : code;
+    code = keel_mpi_root_check(comm_ptr, root, "MPI_Ibcast");
+    code =
+        (code == MPI_SUCCESS && root != MPI_PROC_NULL) ? keel_mpi_parts_check(&part, 1, comm_ptr, "MPI_Ibcast") : code;
     if (code != MPI_SUCCESS) {
         return code;
     }
-    coll = keel_mpi_coll_begin(of, "MPI_Ibcast");
-    all = keel_mpi_icoll_ranks(of, 0, of->peer_count, 1, "MPI_Ibcast");
+    coll = keel_mpi_coll_begin(comm_ptr, "MPI_Ibcast");
+    all = keel_mpi_icoll_ranks(comm_ptr, 0, comm_ptr->peer_count, 1, "MPI_Ibcast");
     others.ranks = all;
-    others.count = of->peer_count;
+    others.count = comm_ptr->peer_count;
     one.count = (root != MPI_PROC_NULL);
-    if (keel_mpi_is_root(of, root)) {
+    if (keel_mpi_is_root(comm_ptr, root)) {
         keel_mpi_icoll_exchange(&coll, &others, &none, request);
     } else {
         keel_mpi_icoll_exchange(&coll, &none, &one, request);
@@ -62,16 +64,16 @@ static int rooted(const keel_mpi_parts_t *mine, const keel_mpi_parts_t *all, int
     keel_mpi_coll_t coll;
     uint32_t *ranks;
     int code;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_COMM(comm_ptr, comm, call)
 
-    code = keel_mpi_parts_check_rooted(mine, all, root, of, call);
+    code = keel_mpi_parts_check_rooted(mine, all, root, comm_ptr, call);
     if (code != MPI_SUCCESS) {
         return code;
     }
-    coll = keel_mpi_coll_begin(of, call);
-    ranks = keel_mpi_icoll_ranks(of, 0, of->peer_count, is_in_place, call);
+    coll = keel_mpi_coll_begin(comm_ptr, call);
+    ranks = keel_mpi_icoll_ranks(comm_ptr, 0, comm_ptr->peer_count, is_in_place, call);
     many.ranks = ranks;
-    many.count = keel_mpi_is_root(of, root) ? of->peer_count : 0;
+    many.count = keel_mpi_is_root(comm_ptr, root) ? comm_ptr->peer_count : 0;
     single.count = (root >= 0); /* a rank, possibly the caller itself */
     keel_mpi_icoll_exchange(&coll, is_up ? &single : &many, is_up ? &many : &single, request);
     free(ranks);
@@ -128,26 +130,27 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
     keel_mpi_coll_t coll;
     uint32_t *all;
     int code;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_COMM(comm_ptr, comm, call)
 
-    code = keel_mpi_place_check(to->buffer, of, call);
-    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(from, of->peer_count, of, call) : code;
-    code =
-        (code == MPI_SUCCESS) ? keel_mpi_parts_check(packed, is_same && !is_own ? 1 : of->peer_count, of, call) : code;
+    code = keel_mpi_place_check(to->buffer, comm_ptr, call);
+    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(from, comm_ptr->peer_count, comm_ptr, call) : code;
+    code = (code == MPI_SUCCESS)
+               ? keel_mpi_parts_check(packed, is_same && !is_own ? 1 : comm_ptr->peer_count, comm_ptr, call)
+               : code;
     if (code != MPI_SUCCESS) {
         return code;
     }
     if (is_own) {
-        own = (keel_mpi_parts_t){.buffer = keel_mpi_part_at(from, of->rank),
-                                 .count = (from->counts != NULL) ? from->counts[of->rank] : from->count,
+        own = (keel_mpi_parts_t){.buffer = keel_mpi_part_at(from, comm_ptr->rank),
+                                 .count = (from->counts != NULL) ? from->counts[comm_ptr->rank] : from->count,
                                  .type = from->type};
         packed = &own;
     }
-    coll = keel_mpi_coll_begin(of, call);
-    all = keel_mpi_icoll_ranks(of, 0, of->peer_count, is_own, call);
+    coll = keel_mpi_coll_begin(comm_ptr, call);
+    all = keel_mpi_icoll_ranks(comm_ptr, 0, comm_ptr->peer_count, is_own, call);
     keel_mpi_icoll_exchange(
-        &coll, &(keel_mpi_partners_t){.parts = packed, .is_same = is_same, .count = of->peer_count, .ranks = all},
-        &(keel_mpi_partners_t){.parts = from, .count = of->peer_count, .ranks = all}, request);
+        &coll, &(keel_mpi_partners_t){.parts = packed, .is_same = is_same, .count = comm_ptr->peer_count, .ranks = all},
+        &(keel_mpi_partners_t){.parts = from, .count = comm_ptr->peer_count, .ranks = all}, request);
     free(all);
     return MPI_SUCCESS;
 }
@@ -216,36 +219,36 @@ static const keel_mpi_request_ops_t idup_ops = {.is_ready = keel_mpi_icoll_has_a
 
 static int idup(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request, const char *call)
 {
-    const keel_mpi_partners_t nobody = {.count = 0};
+    const keel_mpi_partners_t no_partners = {.count = 0};
     keel_mpi_comm_t room;
     keel_mpi_request_t *open;
     keel_mpi_coll_t coll, across;
     keel_mpi_comm_t *copy;
-    uint32_t giver;
+    uint32_t owner;
     int code;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_COMM(comm_ptr, comm, call)
 
-    code = keel_mpi_comm_duplicate(of, info, newcomm, call);
+    code = keel_mpi_comm_duplicate(comm_ptr, info, newcomm, call);
     if (code != MPI_SUCCESS) {
         return code;
     }
     copy = keel_mpi_comm_of(*newcomm);
-    coll = keel_mpi_coll_begin(of, call);
+    coll = keel_mpi_coll_begin(comm_ptr, call);
     coll.is_nonblocking = 1;
-    across = keel_mpi_inter_across(&coll, keel_mpi_inter_others(of, &room));
-    giver = keel_mpi_inter_context_owner(of);
-    open = keel_mpi_icoll_expect(&idup_ops, &coll, &nobody);
+    across = keel_mpi_inter_across(&coll, keel_mpi_inter_others(comm_ptr, &room));
+    owner = keel_mpi_inter_context_owner(comm_ptr);
+    open = keel_mpi_icoll_expect(&idup_ops, &coll, &no_partners);
     open->buffer = copy;
-    if (giver == keel_mpi.rank) {
+    if (owner == keel_mpi.rank) {
         copy->context = keel_mpi_comm_context_new();
-        for (uint32_t i = 1; i < of->size; i++) {
+        for (uint32_t i = 1; i < comm_ptr->size; i++) {
             keel_mpi_coll_send(&coll, i, &copy->context, sizeof(copy->context));
         }
-        for (uint32_t i = 0; keel_mpi_comm_is_inter(of) && i < of->peer_count; i++) {
+        for (uint32_t i = 0; keel_mpi_comm_is_inter(comm_ptr) && i < comm_ptr->peer_count; i++) {
             keel_mpi_coll_send(&across, i, &copy->context, sizeof(copy->context));
         }
     } else {
-        keel_mpi_icoll_expect_of(open, &coll, giver);
+        keel_mpi_icoll_expect_of(open, &coll, owner);
     }
     *request = open->handle;
     return MPI_SUCCESS;

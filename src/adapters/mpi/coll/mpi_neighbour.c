@@ -24,16 +24,16 @@ static int exchange(const keel_mpi_parts_t *to, int is_same, const keel_mpi_part
     keel_mpi_neighbours_t neighbours;
     keel_mpi_coll_t coll;
     int code;
-    KEEL_MPI_INTRA(of, comm, call)
+    KEEL_MPI_INTRA(comm_ptr, comm, call)
 
-    if (of->topology == NULL) {
+    if (comm_ptr->topology == NULL) {
         return keel_mpi_raise(comm, MPI_ERR_TOPOLOGY, call, "a communicator without neighbours");
     }
-    keel_mpi_neighbours_make(of, &neighbours, call);
-    code = keel_mpi_parts_check(to, is_same ? 1 : neighbours.out_count, of, call);
-    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(from, neighbours.in_count, of, call) : code;
+    keel_mpi_neighbours_make(comm_ptr, &neighbours, call);
+    code = keel_mpi_parts_check(to, is_same ? 1 : neighbours.out_count, comm_ptr, call);
+    code = (code == MPI_SUCCESS) ? keel_mpi_parts_check(from, neighbours.in_count, comm_ptr, call) : code;
     if (code == MPI_SUCCESS) {
-        coll = keel_mpi_coll_begin(of, call);
+        coll = keel_mpi_coll_begin(comm_ptr, call);
         keel_mpi_icoll_exchange(
             &coll,
             &(keel_mpi_partners_t){to, is_same, neighbours.out_count, ranks_of(neighbours.out, neighbours.out_count),

@@ -169,28 +169,28 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     keel_mpi_coll_t coll;
     void *elements;
     int code;
-    KEEL_MPI_COMM(of, comm, "MPI_Reduce")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Reduce")
 
-    code = keel_mpi_root_check(of, root, "MPI_Reduce");
+    code = keel_mpi_root_check(comm_ptr, root, "MPI_Reduce");
     if (code == MPI_SUCCESS && root != MPI_PROC_NULL) {
-        code = keel_mpi_reduction_make(&reduction, of, count, datatype, op, "MPI_Reduce");
+        code = keel_mpi_reduction_make(&reduction, comm_ptr, count, datatype, op, "MPI_Reduce");
     }
     if (code != MPI_SUCCESS) {
         return code;
     }
-    coll = keel_mpi_coll_begin(of, "MPI_Reduce");
-    if (keel_mpi_comm_is_inter(of)) {
+    coll = keel_mpi_coll_begin(comm_ptr, "MPI_Reduce");
+    if (keel_mpi_comm_is_inter(comm_ptr)) {
         reduce_across(&reduction, sendbuf, recvbuf, root, &coll);
         return MPI_SUCCESS;
     }
     elements = keel_mpi_reduction_begin(&reduction, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
     reduce_to_rank_0(&reduction, &elements, &coll);
-    if (root != 0 && of->rank == 0) {
+    if (root != 0 && comm_ptr->rank == 0) {
         elements_send(&reduction, elements, &coll, (uint32_t)root);
-    } else if (root != 0 && of->rank == (uint32_t)root) {
+    } else if (root != 0 && comm_ptr->rank == (uint32_t)root) {
         elements_receive(&reduction, elements, &coll, 0);
     }
-    if (of->rank == (uint32_t)root) {
+    if (comm_ptr->rank == (uint32_t)root) {
         keel_mpi_reduction_set(&reduction, recvbuf, elements);
     }
     keel_mpi_reduction_end(&reduction, elements);
@@ -203,13 +203,13 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     keel_mpi_coll_t coll;
     void *elements;
     int code;
-    KEEL_MPI_COMM(of, comm, "MPI_Allreduce")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Allreduce")
 
-    code = keel_mpi_reduction_make(&reduction, of, count, datatype, op, "MPI_Allreduce");
+    code = keel_mpi_reduction_make(&reduction, comm_ptr, count, datatype, op, "MPI_Allreduce");
     if (code != MPI_SUCCESS) {
         return code;
     }
-    coll = keel_mpi_coll_begin(of, "MPI_Allreduce");
+    coll = keel_mpi_coll_begin(comm_ptr, "MPI_Allreduce");
     elements = keel_mpi_reduction_begin(&reduction, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
     reduce_to_rank_0(&reduction, &elements, &coll);
     elements_swap(&reduction, elements, &coll);
@@ -228,19 +228,19 @@ static int scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     keel_mpi_coll_t coll;
     void *mine, *before = NULL, *packed;
     int code;
-    KEEL_MPI_INTRA(of, comm, call)
+    KEEL_MPI_INTRA(comm_ptr, comm, call)
 
-    code = keel_mpi_reduction_make(&reduction, of, count, datatype, op, call);
+    code = keel_mpi_reduction_make(&reduction, comm_ptr, count, datatype, op, call);
     if (code != MPI_SUCCESS) {
         return code;
     }
-    coll = keel_mpi_coll_begin(of, call);
+    coll = keel_mpi_coll_begin(comm_ptr, call);
     mine = keel_mpi_reduction_begin(&reduction, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
-    if (of->rank > 0) {
+    if (comm_ptr->rank > 0) {
         const keel_mpi_parts_t part = {.buffer = mine, .count = count, .type = datatype};
 
         before = elements_alloc(&reduction);
-        elements_receive(&reduction, before, &coll, of->rank - 1);
+        elements_receive(&reduction, before, &coll, comm_ptr->rank - 1);
         if (is_exclusive) {
             keel_mpi_reduction_set(&reduction, recvbuf, before);
         }
@@ -248,8 +248,8 @@ static int scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         keel_mpi_reduction_append(&reduction, &before, packed);
         free(packed);
     }
-    if (of->rank + 1 < of->size) {
-        elements_send(&reduction, before != NULL ? before : mine, &coll, of->rank + 1);
+    if (comm_ptr->rank + 1 < comm_ptr->size) {
+        elements_send(&reduction, before != NULL ? before : mine, &coll, comm_ptr->rank + 1);
     }
     if (!is_exclusive) {
         keel_mpi_reduction_set(&reduction, recvbuf, before != NULL ? before : mine);
@@ -278,33 +278,33 @@ static int reduce_scatter(const void *sendbuf, void *recvbuf, keel_mpi_parts_t *
     keel_mpi_coll_t coll;
     void *elements;
     int code, total = 0, *displs;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_COMM(comm_ptr, comm, call)
 
-    code = keel_mpi_parts_check(parts, of->size, of, call);
+    code = keel_mpi_parts_check(parts, comm_ptr->size, comm_ptr, call);
     if (code != MPI_SUCCESS) {
         return code;
     }
-    displs = malloc(of->size * sizeof(*displs));
+    displs = malloc(comm_ptr->size * sizeof(*displs));
     if (displs == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    for (uint32_t i = 0; i < of->size; i++) {
+    for (uint32_t i = 0; i < comm_ptr->size; i++) {
         displs[i] = total;
         total += (parts->counts != NULL) ? parts->counts[i] : parts->count;
     }
     parts->displs = displs;
-    mine.count = (parts->counts != NULL) ? parts->counts[of->rank] : parts->count;
-    code = keel_mpi_reduction_make(&reduction, of, total, parts->type, op, call);
+    mine.count = (parts->counts != NULL) ? parts->counts[comm_ptr->rank] : parts->count;
+    code = keel_mpi_reduction_make(&reduction, comm_ptr, total, parts->type, op, call);
     if (code == MPI_SUCCESS) {
-        coll = keel_mpi_coll_begin(of, call);
+        coll = keel_mpi_coll_begin(comm_ptr, call);
         elements = keel_mpi_reduction_begin(&reduction, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
         reduce_to_rank_0(&reduction, &elements, &coll);
         elements_swap(&reduction, elements, &coll);
         parts->buffer = elements;
-        for (uint32_t i = 1; of->rank == 0 && i < of->size; i++) {
+        for (uint32_t i = 1; comm_ptr->rank == 0 && i < comm_ptr->size; i++) {
             keel_mpi_part_send(parts, i, &coll, i);
         }
-        if (of->rank == 0) {
+        if (comm_ptr->rank == 0) {
             keel_mpi_part_copy(parts, 0, &mine, 0, call);
         } else {
             keel_mpi_part_receive(&mine, 0, &coll, 0);

@@ -39,19 +39,19 @@ int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int pe
     uint32_t size;
     uint64_t context;
     int code;
-    KEEL_MPI_INTRA(of, comm_old, "MPI_Cart_create")
+    KEEL_MPI_INTRA(comm_ptr, comm_old, "MPI_Cart_create")
 
-    size = grid_size(of->size, ndims, dims);
+    size = grid_size(comm_ptr->size, ndims, dims);
     if (size == 0) {
         return raise_grid(comm_old, "MPI_Cart_create");
     }
-    context = keel_mpi_comm_context(of, "MPI_Cart_create");
+    context = keel_mpi_comm_context(comm_ptr, "MPI_Cart_create");
     *comm_cart = MPI_COMM_NULL;
-    if (of->rank >= size) {
+    if (comm_ptr->rank >= size) {
         return MPI_SUCCESS;
     }
-    code = keel_mpi_comm_make_of(of, size, keel_mpi_members_copy(size, of->members, "MPI_Cart_create"), context,
-                                 comm_cart, "MPI_Cart_create");
+    code = keel_mpi_comm_derive(comm_ptr, size, keel_mpi_members_copy(size, comm_ptr->members, "MPI_Cart_create"),
+                                context, comm_cart, "MPI_Cart_create");
     if (code == MPI_SUCCESS) {
         cart = keel_mpi_topology_make(MPI_CART, "MPI_Cart_create");
         cart->number = ndims;
@@ -65,19 +65,19 @@ int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int pe
 int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
 {
     uint32_t size;
-    KEEL_MPI_INTRA(of, comm, "MPI_Cart_map")
+    KEEL_MPI_INTRA(comm_ptr, comm, "MPI_Cart_map")
 
-    size = grid_size(of->size, ndims, dims);
+    size = grid_size(comm_ptr->size, ndims, dims);
     if (size == 0) {
         return raise_grid(comm, "MPI_Cart_map");
     }
-    *newrank = (of->rank < size) ? (int)of->rank : MPI_UNDEFINED;
+    *newrank = (comm_ptr->rank < size) ? (int)comm_ptr->rank : MPI_UNDEFINED;
     return MPI_SUCCESS;
 }
 
 int MPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
-    CART(of, cart, comm, "MPI_Cartdim_get")
+    CART(comm_ptr, cart, comm, "MPI_Cartdim_get")
 
     *ndims = cart->number;
     return MPI_SUCCESS;
@@ -96,21 +96,21 @@ static void coords_of(const keel_mpi_topology_t *cart, int rank, int maxdims, in
 
 int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
 {
-    CART(of, cart, comm, "MPI_Cart_get")
+    CART(comm_ptr, cart, comm, "MPI_Cart_get")
 
     for (int i = 0; i < maxdims && i < cart->number; i++) {
         dims[i] = cart->dims[i];
         periods[i] = cart->periods[i] != 0;
     }
-    coords_of(cart, (int)of->rank, maxdims, coords);
+    coords_of(cart, (int)comm_ptr->rank, maxdims, coords);
     return MPI_SUCCESS;
 }
 
 int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {
-    CART(of, cart, comm, "MPI_Cart_coords")
+    CART(comm_ptr, cart, comm, "MPI_Cart_coords")
 
-    if (rank < 0 || (uint32_t)rank >= of->size) {
+    if (rank < 0 || (uint32_t)rank >= comm_ptr->size) {
         return keel_mpi_raise(comm, MPI_ERR_RANK, "MPI_Cart_coords", "no rank of the communicator");
     }
     coords_of(cart, rank, maxdims, coords);
@@ -119,9 +119,9 @@ int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 
 int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
-    CART(of, cart, comm, "MPI_Cart_rank")
+    CART(comm_ptr, cart, comm, "MPI_Cart_rank")
 
-    (void)of;
+    (void)comm_ptr;
     *rank = 0;
     for (int i = 0; i < cart->number; i++) {
         int at = coords[i];
@@ -138,13 +138,13 @@ int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 
 int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
 {
-    CART(of, cart, comm, "MPI_Cart_shift")
+    CART(comm_ptr, cart, comm, "MPI_Cart_shift")
 
     if (direction < 0 || direction >= cart->number) {
         return keel_mpi_raise(comm, MPI_ERR_DIMS, "MPI_Cart_shift", "no dimension of the grid");
     }
-    *rank_source = keel_mpi_cart_shifted(cart, of->rank, direction, -disp);
-    *rank_dest = keel_mpi_cart_shifted(cart, of->rank, direction, disp);
+    *rank_source = keel_mpi_cart_shifted(cart, comm_ptr->rank, direction, -disp);
+    *rank_dest = keel_mpi_cart_shifted(cart, comm_ptr->rank, direction, disp);
     return MPI_SUCCESS;
 }
 
@@ -153,15 +153,15 @@ int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     keel_mpi_topology_t *part;
     int color = 0, rest, code, *coords;
-    CART(of, cart, comm, "MPI_Cart_sub")
+    CART(comm_ptr, cart, comm, "MPI_Cart_sub")
 
     coords = keel_mpi_ints_copy(NULL, (size_t)cart->number, "MPI_Cart_sub");
-    coords_of(cart, (int)of->rank, cart->number, coords);
+    coords_of(cart, (int)comm_ptr->rank, cart->number, coords);
     for (int i = 0; i < cart->number; i++) {
         color = remain_dims[i] ? color : color * cart->dims[i] + coords[i];
     }
     free(coords);
-    code = keel_mpi_comm_split(of, color, (int)of->rank, newcomm, "MPI_Cart_sub");
+    code = keel_mpi_comm_split(comm_ptr, color, (int)comm_ptr->rank, newcomm, "MPI_Cart_sub");
     if (code != MPI_SUCCESS) {
         return code;
     }

@@ -249,30 +249,31 @@ uint64_t keel_mpi_comm_context_tagged(const keel_mpi_comm_t *comm, int tag, cons
 
 int MPI_Comm_rank(MPI_Comm comm, int *rank)
 {
-    KEEL_MPI_COMM(of, comm, "MPI_Comm_rank")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Comm_rank")
 
-    *rank = (int)of->rank;
+    *rank = (int)comm_ptr->rank;
     return MPI_SUCCESS;
 }
 
 int MPI_Comm_size(MPI_Comm comm, int *size)
 {
-    KEEL_MPI_COMM(of, comm, "MPI_Comm_size")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Comm_size")
 
-    *size = (int)of->size;
+    *size = (int)comm_ptr->size;
     return MPI_SUCCESS;
 }
 
 /* Compares both groups of intercommunicators; the worse result counts. */
-static int compare(const keel_mpi_comm_t *of, const keel_mpi_comm_t *other)
+static int compare(const keel_mpi_comm_t *comm_ptr, const keel_mpi_comm_t *other)
 {
-    const int local = keel_mpi_members_compare(of->size, of->members, other->size, other->members);
-    const int remote = keel_mpi_members_compare(of->peer_count, of->peers, other->peer_count, other->peers);
+    const int local = keel_mpi_members_compare(comm_ptr->size, comm_ptr->members, other->size, other->members);
+    const int remote = keel_mpi_members_compare(comm_ptr->peer_count, comm_ptr->peers, other->peer_count, other->peers);
 
-    if (of == other) {
+    if (comm_ptr == other) {
         return MPI_IDENT;
     }
-    if (keel_mpi_comm_is_inter(of) != keel_mpi_comm_is_inter(other) || local == MPI_UNEQUAL || remote == MPI_UNEQUAL) {
+    if (keel_mpi_comm_is_inter(comm_ptr) != keel_mpi_comm_is_inter(other) || local == MPI_UNEQUAL ||
+        remote == MPI_UNEQUAL) {
         return MPI_UNEQUAL;
     }
     return (local == MPI_IDENT && remote == MPI_IDENT) ? MPI_CONGRUENT : MPI_SIMILAR;
@@ -281,13 +282,13 @@ static int compare(const keel_mpi_comm_t *of, const keel_mpi_comm_t *other)
 int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
     const keel_mpi_comm_t *other;
-    KEEL_MPI_COMM(of, comm1, "MPI_Comm_compare")
+    KEEL_MPI_COMM(comm_ptr, comm1, "MPI_Comm_compare")
 
     other = keel_mpi_comm_of(comm2);
     if (other == NULL) {
         return keel_mpi_raise(comm1, MPI_ERR_COMM, "MPI_Comm_compare", "not a communicator");
     }
-    *result = compare(of, other);
+    *result = compare(comm_ptr, other);
     return MPI_SUCCESS;
 }
 
@@ -308,19 +309,21 @@ static int handle_make(MPI_Comm like, int is_dup, MPI_Info info, MPI_Comm *handl
     return code;
 }
 
-int keel_mpi_comm_duplicate(const keel_mpi_comm_t *of, MPI_Info info, MPI_Comm *newcomm, const char *call)
+int keel_mpi_comm_duplicate(const keel_mpi_comm_t *comm_ptr, MPI_Info info, MPI_Comm *newcomm, const char *call)
 {
-    const int code = handle_make(of->handle, 1, info, newcomm);
+    const int code = handle_make(comm_ptr->handle, 1, info, newcomm);
     keel_mpi_comm_t *copy;
 
     if (code != MPI_SUCCESS) {
         return code;
     }
-    copy = keel_mpi_comm_add(*newcomm, of->size, keel_mpi_members_copy(of->size, of->members, call), 0, call);
-    if (keel_mpi_comm_is_inter(of)) {
-        keel_mpi_comm_set_remote(copy, of->peer_count, keel_mpi_members_copy(of->peer_count, of->peers, call));
+    copy = keel_mpi_comm_add(*newcomm, comm_ptr->size, keel_mpi_members_copy(comm_ptr->size, comm_ptr->members, call),
+                             0, call);
+    if (keel_mpi_comm_is_inter(comm_ptr)) {
+        keel_mpi_comm_set_remote(copy, comm_ptr->peer_count,
+                                 keel_mpi_members_copy(comm_ptr->peer_count, comm_ptr->peers, call));
     }
-    copy->topology = keel_mpi_topology_copy(of->topology, call);
+    copy->topology = keel_mpi_topology_copy(comm_ptr->topology, call);
     copy->variables.made_by = newcomm;
     return MPI_SUCCESS;
 }
@@ -329,10 +332,11 @@ static int duplicate(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, const char
 {
     uint64_t context;
     int code;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_COMM(comm_ptr, comm, call)
 
-    context = keel_mpi_comm_is_inter(of) ? keel_mpi_inter_context(of, call) : keel_mpi_comm_context(of, call);
-    code = keel_mpi_comm_duplicate(of, info, newcomm, call);
+    context = keel_mpi_comm_is_inter(comm_ptr) ? keel_mpi_inter_context(comm_ptr, call)
+                                               : keel_mpi_comm_context(comm_ptr, call);
+    code = keel_mpi_comm_duplicate(comm_ptr, info, newcomm, call);
     if (code == MPI_SUCCESS) {
         keel_mpi_comm_of(*newcomm)->context = context;
     }
@@ -349,10 +353,10 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     return duplicate(comm, info, newcomm, "MPI_Comm_dup_with_info");
 }
 
-int keel_mpi_comm_make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *members, uint64_t context,
-                          MPI_Comm *newcomm, const char *call)
+int keel_mpi_comm_derive(const keel_mpi_comm_t *comm_ptr, uint32_t size, uint32_t *members, uint64_t context,
+                         MPI_Comm *newcomm, const char *call)
 {
-    int code = handle_make(of->handle, 0, MPI_INFO_NULL, newcomm);
+    int code = handle_make(comm_ptr->handle, 0, MPI_INFO_NULL, newcomm);
 
     if (code == MPI_SUCCESS) {
         keel_mpi_comm_add(*newcomm, size, members, context, call)->variables.made_by = newcomm;
@@ -372,20 +376,20 @@ static int was_freed(MPI_Comm handle)
 static int comm_free(MPI_Comm *comm)
 {
     int code;
-    KEEL_MPI_COMM(of, *comm, "MPI_Comm_free")
+    KEEL_MPI_COMM(comm_ptr, *comm, "MPI_Comm_free")
 
     if (*comm == MPI_COMM_WORLD || *comm == MPI_COMM_SELF) {
         return keel_mpi_raise(*comm, MPI_ERR_COMM, "MPI_Comm_free", "one of those that are always there");
     }
-    if (keel_mpi.phase == KEEL_MPI_RUNS && !of->is_late) {
-        *(uint64_t *)keel_mpi_arena_at(of->coll_count) = KEEL_MPI_FREED;
-        of->variables.freed_by = comm;
+    if (keel_mpi.phase == KEEL_MPI_RUNS && !comm_ptr->is_late) {
+        *(uint64_t *)keel_mpi_arena_at(comm_ptr->coll_count) = KEEL_MPI_FREED;
+        comm_ptr->variables.freed_by = comm;
         *comm = MPI_COMM_NULL;
         return MPI_SUCCESS;
     }
     code = PMPI_Comm_free(comm);
     if (code == MPI_SUCCESS) {
-        keel_mpi_comm_remove(of);
+        keel_mpi_comm_remove(comm_ptr);
     }
     return code;
 }

@@ -68,10 +68,10 @@ static inline int keel_mpi_comm_is_inter(const keel_mpi_comm_t *comm)
 {
     return comm->peers != comm->members;
 }
-/* Makes a communicator with the error handler of @a of and without its attributes; takes over
+/* Makes a communicator with the error handler of @a comm_ptr and without its attributes; takes over
  * @a members. */
-int keel_mpi_comm_make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *members, uint64_t context,
-                          MPI_Comm *newcomm, const char *call);
+int keel_mpi_comm_derive(const keel_mpi_comm_t *comm_ptr, uint32_t size, uint32_t *members, uint64_t context,
+                         MPI_Comm *newcomm, const char *call);
 /* Color and key of a rank in a split. */
 typedef struct keel_mpi_split {
     int color, key;
@@ -81,9 +81,9 @@ typedef struct keel_mpi_split {
 /* The ranks of a color, ordered by key, allocated. Sorts @a all. */
 uint32_t *keel_mpi_split_choose(keel_mpi_split_t *all, uint32_t number, int color, uint32_t *size_p, const char *call);
 /* MPI_Comm_split() of an intracommunicator. */
-int keel_mpi_comm_split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm *newcomm, const char *call);
+int keel_mpi_comm_split(const keel_mpi_comm_t *comm_ptr, int color, int key, MPI_Comm *newcomm, const char *call);
 /* Makes a duplicate; the caller sets its context. */
-int keel_mpi_comm_duplicate(const keel_mpi_comm_t *of, MPI_Info info, MPI_Comm *newcomm, const char *call);
+int keel_mpi_comm_duplicate(const keel_mpi_comm_t *comm_ptr, MPI_Info info, MPI_Comm *newcomm, const char *call);
 /* A context that no other process and no other call returns. */
 uint64_t keel_mpi_comm_context_new(void);
 /* Index of a rank of the job among the members, or among the peers; UINT32_MAX: not there. */

@@ -46,19 +46,19 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int
     keel_mpi_topology_t *graph;
     uint64_t context;
     int code;
-    KEEL_MPI_INTRA(of, comm_old, "MPI_Graph_create")
+    KEEL_MPI_INTRA(comm_ptr, comm_old, "MPI_Graph_create")
 
-    if (!is_graph(nnodes, index, edges, of->size)) {
+    if (!is_graph(nnodes, index, edges, comm_ptr->size)) {
         return raise_graph(comm_old, "MPI_Graph_create");
     }
-    context = keel_mpi_comm_context(of, "MPI_Graph_create");
+    context = keel_mpi_comm_context(comm_ptr, "MPI_Graph_create");
     *comm_graph = MPI_COMM_NULL;
-    if (of->rank >= (uint32_t)nnodes) {
+    if (comm_ptr->rank >= (uint32_t)nnodes) {
         return MPI_SUCCESS;
     }
-    code = keel_mpi_comm_make_of(of, (uint32_t)nnodes,
-                                 keel_mpi_members_copy((uint32_t)nnodes, of->members, "MPI_Graph_create"), context,
-                                 comm_graph, "MPI_Graph_create");
+    code = keel_mpi_comm_derive(comm_ptr, (uint32_t)nnodes,
+                                keel_mpi_members_copy((uint32_t)nnodes, comm_ptr->members, "MPI_Graph_create"), context,
+                                comm_graph, "MPI_Graph_create");
     if (code == MPI_SUCCESS) {
         graph = keel_mpi_topology_make(MPI_GRAPH, "MPI_Graph_create");
         graph->number = nnodes;
@@ -71,18 +71,18 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int
 
 int MPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[], int *newrank)
 {
-    KEEL_MPI_INTRA(of, comm, "MPI_Graph_map")
+    KEEL_MPI_INTRA(comm_ptr, comm, "MPI_Graph_map")
 
-    if (!is_graph(nnodes, index, edges, of->size)) {
+    if (!is_graph(nnodes, index, edges, comm_ptr->size)) {
         return raise_graph(comm, "MPI_Graph_map");
     }
-    *newrank = (of->rank < (uint32_t)nnodes) ? (int)of->rank : MPI_UNDEFINED;
+    *newrank = (comm_ptr->rank < (uint32_t)nnodes) ? (int)comm_ptr->rank : MPI_UNDEFINED;
     return MPI_SUCCESS;
 }
 
 int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
-    GRAPH(of, graph, comm, MPI_GRAPH, "MPI_Graphdims_get")
+    GRAPH(comm_ptr, graph, comm, MPI_GRAPH, "MPI_Graphdims_get")
 
     *nnodes = graph->number;
     *nedges = graph->index[graph->number - 1];
@@ -91,7 +91,7 @@ int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 
 int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[])
 {
-    GRAPH(of, graph, comm, MPI_GRAPH, "MPI_Graph_get")
+    GRAPH(comm_ptr, graph, comm, MPI_GRAPH, "MPI_Graph_get")
 
     for (int i = 0; i < maxindex && i < graph->number; i++) {
         index[i] = graph->index[i];
@@ -109,9 +109,9 @@ static int begin_of(const keel_mpi_topology_t *graph, int rank)
 
 int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
-    GRAPH(of, graph, comm, MPI_GRAPH, "MPI_Graph_neighbors_count")
+    GRAPH(comm_ptr, graph, comm, MPI_GRAPH, "MPI_Graph_neighbors_count")
 
-    if (rank < 0 || (uint32_t)rank >= of->size) {
+    if (rank < 0 || (uint32_t)rank >= comm_ptr->size) {
         return keel_mpi_raise(comm, MPI_ERR_RANK, "MPI_Graph_neighbors_count", "no rank of the communicator");
     }
     *nneighbors = graph->index[rank] - begin_of(graph, rank);
@@ -120,9 +120,9 @@ int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 
 int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
 {
-    GRAPH(of, graph, comm, MPI_GRAPH, "MPI_Graph_neighbors")
+    GRAPH(comm_ptr, graph, comm, MPI_GRAPH, "MPI_Graph_neighbors")
 
-    if (rank < 0 || (uint32_t)rank >= of->size) {
+    if (rank < 0 || (uint32_t)rank >= comm_ptr->size) {
         return keel_mpi_raise(comm, MPI_ERR_RANK, "MPI_Graph_neighbors", "no rank of the communicator");
     }
     for (int i = 0; i < maxneighbors && i < graph->index[rank] - begin_of(graph, rank); i++) {
@@ -133,10 +133,10 @@ int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors
 
 /* ---- distributed graphs ---- */
 
-static int are_ranks(const keel_mpi_comm_t *of, int count, const int ranks[])
+static int are_ranks(const keel_mpi_comm_t *comm_ptr, int count, const int ranks[])
 {
     for (int i = 0; i < count; i++) {
-        if (ranks[i] < 0 || (uint32_t)ranks[i] >= of->size) {
+        if (ranks[i] < 0 || (uint32_t)ranks[i] >= comm_ptr->size) {
             return 0;
         }
     }
@@ -151,12 +151,13 @@ static int *weights_of(const int weights[], int count, const char *call)
     return keel_mpi_ints_copy(is_there ? weights : NULL, (size_t)count, call);
 }
 
-static int dist_make(const keel_mpi_comm_t *of, keel_mpi_topology_t *graph, MPI_Info info, MPI_Comm *newcomm,
+static int dist_make(const keel_mpi_comm_t *comm_ptr, keel_mpi_topology_t *graph, MPI_Info info, MPI_Comm *newcomm,
                      const char *call)
 {
-    const uint64_t context = keel_mpi_comm_context(of, call);
+    const uint64_t context = keel_mpi_comm_context(comm_ptr, call);
     const int code =
-        keel_mpi_comm_make_of(of, of->size, keel_mpi_members_copy(of->size, of->members, call), context, newcomm, call);
+        keel_mpi_comm_derive(comm_ptr, comm_ptr->size, keel_mpi_members_copy(comm_ptr->size, comm_ptr->members, call),
+                             context, newcomm, call);
 
     if (code != MPI_SUCCESS) {
         keel_mpi_topology_free(graph);
@@ -172,9 +173,9 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
 {
     static const char call[] = "MPI_Dist_graph_create_adjacent";
     keel_mpi_topology_t *graph;
-    KEEL_MPI_INTRA(of, comm_old, "MPI_Dist_graph_create_adjacent")
+    KEEL_MPI_INTRA(comm_ptr, comm_old, "MPI_Dist_graph_create_adjacent")
 
-    if (!are_ranks(of, indegree, sources) || !are_ranks(of, outdegree, destinations)) {
+    if (!are_ranks(comm_ptr, indegree, sources) || !are_ranks(comm_ptr, outdegree, destinations)) {
         return raise_graph(comm_old, call);
     }
     graph = keel_mpi_topology_make(MPI_DIST_GRAPH, call);
@@ -185,7 +186,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
     graph->in_weights = weights_of(sourceweights, indegree, call);
     graph->out = keel_mpi_ints_copy(destinations, (size_t)outdegree, call);
     graph->out_weights = weights_of(destweights, outdegree, call);
-    return dist_make(of, graph, info, comm_dist_graph, call);
+    return dist_make(comm_ptr, graph, info, comm_dist_graph, call);
 }
 
 /* Edges sent to a rank: source, destination and weight of each. */
@@ -243,26 +244,26 @@ static void edges_take(keel_mpi_topology_t *graph, int rank, const edge_list_t *
 }
 
 /* Sends edges to all ranks, and then receives from all in rank order. */
-static void edges_exchange(const keel_mpi_comm_t *of, keel_mpi_topology_t *graph, int n, const int sources[],
+static void edges_exchange(const keel_mpi_comm_t *comm_ptr, keel_mpi_topology_t *graph, int n, const int sources[],
                            const int degrees[], const int destinations[], const int *weights)
 {
     static const char call[] = "MPI_Dist_graph_create";
-    const keel_mpi_coll_t coll = keel_mpi_coll_begin(of, call);
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(comm_ptr, call);
 
-    for (uint32_t i = 0; i < of->size; i++) {
+    for (uint32_t i = 0; i < comm_ptr->size; i++) {
         edge_list_t list = edges_of((int)i, n, sources, degrees, destinations, weights, call);
 
         keel_mpi_coll_send(&coll, i, &list.count, sizeof(list.count));
         keel_mpi_coll_send(&coll, i, list.edges, 3 * list.count * sizeof(int));
         free(list.edges);
     }
-    for (uint32_t i = 0; i < of->size; i++) {
+    for (uint32_t i = 0; i < comm_ptr->size; i++) {
         edge_list_t list = {0};
 
         keel_mpi_coll_receive(&coll, i, &list.count, sizeof(list.count));
         list.edges = keel_mpi_ints_copy(NULL, 3 * list.count, call);
         keel_mpi_coll_receive(&coll, i, list.edges, 3 * list.count * sizeof(int));
-        edges_take(graph, (int)of->rank, &list, call);
+        edges_take(graph, (int)comm_ptr->rank, &list, call);
         free(list.edges);
     }
 }
@@ -273,7 +274,7 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
     static const char call[] = "MPI_Dist_graph_create";
     keel_mpi_topology_t *graph;
     int total = 0, *given;
-    KEEL_MPI_INTRA(of, comm_old, "MPI_Dist_graph_create")
+    KEEL_MPI_INTRA(comm_ptr, comm_old, "MPI_Dist_graph_create")
 
     for (int i = 0; i < n; i++) {
         if (degrees[i] < 0) {
@@ -281,20 +282,20 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
         }
         total += degrees[i];
     }
-    if (!are_ranks(of, n, sources) || !are_ranks(of, total, destinations)) {
+    if (!are_ranks(comm_ptr, n, sources) || !are_ranks(comm_ptr, total, destinations)) {
         return raise_graph(comm_old, call);
     }
     graph = keel_mpi_topology_make(MPI_DIST_GRAPH, call);
     graph->is_weighted = weights != MPI_UNWEIGHTED;
     given = weights_of(weights, total, call);
-    edges_exchange(of, graph, n, sources, degrees, destinations, given);
+    edges_exchange(comm_ptr, graph, n, sources, degrees, destinations, given);
     free(given);
-    return dist_make(of, graph, info, comm_dist_graph, call);
+    return dist_make(comm_ptr, graph, info, comm_dist_graph, call);
 }
 
 int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
 {
-    GRAPH(of, graph, comm, MPI_DIST_GRAPH, "MPI_Dist_graph_neighbors_count")
+    GRAPH(comm_ptr, graph, comm, MPI_DIST_GRAPH, "MPI_Dist_graph_neighbors_count")
 
     *indegree = graph->in_count;
     *outdegree = graph->out_count;
@@ -316,7 +317,7 @@ static void fill(int to[], int weights[], int most, const int *from, const int *
 int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree,
                              int destinations[], int destweights[])
 {
-    GRAPH(of, graph, comm, MPI_DIST_GRAPH, "MPI_Dist_graph_neighbors")
+    GRAPH(comm_ptr, graph, comm, MPI_DIST_GRAPH, "MPI_Dist_graph_neighbors")
 
     fill(sources, sourceweights, maxindegree, graph->in, graph->in_weights, graph->in_count, graph->is_weighted);
     fill(destinations, destweights, maxoutdegree, graph->out, graph->out_weights, graph->out_count, graph->is_weighted);

@@ -222,34 +222,34 @@ static int raise_group(const char *call)
 
 int MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
-    KEEL_MPI_COMM(of, comm, "MPI_Comm_group")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Comm_group")
 
-    *group = keel_mpi_group_of_comm(of, 0, "MPI_Comm_group");
+    *group = keel_mpi_group_of_comm(comm_ptr, 0, "MPI_Comm_group");
     return MPI_SUCCESS;
 }
 
 int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
-    KEEL_MPI_WIN(of, win, "MPI_Win_get_group")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_get_group")
 
-    *group = keel_mpi_group_of_comm(of->comm, 0, "MPI_Win_get_group");
+    *group = keel_mpi_group_of_comm(win_ptr->comm, 0, "MPI_Win_get_group");
     return MPI_SUCCESS;
 }
 
 int MPI_Group_free(MPI_Group *group)
 {
-    GROUP(of, *group, "MPI_Group_free")
+    GROUP(group_ptr, *group, "MPI_Group_free")
 
-    if (of->shares != NULL) {
+    if (group_ptr->shares != NULL) {
         shares_free(group);
         return MPI_SUCCESS;
     }
     if (keel_mpi_persistent_handle_keep((uintptr_t)*group, group, &none, sizeof(none))) {
         return MPI_SUCCESS;
     }
-    if (of != &empty) {
+    if (group_ptr != &empty) {
         keel_mpi_table_remove(&groups, (uintptr_t)*group);
-        free((void *)of);
+        free((void *)group_ptr);
         return PMPI_Group_free(group);
     }
     *group = MPI_GROUP_NULL;
@@ -258,17 +258,17 @@ int MPI_Group_free(MPI_Group *group)
 
 int MPI_Group_size(MPI_Group group, int *size)
 {
-    GROUP(of, group, "MPI_Group_size")
+    GROUP(group_ptr, group, "MPI_Group_size")
 
-    *size = (int)of->size;
+    *size = (int)group_ptr->size;
     return MPI_SUCCESS;
 }
 
 int MPI_Group_rank(MPI_Group group, int *rank)
 {
-    GROUP(of, group, "MPI_Group_rank")
+    GROUP(group_ptr, group, "MPI_Group_rank")
 
-    *rank = (int)keel_mpi_group_index(of, keel_mpi.rank);
+    *rank = (int)keel_mpi_group_index(group_ptr, keel_mpi.rank);
     *rank = (*rank < 0) ? MPI_UNDEFINED : *rank;
     return MPI_SUCCESS;
 }
@@ -276,19 +276,19 @@ int MPI_Group_rank(MPI_Group group, int *rank)
 int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
     const keel_mpi_group_t *other = keel_mpi_group_of(group2);
-    GROUP(of, group1, "MPI_Group_compare")
+    GROUP(group_ptr, group1, "MPI_Group_compare")
 
     if (other == NULL) {
         return raise_group("MPI_Group_compare");
     }
-    *result = keel_mpi_members_compare(of->size, of->ranks, other->size, other->ranks);
+    *result = keel_mpi_members_compare(group_ptr->size, group_ptr->ranks, other->size, other->ranks);
     return MPI_SUCCESS;
 }
 
 int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2, int ranks2[])
 {
     const keel_mpi_group_t *other = keel_mpi_group_of(group2);
-    GROUP(of, group1, "MPI_Group_translate_ranks")
+    GROUP(group_ptr, group1, "MPI_Group_translate_ranks")
 
     if (other == NULL) {
         return raise_group("MPI_Group_translate_ranks");
@@ -298,10 +298,10 @@ int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_G
             ranks2[i] = MPI_PROC_NULL;
             continue;
         }
-        if (ranks1[i] < 0 || (uint32_t)ranks1[i] >= of->size) {
+        if (ranks1[i] < 0 || (uint32_t)ranks1[i] >= group_ptr->size) {
             return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_RANK, "MPI_Group_translate_ranks", "no rank of the group");
         }
-        ranks2[i] = (int)keel_mpi_group_index(other, of->ranks[ranks1[i]]);
+        ranks2[i] = (int)keel_mpi_group_index(other, group_ptr->ranks[ranks1[i]]);
         ranks2[i] = (ranks2[i] < 0) ? MPI_UNDEFINED : ranks2[i];
     }
     return MPI_SUCCESS;
@@ -336,17 +336,17 @@ static MPI_Group combine(const keel_mpi_group_t *first, const keel_mpi_group_t *
     return made_of;
 }
 
-#define DEFINE_COMBINE(_name, _is_first, _is_in, _is_more)                                \
-    int MPI_Group_##_name(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)        \
-    {                                                                                     \
-        const keel_mpi_group_t *other = keel_mpi_group_of(group2);                        \
-        GROUP(of, group1, "MPI_Group_" #_name)                                            \
-                                                                                          \
-        if (other == NULL) {                                                              \
-            return raise_group("MPI_Group_" #_name);                                      \
-        }                                                                                 \
-        *newgroup = combine(of, other, _is_first, _is_in, _is_more, "MPI_Group_" #_name); \
-        return MPI_SUCCESS;                                                               \
+#define DEFINE_COMBINE(_name, _is_first, _is_in, _is_more)                                       \
+    int MPI_Group_##_name(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)               \
+    {                                                                                            \
+        const keel_mpi_group_t *other = keel_mpi_group_of(group2);                               \
+        GROUP(group_ptr, group1, "MPI_Group_" #_name)                                            \
+                                                                                                 \
+        if (other == NULL) {                                                                     \
+            return raise_group("MPI_Group_" #_name);                                             \
+        }                                                                                        \
+        *newgroup = combine(group_ptr, other, _is_first, _is_in, _is_more, "MPI_Group_" #_name); \
+        return MPI_SUCCESS;                                                                      \
     }
 DEFINE_COMBINE(union, 1, 0, 1)
 DEFINE_COMBINE(intersection, 0, 1, 0)
@@ -354,11 +354,11 @@ DEFINE_COMBINE(difference, 0, 0, 0)
 
 /* The members of the given numbers, in the given order; with @a is_left_out the other members, in
  * group order. */
-static int pick(const keel_mpi_group_t *of, int n, const int picked[], int is_left_out, MPI_Group *newgroup,
+static int pick(const keel_mpi_group_t *group_ptr, int n, const int picked[], int is_left_out, MPI_Group *newgroup,
                 const char *call)
 {
-    uint32_t *ranks = malloc((of->size + (size_t)n + 1) * sizeof(*ranks));
-    char *is_picked = calloc(of->size + 1, 1);
+    uint32_t *ranks = malloc((group_ptr->size + (size_t)n + 1) * sizeof(*ranks));
+    char *is_picked = calloc(group_ptr->size + 1, 1);
     uint32_t size = 0;
     int is_wrong = 0;
 
@@ -366,17 +366,17 @@ static int pick(const keel_mpi_group_t *of, int n, const int picked[], int is_le
         keel_mpi_fatal(call, "no memory");
     }
     for (int i = 0; i < n && !is_wrong; i++) {
-        is_wrong = picked[i] < 0 || (uint32_t)picked[i] >= of->size || is_picked[picked[i]];
+        is_wrong = picked[i] < 0 || (uint32_t)picked[i] >= group_ptr->size || is_picked[picked[i]];
         if (!is_wrong) {
             is_picked[picked[i]] = 1;
-            ranks[size++] = of->ranks[picked[i]];
+            ranks[size++] = group_ptr->ranks[picked[i]];
         }
     }
     if (is_left_out && !is_wrong) {
         size = 0;
-        for (uint32_t i = 0; i < of->size; i++) {
+        for (uint32_t i = 0; i < group_ptr->size; i++) {
             if (!is_picked[i]) {
-                ranks[size++] = of->ranks[i];
+                ranks[size++] = group_ptr->ranks[i];
             }
         }
     }
@@ -392,12 +392,12 @@ static int pick(const keel_mpi_group_t *of, int n, const int picked[], int is_le
 #define DEFINE_PICK(_name, _is_left_out)                                                                 \
     int MPI_Group_##_name(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)                \
     {                                                                                                    \
-        GROUP(of, group, "MPI_Group_" #_name)                                                            \
+        GROUP(group_ptr, group, "MPI_Group_" #_name)                                                     \
                                                                                                          \
         if (n < 0) {                                                                                     \
             return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Group_" #_name, "a negative count"); \
         }                                                                                                \
-        return pick(of, n, ranks, _is_left_out, newgroup, "MPI_Group_" #_name);                          \
+        return pick(group_ptr, n, ranks, _is_left_out, newgroup, "MPI_Group_" #_name);                   \
     }
 DEFINE_PICK(incl, 0)
 DEFINE_PICK(excl, 1)
@@ -430,13 +430,13 @@ static int *ranges_write_out(int n, int ranges[][3], int *count_p)
     int MPI_Group_##_name(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)               \
     {                                                                                                 \
         int count, code, *ranks;                                                                      \
-        GROUP(of, group, "MPI_Group_" #_name)                                                         \
+        GROUP(group_ptr, group, "MPI_Group_" #_name)                                                  \
                                                                                                       \
         ranks = ranges_write_out(n, ranges, &count);                                                  \
         if (ranks == NULL) {                                                                          \
             return keel_mpi_raise(MPI_COMM_WORLD, MPI_ERR_ARG, "MPI_Group_" #_name, "a stride of 0"); \
         }                                                                                             \
-        code = pick(of, count, ranks, _is_left_out, newgroup, "MPI_Group_" #_name);                   \
+        code = pick(group_ptr, count, ranks, _is_left_out, newgroup, "MPI_Group_" #_name);            \
         free(ranks);                                                                                  \
         return code;                                                                                  \
     }
@@ -448,7 +448,7 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
     const keel_mpi_group_t *members;
     keel_mpi_comm_t among;
     uint64_t context;
-    KEEL_MPI_INTRA(of, comm, "MPI_Comm_create_group")
+    KEEL_MPI_INTRA(comm_ptr, comm, "MPI_Comm_create_group")
 
     members = keel_mpi_group_of(group);
     if (members == NULL) {
@@ -463,9 +463,9 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
     among = (keel_mpi_comm_t){.size = members->size,
                               .rank = keel_mpi_group_index(members, keel_mpi.rank),
                               .members = (uint32_t *)members->ranks,
-                              .context = of->context};
+                              .context = comm_ptr->context};
     context = keel_mpi_comm_context_tagged(&among, tag, "MPI_Comm_create_group");
-    return keel_mpi_comm_make_of(of, members->size,
-                                 keel_mpi_members_copy(members->size, members->ranks, "MPI_Comm_create_group"), context,
-                                 newcomm, "MPI_Comm_create_group");
+    return keel_mpi_comm_derive(comm_ptr, members->size,
+                                keel_mpi_members_copy(members->size, members->ranks, "MPI_Comm_create_group"), context,
+                                newcomm, "MPI_Comm_create_group");
 }

@@ -114,19 +114,19 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
     keel_mpi_coll_t coll;
     leader_info_t info = {0};
     int code;
-    KEEL_MPI_INTRA(of, local_comm, "MPI_Intercomm_create")
+    KEEL_MPI_INTRA(comm_ptr, local_comm, "MPI_Intercomm_create")
 
-    if (local_leader < 0 || (uint32_t)local_leader >= of->size) {
+    if (local_leader < 0 || (uint32_t)local_leader >= comm_ptr->size) {
         return keel_mpi_raise(local_comm, MPI_ERR_RANK, call, "a local leader that is no rank of the communicator");
     }
-    coll = keel_mpi_coll_begin(of, call);
-    if (of->rank == (uint32_t)local_leader) {
+    coll = keel_mpi_coll_begin(comm_ptr, call);
+    if (comm_ptr->rank == (uint32_t)local_leader) {
         peer = keel_mpi_comm_of(peer_comm);
         if (peer == NULL || remote_leader < 0 || (uint32_t)remote_leader >= peer->peer_count) {
             return keel_mpi_raise(local_comm, peer == NULL ? MPI_ERR_COMM : MPI_ERR_RANK, call,
                                   "a remote leader that is no rank of the peer communicator");
         }
-        remote = leaders_exchange(of, peer, peer->peers[remote_leader], tag, &info);
+        remote = leaders_exchange(comm_ptr, peer, peer->peers[remote_leader], tag, &info);
     }
     keel_mpi_coll_bcast(&coll, (uint32_t)local_leader, &info, sizeof(info));
     remote = (remote == NULL) ? calloc(info.size + 1, sizeof(*remote)) : remote;
@@ -134,8 +134,9 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
         keel_mpi_fatal(call, "no memory");
     }
     keel_mpi_coll_bcast(&coll, (uint32_t)local_leader, remote, info.size * sizeof(*remote));
-    code = keel_mpi_comm_make_of(of, of->size, keel_mpi_members_copy(of->size, of->members, call), info.context,
-                                 newintercomm, call);
+    code =
+        keel_mpi_comm_derive(comm_ptr, comm_ptr->size, keel_mpi_members_copy(comm_ptr->size, comm_ptr->members, call),
+                             info.context, newintercomm, call);
     if (code == MPI_SUCCESS) {
         keel_mpi_comm_set_remote(keel_mpi_comm_of(*newintercomm), (uint32_t)info.size, remote);
     }
@@ -149,40 +150,40 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     keel_mpi_coll_t coll;
     uint32_t *members, first;
     int comes_first;
-    KEEL_MPI_COMM(of, intercomm, "MPI_Intercomm_merge")
+    KEEL_MPI_COMM(comm_ptr, intercomm, "MPI_Intercomm_merge")
 
-    if (!keel_mpi_comm_is_inter(of)) {
+    if (!keel_mpi_comm_is_inter(comm_ptr)) {
         return keel_mpi_raise(intercomm, MPI_ERR_COMM, call, "not an intercommunicator");
     }
-    context = keel_mpi_inter_context(of, call);
-    coll = keel_mpi_coll_begin(of, call);
+    context = keel_mpi_inter_context(comm_ptr, call);
+    coll = keel_mpi_coll_begin(comm_ptr, call);
     exchange(&coll, &mine, sizeof(mine), &theirs, sizeof(theirs));
-    comes_first = (mine != theirs) ? !high : is_first(of);
-    members = malloc((of->size + of->peer_count) * sizeof(*members));
+    comes_first = (mine != theirs) ? !high : is_first(comm_ptr);
+    members = malloc((comm_ptr->size + comm_ptr->peer_count) * sizeof(*members));
     if (members == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    first = comes_first ? 0 : of->peer_count;
-    for (uint32_t i = 0; i < of->size; i++) {
-        members[first + i] = of->members[i];
+    first = comes_first ? 0 : comm_ptr->peer_count;
+    for (uint32_t i = 0; i < comm_ptr->size; i++) {
+        members[first + i] = comm_ptr->members[i];
     }
-    first = comes_first ? of->size : 0;
-    for (uint32_t i = 0; i < of->peer_count; i++) {
-        members[first + i] = of->peers[i];
+    first = comes_first ? comm_ptr->size : 0;
+    for (uint32_t i = 0; i < comm_ptr->peer_count; i++) {
+        members[first + i] = comm_ptr->peers[i];
     }
-    return keel_mpi_comm_make_of(of, of->size + of->peer_count, members, context, newintracomm, call);
+    return keel_mpi_comm_derive(comm_ptr, comm_ptr->size + comm_ptr->peer_count, members, context, newintracomm, call);
 }
 
 /* Takes over both arrays. The communicator is MPI_COMM_NULL if the caller is no member, or the
  * remote group is empty. */
-static int make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *members, uint32_t remote_size, uint32_t *remote,
-                   uint64_t context, int is_member, MPI_Comm *newcomm, const char *call)
+static int make_of(const keel_mpi_comm_t *comm_ptr, uint32_t size, uint32_t *members, uint32_t remote_size,
+                   uint32_t *remote, uint64_t context, int is_member, MPI_Comm *newcomm, const char *call)
 {
     int code = MPI_SUCCESS;
 
     *newcomm = MPI_COMM_NULL;
     if (is_member && remote_size > 0) {
-        code = keel_mpi_comm_make_of(of, size, members, context, newcomm, call);
+        code = keel_mpi_comm_derive(comm_ptr, size, members, context, newcomm, call);
         if (code == MPI_SUCCESS) {
             keel_mpi_comm_set_remote(keel_mpi_comm_of(*newcomm), remote_size, remote);
         }
@@ -193,31 +194,32 @@ static int make_of(const keel_mpi_comm_t *of, uint32_t size, uint32_t *members, 
     return code;
 }
 
-int keel_mpi_inter_split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm *newcomm, const char *call)
+int keel_mpi_inter_split(const keel_mpi_comm_t *comm_ptr, int color, int key, MPI_Comm *newcomm, const char *call)
 {
-    const keel_mpi_split_t mine = {color, key, of->rank, keel_mpi.rank};
-    const uint64_t context = keel_mpi_inter_context(of, call);
-    const keel_mpi_coll_t coll = keel_mpi_coll_begin(of, call);
-    keel_mpi_split_t *all = malloc(of->size * sizeof(*all)), *theirs = malloc(of->peer_count * sizeof(*theirs));
+    const keel_mpi_split_t mine = {color, key, comm_ptr->rank, keel_mpi.rank};
+    const uint64_t context = keel_mpi_inter_context(comm_ptr, call);
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(comm_ptr, call);
+    keel_mpi_split_t *all = malloc(comm_ptr->size * sizeof(*all)),
+                     *theirs = malloc(comm_ptr->peer_count * sizeof(*theirs));
     uint32_t *members, *remote, size, remote_size;
 
     if (all == NULL || theirs == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
     keel_mpi_coll_allgather(&coll, &mine, sizeof(mine), all);
-    exchange(&coll, all, of->size * sizeof(*all), theirs, of->peer_count * sizeof(*theirs));
-    members = keel_mpi_split_choose(all, of->size, color, &size, call);
-    remote = keel_mpi_split_choose(theirs, of->peer_count, color, &remote_size, call);
+    exchange(&coll, all, comm_ptr->size * sizeof(*all), theirs, comm_ptr->peer_count * sizeof(*theirs));
+    members = keel_mpi_split_choose(all, comm_ptr->size, color, &size, call);
+    remote = keel_mpi_split_choose(theirs, comm_ptr->peer_count, color, &remote_size, call);
     free(all);
     free(theirs);
-    return make_of(of, size, members, remote_size, remote, context, color != MPI_UNDEFINED, newcomm, call);
+    return make_of(comm_ptr, size, members, remote_size, remote, context, color != MPI_UNDEFINED, newcomm, call);
 }
 
-int keel_mpi_inter_create(const keel_mpi_comm_t *of, uint32_t size, const uint32_t *ranks, MPI_Comm *newcomm,
+int keel_mpi_inter_create(const keel_mpi_comm_t *comm_ptr, uint32_t size, const uint32_t *ranks, MPI_Comm *newcomm,
                           const char *call)
 {
-    const uint64_t context = keel_mpi_inter_context(of, call);
-    const keel_mpi_coll_t coll = keel_mpi_coll_begin(of, call);
+    const uint64_t context = keel_mpi_inter_context(comm_ptr, call);
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(comm_ptr, call);
     uint32_t remote_size = 0, *remote, *members = keel_mpi_members_copy(size, ranks, call);
     int is_member = 0;
 
@@ -230,38 +232,38 @@ int keel_mpi_inter_create(const keel_mpi_comm_t *of, uint32_t size, const uint32
     for (uint32_t i = 0; i < size; i++) {
         is_member |= ranks[i] == keel_mpi.rank;
     }
-    return make_of(of, size, members, remote_size, remote, context, is_member, newcomm, call);
+    return make_of(comm_ptr, size, members, remote_size, remote, context, is_member, newcomm, call);
 }
 
 /* ---- queries ---- */
 
 int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
 {
-    KEEL_MPI_COMM(of, comm, "MPI_Comm_test_inter")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Comm_test_inter")
 
-    *flag = keel_mpi_comm_is_inter(of);
+    *flag = keel_mpi_comm_is_inter(comm_ptr);
     return MPI_SUCCESS;
 }
 
 int MPI_Comm_remote_size(MPI_Comm comm, int *size)
 {
-    KEEL_MPI_COMM(of, comm, "MPI_Comm_remote_size")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Comm_remote_size")
 
-    if (!keel_mpi_comm_is_inter(of)) {
+    if (!keel_mpi_comm_is_inter(comm_ptr)) {
         return keel_mpi_raise(comm, MPI_ERR_COMM, "MPI_Comm_remote_size", "not an intercommunicator");
     }
-    *size = (int)of->peer_count;
+    *size = (int)comm_ptr->peer_count;
     return MPI_SUCCESS;
 }
 
 int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
-    KEEL_MPI_COMM(of, comm, "MPI_Comm_remote_group")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Comm_remote_group")
 
-    if (!keel_mpi_comm_is_inter(of)) {
+    if (!keel_mpi_comm_is_inter(comm_ptr)) {
         return keel_mpi_raise(comm, MPI_ERR_COMM, "MPI_Comm_remote_group", "not an intercommunicator");
     }
-    *group = keel_mpi_group_of_comm(of, 1, "MPI_Comm_remote_group");
+    *group = keel_mpi_group_of_comm(comm_ptr, 1, "MPI_Comm_remote_group");
     return MPI_SUCCESS;
 }
 

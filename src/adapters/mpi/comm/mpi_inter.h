@@ -27,8 +27,8 @@ static inline int keel_mpi_is_root(const keel_mpi_comm_t *comm, int root)
 void keel_mpi_inter_barrier(const keel_mpi_coll_t *coll);
 /* MPI_Comm_split() and MPI_Comm_create(): select from each group the ranks with the color, or the
  * ranks in the given group. */
-int keel_mpi_inter_split(const keel_mpi_comm_t *of, int color, int key, MPI_Comm *newcomm, const char *call);
-int keel_mpi_inter_create(const keel_mpi_comm_t *of, uint32_t size, const uint32_t *ranks, MPI_Comm *newcomm,
+int keel_mpi_inter_split(const keel_mpi_comm_t *comm_ptr, int color, int key, MPI_Comm *newcomm, const char *call);
+int keel_mpi_inter_create(const keel_mpi_comm_t *comm_ptr, uint32_t size, const uint32_t *ranks, MPI_Comm *newcomm,
                           const char *call);
 
 #endif

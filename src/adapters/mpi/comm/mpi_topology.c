@@ -144,8 +144,8 @@ void keel_mpi_neighbours_free(keel_mpi_neighbours_t *neighbours)
 
 int MPI_Topo_test(MPI_Comm comm, int *status)
 {
-    KEEL_MPI_COMM(of, comm, "MPI_Topo_test")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Topo_test")
 
-    *status = (of->topology != NULL) ? of->topology->kind : MPI_UNDEFINED;
+    *status = (comm_ptr->topology != NULL) ? comm_ptr->topology->kind : MPI_UNDEFINED;
     return MPI_SUCCESS;
 }

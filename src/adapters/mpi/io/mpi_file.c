@@ -48,7 +48,7 @@ static void declare_if(int is_once, const char *call)
 
 /* ---- opening and closing ---- */
 
-static void file_make(const keel_mpi_comm_t *of, uint64_t context, const char *filename, int amode, MPI_File *fh)
+static void file_make(const keel_mpi_comm_t *comm_ptr, uint64_t context, const char *filename, int amode, MPI_File *fh)
 {
     static const char call[] = "MPI_File_open";
     keel_mpi_file_t *file = calloc(1, sizeof(*file));
@@ -57,8 +57,8 @@ static void file_make(const keel_mpi_comm_t *of, uint64_t context, const char *f
         keel_mpi_fatal(call, "no memory");
     }
     file->handle = *fh;
-    file->comm =
-        keel_mpi_comm_add(MPI_COMM_NULL, of->size, keel_mpi_members_copy(of->size, of->members, call), context, call);
+    file->comm = keel_mpi_comm_add(MPI_COMM_NULL, comm_ptr->size,
+                                   keel_mpi_members_copy(comm_ptr->size, comm_ptr->members, call), context, call);
     file->name = (amode & MPI_MODE_DELETE_ON_CLOSE) ? strdup(filename) : NULL;
     file->amode = amode;
     file->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
@@ -98,17 +98,17 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
     uint64_t context;
     keel_mpi_coll_t coll;
     int code;
-    KEEL_MPI_INTRA(of, comm, "MPI_File_open")
+    KEEL_MPI_INTRA(comm_ptr, comm, "MPI_File_open")
 
-    if (of->size == 1 && keel_mpi.phase == KEEL_MPI_RUNS) {
+    if (comm_ptr->size == 1 && keel_mpi.phase == KEEL_MPI_RUNS) {
         return PMPI_File_open(MPI_COMM_SELF, filename, amode, info, fh);
     }
     declare_if((amode & (MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE)) != 0, "MPI_File_open");
-    context = keel_mpi_comm_context(of, "MPI_File_open");
-    coll = keel_mpi_coll_begin(of, "MPI_File_open");
+    context = keel_mpi_comm_context(comm_ptr, "MPI_File_open");
+    coll = keel_mpi_coll_begin(comm_ptr, "MPI_File_open");
     code = open_together(&coll, filename, amode, info, fh);
     if (code == MPI_SUCCESS) {
-        file_make(of, context, filename, amode, fh);
+        file_make(comm_ptr, context, filename, amode, fh);
     } else {
         *fh = MPI_FILE_NULL;
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* stands for the unknown variable in which the predecessor freed a handle */
-static void *elsewhere;
+static void *unknown_variable;
 
 /* True if the variable held @a from; it now holds @a to. */
 static int change(void *variable, const void *from, const void *to, size_t size)
@@ -27,14 +27,14 @@ void keel_mpi_handle_vars_revive(keel_mpi_handle_vars_t *variables, int is_freed
                                  size_t size)
 {
     if (!is_freed) {
-        if (variables->freed_by != NULL && variables->freed_by != &elsewhere) {
+        if (variables->freed_by != NULL && variables->freed_by != &unknown_variable) {
             (void)change(variables->freed_by, none, handle, size);
         }
         variables->freed_by = NULL;
         return;
     }
     if (variables->freed_by == NULL) { /* a replacement has made the handle again */
-        variables->freed_by = change(variables->made_by, handle, none, size) ? variables->made_by : &elsewhere;
+        variables->freed_by = change(variables->made_by, handle, none, size) ? variables->made_by : &unknown_variable;
         variables->was_freed = 1;
     }
     variables->was_freed |= variables->freed_by == variables->made_by;

@@ -35,17 +35,17 @@ static int is_of_open_mpi(const void *address)
 }
 
 /*
- * Defines _name(_arguments): _alone for Open MPI, else the result of libpmix for the values
+ * Defines _name(_arguments): _singleton for Open MPI, else the result of libpmix for the values
  * _passed. The function of libpmix is looked up at the first call. The lookup fails only if libpmix
  * is not loaded, and then Open MPI is the only caller.
  */
-#define FOR_OPEN_MPI(_name, _arguments, _passed, _alone)          \
+#define FOR_OPEN_MPI(_name, _arguments, _passed, _singleton)      \
     PMIX_EXPORTED pmix_status_t _name _arguments                  \
     {                                                             \
         static pmix_status_t(*theirs) _arguments;                 \
                                                                   \
         if (is_of_open_mpi(__builtin_return_address(0))) {        \
-            return _alone;                                        \
+            return _singleton;                                    \
         }                                                         \
         if (theirs == NULL) {                                     \
             *(void **)&theirs = dlsym(RTLD_NEXT, #_name);         \
@@ -54,7 +54,7 @@ static int is_of_open_mpi(const void *address)
     }
 
 /* Open MPI takes PMIX_ERR_UNREACH as the sign of a singleton; it needs a name nevertheless. */
-static pmix_status_t start_alone(pmix_proc_t *proc)
+static pmix_status_t start_singleton(pmix_proc_t *proc)
 {
     if (proc != NULL) {
         memset(proc, 0, sizeof(*proc));
@@ -65,7 +65,7 @@ static pmix_status_t start_alone(pmix_proc_t *proc)
 
 /* Names an existing directory for each kind of session, so Open MPI makes none and leaves none
  * behind. A singleton puts nothing there. */
-static pmix_status_t get_alone(const char *key, pmix_value_t **value_p)
+static pmix_status_t get_singleton(const char *key, pmix_value_t **value_p)
 {
     static const char *const keys[] = {PMIX_TMPDIR, PMIX_NSDIR, PMIX_PROCDIR};
     const char *folder = getenv("TMPDIR");
@@ -115,11 +115,12 @@ PMIX_EXPORTED int PMIx_Initialized(void)
     return (theirs != NULL) ? theirs() : 0;
 }
 
-FOR_OPEN_MPI(PMIx_Init, (pmix_proc_t * proc, pmix_info_t info[], size_t ninfo), (proc, info, ninfo), start_alone(proc))
+FOR_OPEN_MPI(PMIx_Init, (pmix_proc_t * proc, pmix_info_t info[], size_t ninfo), (proc, info, ninfo),
+             start_singleton(proc))
 FOR_OPEN_MPI(PMIx_Finalize, (const pmix_info_t info[], size_t ninfo), (info, ninfo), PMIX_SUCCESS)
 FOR_OPEN_MPI(PMIx_Get,
              (const pmix_proc_t *proc, const char key[], const pmix_info_t info[], size_t ninfo, pmix_value_t **val),
-             (proc, key, info, ninfo, val), get_alone(key, val))
+             (proc, key, info, ninfo, val), get_singleton(key, val))
 FOR_OPEN_MPI(PMIx_Put, (pmix_scope_t scope, const char key[], pmix_value_t *val), (scope, key, val), PMIX_SUCCESS)
 FOR_OPEN_MPI(PMIx_Store_internal, (const pmix_proc_t *proc, const char key[], pmix_value_t *val), (proc, key, val),
              PMIX_SUCCESS)

@@ -52,7 +52,7 @@ static struct {
     unsigned long saves_every; /* 0: barriers take no checkpoints */
     /* frame of the restart point; a jump leaves the calls with frames below */
     const char *frame;
-} kept;
+} state;
 
 static void stats_get(keel_stats_t *stats_p, const char *call)
 {
@@ -74,41 +74,41 @@ static void restore(const char *call)
     }
 }
 
-static void kept_forget(void)
+static void copy_free(void)
 {
-    free(kept.extents);
-    free(kept.copy);
-    kept.extents = NULL;
-    kept.copy = NULL;
+    free(state.extents);
+    free(state.copy);
+    state.extents = NULL;
+    state.copy = NULL;
 }
 
-static void kept_make(void)
+static void copy_make(void)
 {
     size_t bytes = 0, at = 0;
 
-    kept.extents = keel_mpi_arena_extents(&kept.count);
-    for (unsigned i = 0; kept.extents != NULL && i < kept.count; i++) {
-        bytes += kept.extents[i].length;
+    state.extents = keel_mpi_arena_extents(&state.count);
+    for (unsigned i = 0; state.extents != NULL && i < state.count; i++) {
+        bytes += state.extents[i].length;
     }
-    kept.copy = malloc(bytes);
-    if (kept.extents == NULL || kept.copy == NULL) {
+    state.copy = malloc(bytes);
+    if (state.extents == NULL || state.copy == NULL) {
         keel_mpi_fatal("MPI_Init", "no memory for what was restored");
     }
-    for (unsigned i = 0; i < kept.count; i++) {
-        memcpy(kept.copy + at, keel_mpi_arena_at(kept.extents[i].offset), kept.extents[i].length);
-        at += kept.extents[i].length;
+    for (unsigned i = 0; i < state.count; i++) {
+        memcpy(state.copy + at, keel_mpi_arena_at(state.extents[i].offset), state.extents[i].length);
+        at += state.extents[i].length;
     }
 }
 
-static void kept_put_back(void)
+static void copy_restore(void)
 {
     size_t at = 0;
 
-    for (unsigned i = 0; i < kept.count; i++) {
-        memcpy(keel_mpi_arena_at(kept.extents[i].offset), kept.copy + at, kept.extents[i].length);
-        at += kept.extents[i].length;
+    for (unsigned i = 0; i < state.count; i++) {
+        memcpy(keel_mpi_arena_at(state.extents[i].offset), state.copy + at, state.extents[i].length);
+        at += state.extents[i].length;
     }
-    kept_forget();
+    copy_free();
 }
 
 static void image_get(uint64_t offset, size_t bytes, keel_status_t *status_p)
@@ -170,8 +170,8 @@ void keel_mpi_restart_begin(void)
     keel_stats_t stats;
 
     if (every != NULL) {
-        kept.saves_every = strtoul(every, NULL, 10);
-        if (kept.saves_every == 0 && strcmp(every, "0") != 0) {
+        state.saves_every = strtoul(every, NULL, 10);
+        if (state.saves_every == 0 && strcmp(every, "0") != 0) {
             keel_mpi_fatal("MPI_Init", "KEELMPI_BARRIER_SAVES is no number");
         }
     }
@@ -188,14 +188,14 @@ void keel_mpi_restart_begin(void)
         image_get_all(stats.generation);
     } else {
         restore("MPI_Init");
-        kept_make();
+        copy_make();
     }
     keel_mpi.phase = KEEL_MPI_REPLAYS;
 }
 
 void keel_mpi_restart_end(void)
 {
-    kept_forget();
+    copy_free();
     while (regions != NULL) {
         region_t *region = regions;
 
@@ -235,7 +235,7 @@ static void announce_pending(uint64_t number, const char *call)
 static void drain_deterministic(const char *call)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
-    int is_left = 0;
+    int is_pending = 0;
 
     do {
         hidden->drains++;
@@ -244,11 +244,12 @@ static void drain_deterministic(const char *call)
         for (unsigned i = 0; i < 2; i++) {
             keel_mpi_flush_all(call);
             keel_mpi_check(keel_gsync(keel_mpi.ctx, 0), call);
-            is_left = (i == 0) ? __atomic_load_n(&hidden->pending_at, __ATOMIC_ACQUIRE) == hidden->drains : is_left;
+            is_pending =
+                (i == 0) ? __atomic_load_n(&hidden->pending_at, __ATOMIC_ACQUIRE) == hidden->drains : is_pending;
             keel_mpi_ordered_take_all(call);
         }
         keel_mpi_ordered_push(call);
-    } while (is_left);
+    } while (is_pending);
     keel_mpi_ordered_reset(1); /* all ranks know that all messages have been taken */
 }
 
@@ -319,8 +320,8 @@ void keel_mpi_restart_barrier(void)
 {
     keel_mpi_coll_t coll;
 
-    if (kept.saves_every == 0 || keel_mpi.phase != KEEL_MPI_RUNS ||
-        ++keel_mpi.hidden->barriers % kept.saves_every != 0) {
+    if (state.saves_every == 0 || keel_mpi.phase != KEEL_MPI_RUNS ||
+        ++keel_mpi.hidden->barriers % state.saves_every != 0) {
         return;
     }
     coll = keel_mpi_coll_begin(keel_mpi_comm_of(MPI_COMM_WORLD), "MPI_Barrier");
@@ -360,7 +361,7 @@ void keel_mpi_protect(unsigned id, void *address, size_t bytes)
 jmp_buf *keel_mpi_restart_buffer(void)
 {
     keel_mpi_begin("KEEL_MPI_RESTART_POINT");
-    kept.frame = __builtin_frame_address(0);
+    state.frame = __builtin_frame_address(0);
     return keel_restart_buffer(keel_mpi.ctx);
 }
 
@@ -373,7 +374,7 @@ int keel_mpi_is_live_variable(const void *variable)
     if (variable == NULL || mincore((void *)((uintptr_t)variable / page * page), page, &is_there) != 0) {
         return 0;
     }
-    return (const char *)variable >= kept.frame || kept.frame - (const char *)variable > STACK_MAX;
+    return (const char *)variable >= state.frame || state.frame - (const char *)variable > STACK_MAX;
 }
 
 /* The kind of a process-specific handle, else NULL; MPICH's predefined communicators are not. */
@@ -407,8 +408,7 @@ static void refuse_handles(const region_t *region)
     }
 }
 
-/* Finishes receives with freed requests: a replacement gets the messages in the startup record, and
- * could not place messages that arrive later. */
+/* Finishes receives with freed requests: a replacement gets only the messages in the record. */
 static void record_freed(const char *call)
 {
     keel_mpi_request_hold_freed(1);
@@ -450,7 +450,7 @@ void keel_mpi_resume(void)
     if (keel_restarted(keel_mpi.ctx)) {
         /* rolled back, or a second restart since MPI_Init, or deterministic mode, which
                      * restores memory here */
-        kept_forget();
+        copy_free();
         keel_mpi_request_drop();
         keel_mpi_mprobe_drop();
         keel_mpi_direct_unmake();
@@ -464,7 +464,7 @@ void keel_mpi_resume(void)
         }
         restore("KEEL_MPI_RESTART_POINT");
     } else {
-        kept_put_back();
+        copy_restore();
     }
     for (region_t *region = regions; region != NULL; region = region->next) {
         memcpy(region->address, keel_mpi_arena_at(region->offset), region->bytes);
@@ -480,7 +480,7 @@ void keel_mpi_resume(void)
     keel_mpi_group_revive();
     keel_mpi_persistent_handle_revive();
     keel_mpi_channel_restore();
-    kept.is_restarted = 1;
+    state.is_restarted = 1;
     if (!keel_mpi.is_deterministic_mode) {
         keel_mpi_check(keel_gsync(keel_mpi.ctx, 0), "KEEL_MPI_RESTART_POINT");
         keel_mpi_win_update_places("KEEL_MPI_RESTART_POINT");
@@ -490,7 +490,7 @@ void keel_mpi_resume(void)
 int keel_mpi_restarted(void)
 {
     keel_mpi_begin("keel_mpi_restarted");
-    return kept.is_restarted;
+    return state.is_restarted;
 }
 
 unsigned keel_mpi_incarnation(void)

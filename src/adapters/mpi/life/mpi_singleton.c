@@ -36,35 +36,35 @@ static int is_hidden(const char *variable)
 }
 
 /* Removes the hidden variables and returns copies, "NAME\0VALUE", ending with NULL. */
-static char **take_away(void)
+static char **hide_variables(void)
 {
     size_t count = 0, at = 0;
-    char **taken;
+    char **hidden_copies;
 
     while (environ[count] != NULL) {
         count++;
     }
-    taken = calloc(count + 1, sizeof(*taken));
-    for (size_t i = 0; taken != NULL && i < count; i++) {
+    hidden_copies = calloc(count + 1, sizeof(*hidden_copies));
+    for (size_t i = 0; hidden_copies != NULL && i < count; i++) {
         char *equals = strchr(environ[i], '=');
 
-        if (equals != NULL && is_hidden(environ[i]) && (taken[at] = strdup(environ[i])) != NULL) {
-            taken[at++][equals - environ[i]] = '\0';
+        if (equals != NULL && is_hidden(environ[i]) && (hidden_copies[at] = strdup(environ[i])) != NULL) {
+            hidden_copies[at++][equals - environ[i]] = '\0';
         }
     }
     for (size_t i = 0; i < at; i++) {
-        unsetenv(taken[i]);
+        unsetenv(hidden_copies[i]);
     }
-    return taken;
+    return hidden_copies;
 }
 
-static void put_back(char **taken)
+static void restore_variables(char **hidden_copies)
 {
-    for (char **at = taken; at != NULL && *at != NULL; at++) {
+    for (char **at = hidden_copies; at != NULL && *at != NULL; at++) {
         setenv(*at, *at + strlen(*at) + 1, 1);
         free(*at);
     }
-    free(taken);
+    free(hidden_copies);
 }
 
 /* Asks the running library: versions 4 and 5 of Open MPI have the same soname. */
@@ -81,7 +81,7 @@ static size_t count_settings(void)
 int keel_mpi_singleton_init(int *argc, char ***argv, int required, int *provided)
 {
     const size_t count = count_settings();
-    char **taken = take_away();
+    char **hidden_copies = hide_variables();
     int code;
 
     for (size_t i = 0; i < count; i++) {
@@ -94,6 +94,6 @@ int keel_mpi_singleton_init(int *argc, char ***argv, int required, int *provided
     for (size_t i = 0; i < count; i++) {
         unsetenv(settings[i][0]);
     }
-    put_back(taken);
+    restore_variables(hidden_copies);
     return code;
 }

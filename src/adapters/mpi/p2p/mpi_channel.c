@@ -72,7 +72,7 @@ static void announce_freed(uint32_t source, const char *call)
 }
 
 /* Takes all bytes that have arrived from a rank; true if there were any. */
-static int take_from(uint32_t source, const char *call)
+static int take_messages(uint32_t source, const char *call)
 {
     keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
     const uint64_t arrived = __atomic_load_n(&channel->arrived, __ATOMIC_ACQUIRE), before = channel->taken;
@@ -137,7 +137,7 @@ int keel_mpi_channel_poll(const char *call)
     }
     for (uint32_t source = 0; source < keel_mpi.ranks; source++) {
         if (source != keel_mpi.rank) {
-            is_progress |= take_from(source, call);
+            is_progress |= take_messages(source, call);
         }
     }
     keel_mpi_channel_send_acks(call);
@@ -161,7 +161,7 @@ void keel_mpi_channel_poll_some(const char *call)
 
         state.next_source = (source + 1 < keel_mpi.ranks) ? source + 1 : 0;
         if (__atomic_load_n(&channel->arrived, __ATOMIC_RELAXED) != channel->taken) {
-            (void)take_from(source, call);
+            (void)take_messages(source, call);
         }
     }
     keel_mpi_channel_send_acks(call);

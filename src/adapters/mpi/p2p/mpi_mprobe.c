@@ -74,9 +74,9 @@ static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     keel_mpi_receive_t receive;
     MPI_Message none;
     int code;
-    KEEL_MPI_COMM(of, comm, call)
+    KEEL_MPI_COMM(comm_ptr, comm, call)
 
-    code = keel_mpi_message_check(of, 0, keel_mpi_layout_of(MPI_BYTE), source, 1, tag, call);
+    code = keel_mpi_message_check(comm_ptr, 0, keel_mpi_layout_of(MPI_BYTE), source, 1, tag, call);
     if (code != MPI_SUCCESS) {
         return code;
     }
@@ -86,7 +86,7 @@ static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
         *message = MPI_MESSAGE_NO_PROC;
         return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
     }
-    receive = keel_mpi_receive_of(of, source, tag);
+    receive = keel_mpi_receive_of(comm_ptr, source, tag);
     arrived = keel_mpi_channel_find(&receive, is_taken, is_waiting, call);
     if (arrived != NULL) {
         found.head = arrived->head;
@@ -96,9 +96,9 @@ static int probe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     *flag = (int)found.is_there;
     *message = MPI_MESSAGE_NULL;
     if (found.is_there) {
-        *message = is_taken ? message_make(of, arrived, &found.head, call) : MPI_MESSAGE_NULL;
-        keel_mpi_status_set(status, (int)keel_mpi_comm_peer_index(of, (uint32_t)found.head.source), (int)found.head.tag,
-                            found.head.bytes);
+        *message = is_taken ? message_make(comm_ptr, arrived, &found.head, call) : MPI_MESSAGE_NULL;
+        keel_mpi_status_set(status, (int)keel_mpi_comm_peer_index(comm_ptr, (uint32_t)found.head.source),
+                            (int)found.head.tag, found.head.bytes);
     }
     return MPI_SUCCESS;
 }

@@ -35,16 +35,16 @@ void keel_mpi_ordered_make(void)
     }
 }
 
-void keel_mpi_ordered_reset(int gives)
+void keel_mpi_ordered_reset(int frees_blocks)
 {
     calls_since_poll = 0;
-    if (keel_mpi.is_deterministic_mode && gives) {
+    if (keel_mpi.is_deterministic_mode && frees_blocks) {
         keel_mpi_synchronous_reset();
     }
     for (uint32_t rank = 0; keel_mpi.is_deterministic_mode && rank < keel_mpi.ranks; rank++) {
         keel_mpi_peer_t *peer = &keel_mpi_peers[rank];
 
-        keel_mpi_pending_reset(rank, gives);
+        keel_mpi_pending_reset(rank, frees_blocks);
         free(peer->incoming);
         *peer = (keel_mpi_peer_t){.known_taken = keel_mpi_arena_channel(rank)->sent};
     }
@@ -233,7 +233,7 @@ void keel_mpi_ordered_arrive(const char *call)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
     /* tests in vain since the last read of the arrivals, and their limit, which doubles */
-    unsigned asked = 0, most = 1;
+    unsigned tests = 0, tests_limit = 1;
 
     if (!keel_mpi.is_deterministic_mode || keel_mpi_is_replaying()) {
         return;
@@ -242,12 +242,12 @@ void keel_mpi_ordered_arrive(const char *call)
     while (keel_mpi_pending_count() > 0) {
         (void)test_or_wait_and_push(NULL, 0, call);
         sched_yield();
-        if (++asked >= most) {
+        if (++tests >= tests_limit) {
             if (all_have_arrived(hidden->gsyncs, call)) {
                 return;
             }
-            asked = 0;
-            most = (most < TESTS_MAX) ? 2 * most : most;
+            tests = 0;
+            tests_limit = (tests_limit < TESTS_MAX) ? 2 * tests_limit : tests_limit;
         }
     }
 }

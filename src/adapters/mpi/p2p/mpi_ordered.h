@@ -33,8 +33,8 @@ void keel_mpi_ordered_poll_some(const char *call);
 void keel_mpi_ordered_set_nondeterministic(const char *call);
 /* After a gsync, on all ranks: delivers all messages sent before the gsync. */
 void keel_mpi_ordered_take_all(const char *call);
-/* Resets all peers to the state of a new process, with nothing in flight. @a gives: frees the
- * blocks of the arena; after a rollback they are free already. */
-void keel_mpi_ordered_reset(int gives);
+/* Resets all peers to the state of a new process, with nothing in flight. @a frees_blocks: frees
+ * the blocks of the arena; after a rollback they are free already. */
+void keel_mpi_ordered_reset(int frees_blocks);
 
 #endif

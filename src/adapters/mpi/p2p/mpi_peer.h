@@ -16,11 +16,11 @@ typedef struct keel_mpi_node {
 } keel_mpi_node_t;
 
 typedef struct keel_mpi_sent {
-    uint64_t number;   /* of the entry, from 1 */
-    uint64_t ring_end; /* position up to which the ring is free once the entry is taken */
-    uint64_t node;     /* 0: none */
-    size_t kept;       /* bytes of the arena */
-    int is_part;       /* more of the message follows */
+    uint64_t number;    /* of the entry, from 1 */
+    uint64_t ring_end;  /* position up to which the ring is free once the entry is taken */
+    uint64_t node;      /* 0: none */
+    size_t arena_bytes; /* bytes of the arena */
+    int is_part;        /* more of the message follows */
     keel_mpi_head_t head;
     /* number of the entry that frees the node once taken; the receiver reads a chained node again
      * for its link */
@@ -44,7 +44,7 @@ typedef struct keel_mpi_peer {
     uint64_t last;
     keel_mpi_sent_t *sent; /* circular queue of entries not known to be taken */
     size_t first, count, room;
-    size_t kept;                 /* bytes of the arena in the queue's nodes */
+    size_t arena_bytes;          /* bytes of the arena in the queue's nodes */
     keel_mpi_pending_t *pending; /* in order; NULL: none */
     keel_mpi_pending_t *pending_last;
     uint64_t queued, begun; /* pending messages ever queued, and the number sent since */

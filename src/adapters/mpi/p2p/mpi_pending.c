@@ -72,16 +72,16 @@ static void queue_free(keel_mpi_peer_t *peer)
         keel_mpi_sent_t *sent = &peer->sent[peer->first];
 
         if (peer->known_taken < sent->free_at) {
-            if (peer->known_taken >= sent->number && sent->kept > sizeof(keel_mpi_node_t)) {
+            if (peer->known_taken >= sent->number && sent->arena_bytes > sizeof(keel_mpi_node_t)) {
                 /* the receiver reads only the link once more */
                 keel_mpi_arena_shrink(sent->node, sizeof(keel_mpi_node_t));
-                peer->kept -= sent->kept - sizeof(keel_mpi_node_t);
-                sent->kept = sizeof(keel_mpi_node_t);
+                peer->arena_bytes -= sent->arena_bytes - sizeof(keel_mpi_node_t);
+                sent->arena_bytes = sizeof(keel_mpi_node_t);
             }
             return;
         }
         peer->reusable = sent->ring_end;
-        peer->kept -= sent->kept;
+        peer->arena_bytes -= sent->arena_bytes;
         if (sent->node != 0) {
             keel_mpi_arena_free(sent->node);
         }
@@ -96,9 +96,9 @@ static int nodes_free(void)
     size_t before = 0, after = 0;
 
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
-        before += keel_mpi_peers[rank].kept;
+        before += keel_mpi_peers[rank].arena_bytes;
         queue_free(&keel_mpi_peers[rank]);
-        after += keel_mpi_peers[rank].kept;
+        after += keel_mpi_peers[rank].arena_bytes;
     }
     return after < before;
 }
@@ -151,7 +151,7 @@ static void announce(uint32_t rank, keel_mpi_sent_t sent, const char *call)
     sent.number = ++channel->sent;
     sent.ring_end = peer->written;
     sent.free_at = sent.number + sent.head.is_chain;
-    peer->kept += sent.kept;
+    peer->arena_bytes += sent.arena_bytes;
     queue_add(peer, sent, call);
     keel_mpi_fence(call);
     keel_mpi_put(rank, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, arrived)), &sent.number,
@@ -202,7 +202,7 @@ static int send_by_node(uint32_t rank, keel_mpi_head_t head, const void *data, c
         ring_write(rank, &head, sizeof(head), call);
     }
     peer->last = head.is_chain ? offset : 0;
-    announce(rank, (keel_mpi_sent_t){.node = offset, .kept = bytes, .head = head}, call);
+    announce(rank, (keel_mpi_sent_t){.node = offset, .arena_bytes = bytes, .head = head}, call);
     return 1;
 }
 
@@ -334,11 +334,11 @@ int keel_mpi_pending_has_collective(void)
     return 0;
 }
 
-void keel_mpi_pending_reset(uint32_t rank, int gives)
+void keel_mpi_pending_reset(uint32_t rank, int frees_blocks)
 {
     keel_mpi_peer_t *peer = &keel_mpi_peers[rank];
 
-    for (size_t i = 0; gives && i < peer->count; i++) {
+    for (size_t i = 0; frees_blocks && i < peer->count; i++) {
         const keel_mpi_sent_t *sent = &peer->sent[(peer->first + i) % peer->room];
 
         if (sent->node != 0) {

@@ -26,8 +26,8 @@ int keel_mpi_pending_has_collective(void);
  * entries taken, already has. */
 int keel_mpi_pending_head(uint32_t rank, size_t i, uint64_t taken, keel_mpi_head_t *head_p);
 
-/* Drops all pending messages to a peer, for a reset of its state. @a gives: frees the blocks of the
- * arena. */
-void keel_mpi_pending_reset(uint32_t rank, int gives);
+/* Drops all pending messages to a peer, for a reset of its state. @a frees_blocks: frees the
+ * blocks of the arena. */
+void keel_mpi_pending_reset(uint32_t rank, int frees_blocks);
 
 #endif

@@ -37,9 +37,9 @@ void keel_mpi_status_set(MPI_Status *status, int source, int tag, size_t bytes)
 
 /* ---- callbacks of the system's MPI ---- */
 
-static int query(void *of, MPI_Status *status)
+static int query(void *extra_state, MPI_Status *status)
 {
-    const keel_mpi_request_t *request = of;
+    const keel_mpi_request_t *request = extra_state;
     const int error = status->MPI_ERROR;
 
     *status = request->status;
@@ -47,9 +47,9 @@ static int query(void *of, MPI_Status *status)
     return request->status.MPI_ERROR;
 }
 
-static int forget(void *of)
+static int forget(void *extra_state)
 {
-    keel_mpi_request_t *request = of;
+    keel_mpi_request_t *request = extra_state;
 
     if (!request->is_done) { /* MPI_Request_free: withdraws the receive */
         (void)keel_mpi_match_unpost(&request->receive);
@@ -60,10 +60,10 @@ static int forget(void *of)
     if (request->comm != NULL) {
         keel_mpi_comm_release(request->comm);
     }
-    for (uint32_t i = 0; i < request->kept_count; i++) {
-        free(request->kept[i]);
+    for (uint32_t i = 0; i < request->layout_count; i++) {
+        free(request->layouts[i]);
     }
-    free(request->kept);
+    free(request->layouts);
     free(request->places);
     free(request->receives);
     free(request->own);
@@ -72,9 +72,9 @@ static int forget(void *of)
     return MPI_SUCCESS;
 }
 
-static int cancel(void *of, int is_complete)
+static int cancel(void *extra_state, int is_complete)
 {
-    keel_mpi_request_t *request = of;
+    keel_mpi_request_t *request = extra_state;
 
     if (!is_complete && !request->is_done && request->ops->cancel != NULL) {
         request->ops->cancel(request, &request->status);

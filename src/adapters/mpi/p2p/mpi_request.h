@@ -49,8 +49,8 @@ struct keel_mpi_request {
         size_t count;
         const keel_mpi_layout_t *layout;
     } * places;
-    keel_mpi_layout_t **kept; /* copies of layouts that the places need; allocated */
-    uint32_t kept_count;
+    keel_mpi_layout_t **layouts; /* copies of layouts that the places need; allocated */
+    uint32_t layout_count;
     /* a reduction: elements of the kind it works on, and the part of the result for the buffer */
     const void *form;
     size_t part_at, part_count;
@@ -82,7 +82,7 @@ void keel_mpi_request_finish_orphans(void);
  * keel_mpi_request_hold_freed() suspends even this. keel_mpi_request_has_freed() is true if some
  * are left. */
 void keel_mpi_request_finish_freed(void);
-void keel_mpi_request_hold_freed(int is_kept);
+void keel_mpi_request_hold_freed(int is_held);
 int keel_mpi_request_has_freed(void);
 /* True if requests are open. keel_mpi_request_drop() forgets all requests at a rollback. */
 int keel_mpi_request_is_open(void);

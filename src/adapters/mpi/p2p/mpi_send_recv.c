@@ -66,9 +66,9 @@ static int send(const message_t *message, keel_mpi_send_mode_t mode, int64_t *ac
     const void *packed;
     void *room;
     int code;
-    KEEL_MPI_COMM_FOUND(of, comm_of(message), call)
+    KEEL_MPI_COMM_FOUND(comm_ptr, comm_of(message), call)
 
-    code = keel_mpi_message_check(of, message->count, layout, message->peer, 0, message->tag, call);
+    code = keel_mpi_message_check(comm_ptr, message->count, layout, message->peer, 0, message->tag, call);
     *ticket_p = 0;
     if (ack_p != NULL) {
         *ack_p = 0;
@@ -80,11 +80,11 @@ static int send(const message_t *message, keel_mpi_send_mode_t mode, int64_t *ac
     /* only the program's own buffer may be borrowed */
     mode = (mode == KEEL_MPI_SEND_BORROWS && room != NULL) ? KEEL_MPI_SEND_COPIES : mode;
     if (ack_p != NULL) {
-        *ack_p = keel_mpi_channel_send_acked(mode, of->peers[message->peer], of->context, message->tag, packed,
-                                             layout->size * (size_t)message->count, ticket_p, call);
+        *ack_p = keel_mpi_channel_send_acked(mode, comm_ptr->peers[message->peer], comm_ptr->context, message->tag,
+                                             packed, layout->size * (size_t)message->count, ticket_p, call);
     } else {
-        *ticket_p = keel_mpi_channel_send_mode(mode, of->peers[message->peer], of->context, message->tag, packed,
-                                               layout->size * (size_t)message->count, call);
+        *ticket_p = keel_mpi_channel_send_mode(mode, comm_ptr->peers[message->peer], comm_ptr->context, message->tag,
+                                               packed, layout->size * (size_t)message->count, call);
     }
     free(room);
     return MPI_SUCCESS;
@@ -173,16 +173,17 @@ static int persist(keel_mpi_start_t start, message_t message, MPI_Request *reque
                                                                                                          \
         return finish_send(code, &message, ticket, "MPI_" #_name);                                       \
     }
-#define DEFINE_SEND_INIT(_name, _start)                                                                              \
-    int MPI_##_name##_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,      \
-                           MPI_Request *request)                                                                     \
-    {                                                                                                                \
-        const message_t message = {buf, count, dest, tag, datatype, comm, NULL};                                     \
-        int code;                                                                                                    \
-        KEEL_MPI_COMM(of, comm, "MPI_" #_name "_init")                                                               \
-                                                                                                                     \
-        code = keel_mpi_message_check(of, count, keel_mpi_layout_of(datatype), dest, 0, tag, "MPI_" #_name "_init"); \
-        return (code == MPI_SUCCESS) ? persist(_start, message, request, "MPI_" #_name "_init") : code;              \
+#define DEFINE_SEND_INIT(_name, _start)                                                                         \
+    int MPI_##_name##_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, \
+                           MPI_Request *request)                                                                \
+    {                                                                                                           \
+        const message_t message = {buf, count, dest, tag, datatype, comm, NULL};                                \
+        int code;                                                                                               \
+        KEEL_MPI_COMM(comm_ptr, comm, "MPI_" #_name "_init")                                                    \
+                                                                                                                \
+        code = keel_mpi_message_check(comm_ptr, count, keel_mpi_layout_of(datatype), dest, 0, tag,              \
+                                      "MPI_" #_name "_init");                                                   \
+        return (code == MPI_SUCCESS) ? persist(_start, message, request, "MPI_" #_name "_init") : code;         \
     }
 DEFINE_SEND(send, KEEL_MPI_SEND_BORROWS)
 DEFINE_SEND(bsend, KEEL_MPI_SEND_COPIES)
@@ -321,9 +322,9 @@ static int start_receive(const void *arguments, MPI_Request *request)
     const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
     keel_mpi_request_t *open;
     int code;
-    KEEL_MPI_COMM_FOUND(of, comm_of(message), "MPI_Irecv")
+    KEEL_MPI_COMM_FOUND(comm_ptr, comm_of(message), "MPI_Irecv")
 
-    code = keel_mpi_message_check(of, message->count, layout, message->peer, 1, message->tag, "MPI_Irecv");
+    code = keel_mpi_message_check(comm_ptr, message->count, layout, message->peer, 1, message->tag, "MPI_Irecv");
     if (code != MPI_SUCCESS) {
         return code;
     }
@@ -331,11 +332,11 @@ static int start_receive(const void *arguments, MPI_Request *request)
         return PMPI_Irecv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, request);
     }
     open = keel_mpi_request_make(&receive_ops, "MPI_Irecv");
-    open->comm = keel_mpi_comm_hold(of);
+    open->comm = keel_mpi_comm_hold(comm_ptr);
     open->buffer = (void *)message->buffer;
     open->count = (size_t)message->count;
     open->layout = keel_mpi_layout_keep(layout, "MPI_Irecv");
-    open->receive = keel_mpi_receive_of(of, message->peer, message->tag);
+    open->receive = keel_mpi_receive_of(comm_ptr, message->peer, message->tag);
     if (!keel_mpi_is_replaying()) {
         keel_mpi_channel_post(&open->receive, "MPI_Irecv");
     }
@@ -354,9 +355,9 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
 {
     const message_t message = {buf, count, source, tag, datatype, comm, NULL};
     int code;
-    KEEL_MPI_COMM(of, comm, "MPI_Recv_init")
+    KEEL_MPI_COMM(comm_ptr, comm, "MPI_Recv_init")
 
-    code = keel_mpi_message_check(of, count, keel_mpi_layout_of(datatype), source, 1, tag, "MPI_Recv_init");
+    code = keel_mpi_message_check(comm_ptr, count, keel_mpi_layout_of(datatype), source, 1, tag, "MPI_Recv_init");
     return (code == MPI_SUCCESS) ? persist(start_receive, message, request, "MPI_Recv_init") : code;
 }
 
@@ -417,24 +418,24 @@ static int receive_blocking(const message_t *message, MPI_Status *status, const 
     const keel_mpi_layout_t *layout = keel_mpi_layout_of(message->type);
     keel_mpi_receive_t receive;
     int code;
-    KEEL_MPI_COMM_FOUND(of, comm_of(message), call)
+    KEEL_MPI_COMM_FOUND(comm_ptr, comm_of(message), call)
 
-    code = keel_mpi_message_check(of, message->count, layout, message->peer, 1, message->tag, call);
+    code = keel_mpi_message_check(comm_ptr, message->count, layout, message->peer, 1, message->tag, call);
     if (code != MPI_SUCCESS) {
         return code;
     }
     if (message->peer == MPI_PROC_NULL) {
         return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
     }
-    receive = keel_mpi_receive_of(of, message->peer, message->tag);
+    receive = keel_mpi_receive_of(comm_ptr, message->peer, message->tag);
     if (!keel_mpi_is_replaying()) {
         keel_mpi_channel_post(&receive, call);
         keel_mpi_channel_await(&receive, call);
     }
-    code =
-        keel_mpi_receive_deliver(of, &receive, (void *)message->buffer, (size_t)message->count, layout, status, call);
+    code = keel_mpi_receive_deliver(comm_ptr, &receive, (void *)message->buffer, (size_t)message->count, layout, status,
+                                    call);
     keel_mpi_request_finish_freed();
-    return (code == MPI_SUCCESS) ? MPI_SUCCESS : truncated(of, call);
+    return (code == MPI_SUCCESS) ? MPI_SUCCESS : truncated(comm_ptr, call);
 }
 
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)

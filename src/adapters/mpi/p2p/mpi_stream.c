@@ -243,10 +243,11 @@ void keel_mpi_stream_unmake(void)
 uint64_t keel_mpi_stream_send(uint32_t rank, keel_mpi_head_t head, const void *data, keel_mpi_send_mode_t mode,
                               const char *call)
 {
-    const int is_behind = queues[rank].first != NULL;
+    const int must_queue = queues[rank].first != NULL;
     uint64_t ticket;
 
-    if (!is_behind && (mode == KEEL_MPI_SEND_BLOCKS || sizeof(head) + keel_mpi_padded(head.bytes) <= ring_room(rank))) {
+    if (!must_queue &&
+        (mode == KEEL_MPI_SEND_BLOCKS || sizeof(head) + keel_mpi_padded(head.bytes) <= ring_room(rank))) {
         write_message(rank, &head, data, call);
         return 0;
     }

@@ -134,13 +134,13 @@ static void read_remote(uint32_t rank, uint64_t offset, void *data, size_t bytes
 /* True if the entry is now claimed by this rank. */
 static int claim(uint32_t rank, uint64_t offset, open_receive_t *entry, uint64_t version, const char *call)
 {
-    const uint64_t nobodys = version << 32, mine = nobodys | ((uint64_t)keel_mpi.rank + 1);
+    const uint64_t unclaimed = version << 32, mine = unclaimed | ((uint64_t)keel_mpi.rank + 1);
 
-    if (entry->claim == nobodys) {
+    if (entry->claim == unclaimed) {
         keel_mpi_check(keel_atomic(keel_mpi.arena, KEEL_ATOMIC_CSWAP, rank, offset + offsetof(open_receive_t, claim),
-                                   sizeof(mine), mine, nobodys, &entry->claim),
+                                   sizeof(mine), mine, unclaimed, &entry->claim),
                        call);
-        entry->claim = (entry->claim == nobodys) ? mine : entry->claim;
+        entry->claim = (entry->claim == unclaimed) ? mine : entry->claim;
     }
     return entry->claim == mine;
 }

@@ -233,7 +233,7 @@ static uint64_t *word_in_place(const keel_mpi_target_t *target)
     return &keel_mpi_direct_guard(target->win, target->index)->accumulate;
 }
 
-static int take_out(void *user, ptrdiff_t offset, size_t length)
+static int copy_out(void *user, ptrdiff_t offset, size_t length)
 {
     in_place_t *in_place = user;
 
@@ -242,7 +242,7 @@ static int take_out(void *user, ptrdiff_t offset, size_t length)
     return 1;
 }
 
-static int put_in(void *user, ptrdiff_t offset, size_t length)
+static int copy_in(void *user, ptrdiff_t offset, size_t length)
 {
     in_place_t *in_place = user;
 
@@ -253,13 +253,13 @@ static int put_in(void *user, ptrdiff_t offset, size_t length)
 
 static void get_in_place(const keel_mpi_target_t *target, void *packed)
 {
-    (void)keel_mpi_target_each(target, take_out, &(in_place_t){.target = target, .fetched = packed});
+    (void)keel_mpi_target_each(target, copy_out, &(in_place_t){.target = target, .fetched = packed});
 }
 
 static void put_in_place(const keel_mpi_target_t *target, const void *packed, const char *done)
 {
     (void)done; /* no element is done yet */
-    (void)keel_mpi_target_each(target, put_in, &(in_place_t){.target = target, .packed = packed});
+    (void)keel_mpi_target_each(target, copy_in, &(in_place_t){.target = target, .packed = packed});
 }
 
 static const move_ops_t by_memory = {get_in_place, put_in_place};

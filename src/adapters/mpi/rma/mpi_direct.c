@@ -104,7 +104,7 @@ static keel_mpi_barrier_t *barrier_of(const keel_mpi_win_t *win, uint32_t member
 void keel_mpi_direct_barrier(const keel_mpi_win_t *win, const char *call)
 {
     const uint32_t size = win->comm->size, rank = win->comm->rank;
-    const unsigned most = keel_mpi_direct_spins(size);
+    const unsigned limit = keel_mpi_direct_spins(size);
     keel_mpi_barrier_t *mine;
     uint64_t distance = 1;
 
@@ -117,7 +117,7 @@ void keel_mpi_direct_barrier(const keel_mpi_win_t *win, const char *call)
         __atomic_store_n(&barrier_of(win, (uint32_t)((rank + distance) % size))->arrived[i], mine->entered,
                          __ATOMIC_SEQ_CST);
         for (unsigned spun = 0; __atomic_load_n(&mine->arrived[i], __ATOMIC_ACQUIRE) < mine->entered; spun++) {
-            if (spun < most) {
+            if (spun < limit) {
                 keel_mpi_direct_spin();
             } else {
                 keel_mpi_channel_progress_or_yield(call);

@@ -181,15 +181,15 @@ static int attach(table_t *table, char *base, size_t size)
 
 int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
-    KEEL_MPI_WIN(of, win, "MPI_Win_attach")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_attach")
 
-    if (of->flavor != MPI_WIN_FLAVOR_DYNAMIC) {
+    if (win_ptr->flavor != MPI_WIN_FLAVOR_DYNAMIC) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_FLAVOR, "MPI_Win_attach", "not a dynamic window");
     }
     if (size < 0) {
         return keel_mpi_raise_win(win, MPI_ERR_SIZE, "MPI_Win_attach", "a negative size");
     }
-    return attach(table_of(of), base, (size_t)size)
+    return attach(table_of(win_ptr), base, (size_t)size)
                ? MPI_SUCCESS
                : keel_mpi_raise_win(win, MPI_ERR_RMA_ATTACH, "MPI_Win_attach", "4096 pieces are attached already");
 }
@@ -197,12 +197,12 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 int MPI_Win_detach(MPI_Win win, const void *base)
 {
     table_t *table;
-    KEEL_MPI_WIN(of, win, "MPI_Win_detach")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_detach")
 
-    if (of->flavor != MPI_WIN_FLAVOR_DYNAMIC) {
+    if (win_ptr->flavor != MPI_WIN_FLAVOR_DYNAMIC) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_FLAVOR, "MPI_Win_detach", "not a dynamic window");
     }
-    table = table_of(of);
+    table = table_of(win_ptr);
     for (uint64_t i = 0; i < table->count; i++) {
         if (table->entries[i].id != NOTHING && table->entries[i].at == (uintptr_t)base) {
             memory_detach(table, &table->entries[i]);

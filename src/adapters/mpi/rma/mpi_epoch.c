@@ -42,21 +42,21 @@ int keel_mpi_win_allows(const keel_mpi_win_t *win, uint32_t target)
 int MPI_Win_fence(int assert, MPI_Win win)
 {
     keel_mpi_coll_t coll;
-    KEEL_MPI_WIN(of, win, "MPI_Win_fence")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_fence")
 
-    if (keel_mpi_win_access(of)->is_all || keel_mpi_win_access(of)->locks > 0 || of->started != NULL ||
-        of->posted != NULL) {
+    if (keel_mpi_win_access(win_ptr)->is_all || keel_mpi_win_access(win_ptr)->locks > 0 || win_ptr->started != NULL ||
+        win_ptr->posted != NULL) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_fence", "amid an epoch of another kind");
     }
     if (!(assert &MPI_MODE_NOPRECEDE)) {
         keel_mpi_flush_all("MPI_Win_fence");
     }
-    keel_mpi_win_access(of)->fence = (assert &MPI_MODE_NOSUCCEED) ? KEEL_MPI_FENCED_NONE : KEEL_MPI_FENCED;
-    if (of->is_mapped) {
-        keel_mpi_direct_barrier(of, "MPI_Win_fence");
+    keel_mpi_win_access(win_ptr)->fence = (assert &MPI_MODE_NOSUCCEED) ? KEEL_MPI_FENCED_NONE : KEEL_MPI_FENCED;
+    if (win_ptr->is_mapped) {
+        keel_mpi_direct_barrier(win_ptr, "MPI_Win_fence");
         return MPI_SUCCESS;
     }
-    coll = keel_mpi_coll_begin(of->comm, "MPI_Win_fence");
+    coll = keel_mpi_coll_begin(win_ptr->comm, "MPI_Win_fence");
     keel_mpi_coll_barrier_or_gsync(&coll);
     return MPI_SUCCESS;
 }
@@ -111,14 +111,14 @@ static void await_notices(const keel_mpi_win_t *win, const keel_mpi_group_t *gro
 int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
     int code;
-    KEEL_MPI_WIN(of, win, "MPI_Win_post")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_post")
 
-    if (of->posted != NULL) {
+    if (win_ptr->posted != NULL) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_post", "the window is posted already");
     }
-    of->posted = group_keep(group, of, "MPI_Win_post", &code);
-    if (of->posted != NULL && !(assert &MPI_MODE_NOCHECK)) {
-        notify(of, of->posted, TAG_POST, "MPI_Win_post");
+    win_ptr->posted = group_keep(group, win_ptr, "MPI_Win_post", &code);
+    if (win_ptr->posted != NULL && !(assert &MPI_MODE_NOCHECK)) {
+        notify(win_ptr, win_ptr->posted, TAG_POST, "MPI_Win_post");
     }
     return code;
 }
@@ -126,58 +126,59 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
     int code;
-    KEEL_MPI_WIN(of, win, "MPI_Win_start")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_start")
 
-    if (of->started != NULL) {
+    if (win_ptr->started != NULL) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_start", "an epoch was started already");
     }
-    if (keel_mpi_win_access(of)->is_all || keel_mpi_win_access(of)->locks > 0 || !keel_mpi_win_leaves_fence(of)) {
+    if (keel_mpi_win_access(win_ptr)->is_all || keel_mpi_win_access(win_ptr)->locks > 0 ||
+        !keel_mpi_win_leaves_fence(win_ptr)) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_start", "amid an epoch of another kind");
     }
-    of->started = group_keep(group, of, "MPI_Win_start", &code);
-    if (of->started != NULL && !(assert &MPI_MODE_NOCHECK)) {
-        await_notices(of, of->started, TAG_POST, "MPI_Win_start");
+    win_ptr->started = group_keep(group, win_ptr, "MPI_Win_start", &code);
+    if (win_ptr->started != NULL && !(assert &MPI_MODE_NOCHECK)) {
+        await_notices(win_ptr, win_ptr->started, TAG_POST, "MPI_Win_start");
     }
     return code;
 }
 
 int MPI_Win_complete(MPI_Win win)
 {
-    KEEL_MPI_WIN(of, win, "MPI_Win_complete")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_complete")
 
-    if (of->started == NULL) {
+    if (win_ptr->started == NULL) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_complete", "no epoch was started");
     }
     keel_mpi_flush_all("MPI_Win_complete");
-    notify(of, of->started, TAG_COMPLETE, "MPI_Win_complete");
-    group_forget(&of->started);
+    notify(win_ptr, win_ptr->started, TAG_COMPLETE, "MPI_Win_complete");
+    group_forget(&win_ptr->started);
     return MPI_SUCCESS;
 }
 
 int MPI_Win_wait(MPI_Win win)
 {
-    KEEL_MPI_WIN(of, win, "MPI_Win_wait")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_wait")
 
-    if (of->posted == NULL) {
+    if (win_ptr->posted == NULL) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_wait", "the window is not posted");
     }
-    await_notices(of, of->posted, TAG_COMPLETE, "MPI_Win_wait");
-    group_forget(&of->posted);
+    await_notices(win_ptr, win_ptr->posted, TAG_COMPLETE, "MPI_Win_wait");
+    group_forget(&win_ptr->posted);
     return MPI_SUCCESS;
 }
 
 int MPI_Win_test(MPI_Win win, int *flag)
 {
-    KEEL_MPI_WIN(of, win, "MPI_Win_test")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_test")
 
-    if (of->posted == NULL) {
+    if (win_ptr->posted == NULL) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_test", "the window is not posted");
     }
     keel_mpi_channel_progress_or_yield("MPI_Win_test");
     *flag = 1;
-    for (uint32_t i = 0; i < of->posted->size && *flag && !keel_mpi_is_replaying(); i++) {
+    for (uint32_t i = 0; i < win_ptr->posted->size && *flag && !keel_mpi_is_replaying(); i++) {
         const keel_mpi_receive_t receive = {
-            .context = of->comm->context, .source = of->posted->ranks[i], .tag = TAG_COMPLETE};
+            .context = win_ptr->comm->context, .source = win_ptr->posted->ranks[i], .tag = TAG_COMPLETE};
 
         *flag = keel_mpi_match_peek(&receive, 0) != NULL;
     }

@@ -171,7 +171,7 @@ static void complete(const keel_mpi_win_t *win, uint32_t target, const char *cal
 int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
     uint32_t target;
-    KEEL_MPI_WIN(of, win, "MPI_Win_lock")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_lock")
 
     if (rank == MPI_PROC_NULL) {
         return MPI_SUCCESS;
@@ -179,81 +179,81 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     if (lock_type != MPI_LOCK_SHARED && lock_type != MPI_LOCK_EXCLUSIVE) {
         return keel_mpi_raise_win(win, MPI_ERR_LOCKTYPE, "MPI_Win_lock", "no type of lock");
     }
-    if (rank < 0 || (uint32_t)rank >= of->comm->size) {
+    if (rank < 0 || (uint32_t)rank >= win_ptr->comm->size) {
         return keel_mpi_raise_win(win, MPI_ERR_RANK, "MPI_Win_lock", "no rank of the window");
     }
     target = (uint32_t)rank;
-    if (!keel_mpi_win_leaves_fence(of)) {
+    if (!keel_mpi_win_leaves_fence(win_ptr)) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_lock", "amid an epoch of another kind");
     }
-    if (*held_of(of, target) != KEEL_MPI_HELD_NONE || keel_mpi_win_access(of)->is_all) {
+    if (*held_of(win_ptr, target) != KEEL_MPI_HELD_NONE || keel_mpi_win_access(win_ptr)->is_all) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_lock", "the caller has it locked already");
     }
     if (assert & MPI_MODE_NOCHECK) {
-        *held_of(of, target) = KEEL_MPI_HELD_UNCHECKED;
+        *held_of(win_ptr, target) = KEEL_MPI_HELD_UNCHECKED;
     } else if (lock_type == MPI_LOCK_SHARED) {
-        acquire_shared(of, target, "MPI_Win_lock");
-        *held_of(of, target) = KEEL_MPI_HELD_SHARED;
+        acquire_shared(win_ptr, target, "MPI_Win_lock");
+        *held_of(win_ptr, target) = KEEL_MPI_HELD_SHARED;
     } else {
-        acquire_exclusive(of, target, "MPI_Win_lock");
-        *held_of(of, target) = KEEL_MPI_HELD_EXCLUSIVE;
+        acquire_exclusive(win_ptr, target, "MPI_Win_lock");
+        *held_of(win_ptr, target) = KEEL_MPI_HELD_EXCLUSIVE;
     }
-    keel_mpi_win_access(of)->locks++;
+    keel_mpi_win_access(win_ptr)->locks++;
     return MPI_SUCCESS;
 }
 
 int MPI_Win_unlock(int rank, MPI_Win win)
 {
-    KEEL_MPI_WIN(of, win, "MPI_Win_unlock")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_unlock")
 
     if (rank == MPI_PROC_NULL) {
         return MPI_SUCCESS;
     }
-    if (rank < 0 || (uint32_t)rank >= of->comm->size) {
+    if (rank < 0 || (uint32_t)rank >= win_ptr->comm->size) {
         return keel_mpi_raise_win(win, MPI_ERR_RANK, "MPI_Win_unlock", "no rank of the window");
     }
-    if (*held_of(of, (uint32_t)rank) == KEEL_MPI_HELD_NONE || keel_mpi_win_access(of)->is_all) {
+    if (*held_of(win_ptr, (uint32_t)rank) == KEEL_MPI_HELD_NONE || keel_mpi_win_access(win_ptr)->is_all) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_unlock", "the caller does not have it locked");
     }
-    complete(of, (uint32_t)rank, "MPI_Win_unlock");
-    release(of, (uint32_t)rank, "MPI_Win_unlock");
-    keel_mpi_win_access(of)->locks--;
+    complete(win_ptr, (uint32_t)rank, "MPI_Win_unlock");
+    release(win_ptr, (uint32_t)rank, "MPI_Win_unlock");
+    keel_mpi_win_access(win_ptr)->locks--;
     keel_mpi_channel_poll_some("MPI_Win_unlock");
     return MPI_SUCCESS;
 }
 
 int MPI_Win_lock_all(int assert, MPI_Win win)
 {
-    KEEL_MPI_WIN(of, win, "MPI_Win_lock_all")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_lock_all")
 
-    if (keel_mpi_win_access(of)->is_all || keel_mpi_win_access(of)->locks > 0) {
+    if (keel_mpi_win_access(win_ptr)->is_all || keel_mpi_win_access(win_ptr)->locks > 0) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_lock_all",
                                   "the caller has some of it locked already");
     }
-    if (!keel_mpi_win_leaves_fence(of)) {
+    if (!keel_mpi_win_leaves_fence(win_ptr)) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_lock_all", "amid an epoch of another kind");
     }
-    for (uint32_t i = 0; i < of->comm->size; i++) {
-        *held_of(of, i) = (assert &MPI_MODE_NOCHECK) ? KEEL_MPI_HELD_UNCHECKED : KEEL_MPI_HELD_LAZY;
+    for (uint32_t i = 0; i < win_ptr->comm->size; i++) {
+        *held_of(win_ptr, i) = (assert &MPI_MODE_NOCHECK) ? KEEL_MPI_HELD_UNCHECKED : KEEL_MPI_HELD_LAZY;
     }
-    keel_mpi_win_access(of)->is_all = 1;
+    keel_mpi_win_access(win_ptr)->is_all = 1;
     /* own memory is accessed without a call */
-    keel_mpi_lock_ensure(of, of->comm->rank, "MPI_Win_lock_all");
+    keel_mpi_lock_ensure(win_ptr, win_ptr->comm->rank, "MPI_Win_lock_all");
     return MPI_SUCCESS;
 }
 
 int MPI_Win_unlock_all(MPI_Win win)
 {
-    KEEL_MPI_WIN(of, win, "MPI_Win_unlock_all")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_unlock_all")
 
-    if (!keel_mpi_win_access(of)->is_all) {
+    if (!keel_mpi_win_access(win_ptr)->is_all) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, "MPI_Win_unlock_all", "the caller has not locked all");
     }
     keel_mpi_flush_all("MPI_Win_unlock_all");
-    for (uint32_t i = 0; i < of->comm->size; i++) {
-        release(of, i, "MPI_Win_unlock_all");
+    for (uint32_t i = 0; i < win_ptr->comm->size; i++) {
+        release(win_ptr, i, "MPI_Win_unlock_all");
     }
-    keel_mpi_win_access(of)->is_all = 0;
+    keel_mpi_win_access(win_ptr)->is_all = 0;
     keel_mpi_channel_poll_some("MPI_Win_unlock_all");
     return MPI_SUCCESS;
 }
@@ -262,18 +262,18 @@ int MPI_Win_unlock_all(MPI_Win win)
 
 static int flush(int rank, MPI_Win win, const char *call)
 {
-    KEEL_MPI_WIN(of, win, call)
+    KEEL_MPI_WIN(win_ptr, win, call)
 
     if (rank == MPI_PROC_NULL) {
         return MPI_SUCCESS;
     }
-    if (rank < 0 || (uint32_t)rank >= of->comm->size) {
+    if (rank < 0 || (uint32_t)rank >= win_ptr->comm->size) {
         return keel_mpi_raise_win(win, MPI_ERR_RANK, call, "no rank of the window");
     }
-    if (*held_of(of, (uint32_t)rank) == KEEL_MPI_HELD_NONE) {
+    if (*held_of(win_ptr, (uint32_t)rank) == KEEL_MPI_HELD_NONE) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, call, "the caller does not have it locked");
     }
-    complete(of, (uint32_t)rank, call);
+    complete(win_ptr, (uint32_t)rank, call);
     keel_mpi_channel_poll_some(call); /* a program may use only this call to poll */
     return MPI_SUCCESS;
 }
@@ -290,9 +290,9 @@ int MPI_Win_flush_local(int rank, MPI_Win win)
 
 static int flush_all(MPI_Win win, const char *call)
 {
-    KEEL_MPI_WIN(of, win, call)
+    KEEL_MPI_WIN(win_ptr, win, call)
 
-    if (!keel_mpi_win_access(of)->is_all && keel_mpi_win_access(of)->locks == 0) {
+    if (!keel_mpi_win_access(win_ptr)->is_all && keel_mpi_win_access(win_ptr)->locks == 0) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_SYNC, call, "the caller has nothing of it locked");
     }
     keel_mpi_flush_all(call);
@@ -312,9 +312,9 @@ int MPI_Win_flush_local_all(MPI_Win win)
 
 int MPI_Win_sync(MPI_Win win)
 {
-    KEEL_MPI_WIN(of, win, "MPI_Win_sync")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_sync")
 
-    (void)of;
+    (void)win_ptr;
     /* orders own accesses against puts of other ranks */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     /* a program may use only this call to poll */

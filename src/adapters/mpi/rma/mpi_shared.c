@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int all_are_mapped(const keel_mpi_comm_t *of, const char *call)
+static int all_are_mapped(const keel_mpi_comm_t *comm_ptr, const char *call)
 {
-    for (uint32_t i = 0; i < of->size; i++) {
-        if (keel_mpi_arena_mapped(of->members[i], call) == NULL) {
+    for (uint32_t i = 0; i < comm_ptr->size; i++) {
+        if (keel_mpi_arena_mapped(comm_ptr->members[i], call) == NULL) {
             return 0;
         }
     }
@@ -34,23 +34,23 @@ static int is_noncontiguous(MPI_Info info)
 }
 
 /* Bytes of one block with the parts of all members, followed by a guard for each. */
-static uint64_t room_of(const keel_mpi_comm_t *of, uint64_t bytes, uint64_t *total_p, const char *call)
+static uint64_t room_of(const keel_mpi_comm_t *comm_ptr, uint64_t bytes, uint64_t *total_p, const char *call)
 {
-    const keel_mpi_coll_t coll = keel_mpi_coll_begin(of, call);
-    uint64_t *all = malloc(of->size * sizeof(*all)), room;
+    const keel_mpi_coll_t coll = keel_mpi_coll_begin(comm_ptr, call);
+    uint64_t *all = malloc(comm_ptr->size * sizeof(*all)), room;
 
     if (all == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
     keel_mpi_coll_allgather(&coll, &bytes, sizeof(bytes), all);
     *total_p = 0;
-    for (uint32_t i = 0; i < of->size; i++) {
+    for (uint32_t i = 0; i < comm_ptr->size; i++) {
         *total_p += all[i];
     }
     free(all);
     room = (*total_p + KEEL_MPI_ALIGN - 1) / KEEL_MPI_ALIGN * KEEL_MPI_ALIGN;
     *total_p = room;
-    return room + of->size * sizeof(keel_mpi_guard_t);
+    return room + comm_ptr->size * sizeof(keel_mpi_guard_t);
 }
 
 /* Sets the place of each member's part in the one block. */
@@ -89,13 +89,13 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
     uint64_t room = (uint64_t)size, total = 0;
     keel_mpi_win_t *made;
     int code;
-    KEEL_MPI_INTRA(of, comm, "MPI_Win_allocate_shared")
+    KEEL_MPI_INTRA(comm_ptr, comm, "MPI_Win_allocate_shared")
 
     if (keel_mpi_win_wrong_size(size, disp_unit) != NULL) {
         return keel_mpi_raise(comm, size < 0 ? MPI_ERR_SIZE : MPI_ERR_DISP, call,
                               keel_mpi_win_wrong_size(size, disp_unit));
     }
-    if (!all_are_mapped(of, call)) {
+    if (!all_are_mapped(comm_ptr, call)) {
         if (keel_mpi.phase == KEEL_MPI_REPLAYS) {
             keel_mpi_relaunch(call, "its replacement is not on the node of a window that it shares");
         }
@@ -103,14 +103,14 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
                               "ranks that do not share memory: see MPI_Comm_split_type");
     }
     if (!is_noncontiguous(info)) {
-        room = room_of(of, (uint64_t)size, &total, call);
-        room = (of->rank == 0) ? room : 0;
+        room = room_of(comm_ptr, (uint64_t)size, &total, call);
+        room = (comm_ptr->rank == 0) ? room : 0;
     }
     if (room > 0) {
         like.block = keel_mpi_arena_alloc(room, KEEL_MPI_ALIGN, call);
         memset(keel_mpi_arena_at(like.block), 0, room);
     }
-    code = keel_mpi_win_make(of, &like, like.block, info, win, call);
+    code = keel_mpi_win_make(comm_ptr, &like, like.block, info, win, call);
     if (code != MPI_SUCCESS) {
         return code;
     }
@@ -118,7 +118,7 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
     if (!is_noncontiguous(info)) {
         places_set(made, total);
     }
-    made->base = base_of(made, of->rank, call);
+    made->base = base_of(made, comm_ptr->rank, call);
     *(void **)baseptr = made->base;
     return MPI_SUCCESS;
 }
@@ -127,20 +127,20 @@ int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Com
 int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
     uint32_t member = (uint32_t)rank;
-    KEEL_MPI_WIN(of, win, "MPI_Win_shared_query")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_shared_query")
 
-    if (of->flavor != MPI_WIN_FLAVOR_SHARED) {
+    if (win_ptr->flavor != MPI_WIN_FLAVOR_SHARED) {
         return keel_mpi_raise_win(win, MPI_ERR_RMA_FLAVOR, "MPI_Win_shared_query", "not a shared window");
     }
     if (rank == MPI_PROC_NULL) {
-        for (member = 0; member + 1 < of->comm->size && of->places[member].bytes == 0;) {
+        for (member = 0; member + 1 < win_ptr->comm->size && win_ptr->places[member].bytes == 0;) {
             member++;
         }
-    } else if (rank < 0 || member >= of->comm->size) {
+    } else if (rank < 0 || member >= win_ptr->comm->size) {
         return keel_mpi_raise_win(win, MPI_ERR_RANK, "MPI_Win_shared_query", "no rank of the window");
     }
-    *size = (MPI_Aint)of->places[member].bytes;
-    *disp_unit = (int)of->places[member].unit;
-    *(void **)baseptr = base_of(of, member, "MPI_Win_shared_query");
+    *size = (MPI_Aint)win_ptr->places[member].bytes;
+    *disp_unit = (int)win_ptr->places[member].unit;
+    *(void **)baseptr = base_of(win_ptr, member, "MPI_Win_shared_query");
     return MPI_SUCCESS;
 }

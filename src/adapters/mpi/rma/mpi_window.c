@@ -112,10 +112,10 @@ static void place_own(const keel_mpi_win_t *win, keel_mpi_place_t *mine, const c
 }
 
 /* Collective: makes the window and exchanges the places. */
-static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t *like, uint64_t offset,
+static keel_mpi_win_t *win_make(const keel_mpi_comm_t *comm_ptr, const keel_mpi_win_t *like, uint64_t offset,
                                 const char *call)
 {
-    const uint64_t context = keel_mpi_comm_context(of, call);
+    const uint64_t context = keel_mpi_comm_context(comm_ptr, call);
     keel_mpi_win_t *win = malloc(sizeof(*win));
     keel_mpi_place_t mine = {.offset = offset, .bytes = (uint64_t)like->size, .home = like->home, .unit = like->unit};
 
@@ -124,13 +124,13 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
     }
     *win = *like;
     win->is_late = keel_mpi.phase == KEEL_MPI_RUNS;
-    win->comm =
-        keel_mpi_comm_add(MPI_COMM_NULL, of->size, keel_mpi_members_copy(of->size, of->members, call), context, call);
-    win->places = malloc(of->size * sizeof(*win->places));
+    win->comm = keel_mpi_comm_add(MPI_COMM_NULL, comm_ptr->size,
+                                  keel_mpi_members_copy(comm_ptr->size, comm_ptr->members, call), context, call);
+    win->places = malloc(comm_ptr->size * sizeof(*win->places));
     if (win->places == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    mine.guard = guard_make(of->size, call);
+    mine.guard = guard_make(comm_ptr->size, call);
     mine.barrier = mine.guard + BARRIER;
     win->access = mine.guard + ACCESS;
     if (like->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
@@ -143,13 +143,13 @@ static keel_mpi_win_t *win_make(const keel_mpi_comm_t *of, const keel_mpi_win_t 
 }
 
 /* The system's MPI gets no memory and takes no part in accesses. */
-int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t offset, MPI_Info info,
+int keel_mpi_win_make(const keel_mpi_comm_t *comm_ptr, keel_mpi_win_t *like, uint64_t offset, MPI_Info info,
                       MPI_Win *handle_p, const char *call)
 {
     keel_mpi_win_t *win;
     int code;
 
-    if (of->size >> KEEL_MPI_LOCK_BITS != 0) {
+    if (comm_ptr->size >> KEEL_MPI_LOCK_BITS != 0) {
         keel_mpi_fatal(call, "a window of more ranks than the word of a lock counts");
     }
     code = PMPI_Win_create(NULL, 0, 1, info, MPI_COMM_SELF, &like->handle);
@@ -157,7 +157,7 @@ int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t 
         return code;
     }
     keel_mpi_error_win(like->handle);
-    win = win_make(of, like, offset, call);
+    win = win_make(comm_ptr, like, offset, call);
     if (!keel_mpi_table_add(&keel_mpi_wins, (uintptr_t)win->handle, win)) {
         keel_mpi_fatal(call, "no memory");
     }
@@ -178,13 +178,13 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
         .flavor = MPI_WIN_FLAVOR_CREATE, .model = MPI_WIN_UNIFIED, .size = size, .unit = disp_unit, .base = base};
     uint64_t offset = 0;
     keel_mpi_coll_t coll;
-    KEEL_MPI_INTRA(of, comm, "MPI_Win_create")
+    KEEL_MPI_INTRA(comm_ptr, comm, "MPI_Win_create")
 
     if (keel_mpi_win_wrong_size(size, disp_unit) != NULL) {
         return keel_mpi_raise(comm, size < 0 ? MPI_ERR_SIZE : MPI_ERR_DISP, "MPI_Win_create",
                               keel_mpi_win_wrong_size(size, disp_unit));
     }
-    coll = keel_mpi_coll_begin(of, "MPI_Win_create");
+    coll = keel_mpi_coll_begin(comm_ptr, "MPI_Win_create");
     /* all ranks are in the call when mpi_alias.c stops their threads */
     keel_mpi_coll_barrier(&coll);
     like.home = keel_mpi.rank;
@@ -193,7 +193,7 @@ int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_
     } else if (size > 0 && !keel_mpi_direct_find(base, (size_t)size, &like.home, &offset, "MPI_Win_create")) {
         like.alias = keel_mpi_alias_add(base, (size_t)size, "MPI_Win_create");
     }
-    return keel_mpi_win_make(of, &like, offset, info, win, "MPI_Win_create");
+    return keel_mpi_win_make(comm_ptr, &like, offset, info, win, "MPI_Win_create");
 }
 
 static int allocate(keel_mpi_win_t *like, MPI_Info info, const keel_mpi_comm_t *comm, void *baseptr, MPI_Win *win,
@@ -219,18 +219,18 @@ int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                            .model = MPI_WIN_UNIFIED,
                            .size = size,
                            .unit = disp_unit};
-    KEEL_MPI_INTRA(of, comm, "MPI_Win_allocate")
+    KEEL_MPI_INTRA(comm_ptr, comm, "MPI_Win_allocate")
 
-    return allocate(&like, info, of, baseptr, win, "MPI_Win_allocate");
+    return allocate(&like, info, comm_ptr, baseptr, win, "MPI_Win_allocate");
 }
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     keel_mpi_win_t like = {
         .home = keel_mpi.rank, .flavor = MPI_WIN_FLAVOR_DYNAMIC, .model = MPI_WIN_UNIFIED, .unit = 1};
-    KEEL_MPI_INTRA(of, comm, "MPI_Win_create_dynamic")
+    KEEL_MPI_INTRA(comm_ptr, comm, "MPI_Win_create_dynamic")
 
-    return keel_mpi_win_make(of, &like, 0, info, win, "MPI_Win_create_dynamic");
+    return keel_mpi_win_make(comm_ptr, &like, 0, info, win, "MPI_Win_create_dynamic");
 }
 
 /* Frees the window's memory in the arena; a rollback restores it. */
@@ -267,26 +267,26 @@ static int win_free(MPI_Win *win)
 {
     keel_mpi_coll_t coll;
     int code;
-    KEEL_MPI_WIN(of, *win, "MPI_Win_free")
+    KEEL_MPI_WIN(win_ptr, *win, "MPI_Win_free")
 
-    if (keel_mpi_win_access(of)->locks > 0 || keel_mpi_win_access(of)->is_all || of->started != NULL ||
-        of->posted != NULL) {
+    if (keel_mpi_win_access(win_ptr)->locks > 0 || keel_mpi_win_access(win_ptr)->is_all || win_ptr->started != NULL ||
+        win_ptr->posted != NULL) {
         return keel_mpi_raise_win(*win, MPI_ERR_RMA_SYNC, "MPI_Win_free", "amid an epoch");
     }
     keel_mpi_flush_all("MPI_Win_free");
-    coll = keel_mpi_coll_begin(of->comm, "MPI_Win_free");
+    coll = keel_mpi_coll_begin(win_ptr->comm, "MPI_Win_free");
     keel_mpi_coll_barrier(&coll);
-    if (keel_mpi.phase == KEEL_MPI_RUNS && !of->is_late) {
-        win_free_memory(of);
-        keel_mpi_win_access(of)->is_freed = 1;
-        of->variables.freed_by = win;
+    if (keel_mpi.phase == KEEL_MPI_RUNS && !win_ptr->is_late) {
+        win_free_memory(win_ptr);
+        keel_mpi_win_access(win_ptr)->is_freed = 1;
+        win_ptr->variables.freed_by = win;
         *win = MPI_WIN_NULL;
         return MPI_SUCCESS;
     }
     code = PMPI_Win_free(win); /* the callbacks of attributes still look the window up */
-    win_free_memory(of);
-    keel_mpi_arena_free(own_guard(of));
-    win_destroy(of);
+    win_free_memory(win_ptr);
+    keel_mpi_arena_free(own_guard(win_ptr));
+    win_destroy(win_ptr);
     return code;
 }
 
@@ -442,19 +442,19 @@ void keel_mpi_win_update_places(const char *call)
 
 int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
 {
-    KEEL_MPI_WIN(of, win, "MPI_Win_get_attr")
+    KEEL_MPI_WIN(win_ptr, win, "MPI_Win_get_attr")
 
     *flag = 1;
     if (win_keyval == MPI_WIN_BASE) {
-        *(void **)attribute_val = of->base;
+        *(void **)attribute_val = win_ptr->base;
     } else if (win_keyval == MPI_WIN_SIZE) {
-        *(MPI_Aint **)attribute_val = &of->size;
+        *(MPI_Aint **)attribute_val = &win_ptr->size;
     } else if (win_keyval == MPI_WIN_DISP_UNIT) {
-        *(int **)attribute_val = &of->unit;
+        *(int **)attribute_val = &win_ptr->unit;
     } else if (win_keyval == MPI_WIN_CREATE_FLAVOR) {
-        *(int **)attribute_val = &of->flavor;
+        *(int **)attribute_val = &win_ptr->flavor;
     } else if (win_keyval == MPI_WIN_MODEL) {
-        *(int **)attribute_val = &of->model;
+        *(int **)attribute_val = &win_ptr->model;
     } else {
         return PMPI_Win_get_attr(win, win_keyval, attribute_val, flag);
     }

@@ -87,7 +87,7 @@ static inline keel_mpi_win_t *keel_mpi_win_of(MPI_Win handle)
 }
 /* Collective: makes a handle, and exchanges the places of all members. @a offset is that of the own
  * part. */
-int keel_mpi_win_make(const keel_mpi_comm_t *of, keel_mpi_win_t *like, uint64_t offset, MPI_Info info,
+int keel_mpi_win_make(const keel_mpi_comm_t *comm_ptr, keel_mpi_win_t *like, uint64_t offset, MPI_Info info,
                       MPI_Win *handle_p, const char *call);
 /* An error message for the arguments; NULL: they are right. */
 const char *keel_mpi_win_wrong_size(MPI_Aint size, int unit);
