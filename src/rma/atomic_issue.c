@@ -15,7 +15,7 @@
 #include "rma/get.h"
 #include "epoch/lock.h"
 #include "order/mix.h"
-#include "rma/put.h"
+#include "rma/put_record.h"
 #include "recovery/rollback_request.h"
 #include "recovery/position.h"
 

@@ -12,7 +12,7 @@
 #include "rma/get.h"
 #include "epoch/lock.h"
 #include "order/mix.h"
-#include "rma/put.h"
+#include "rma/put_record.h"
 #include "engine/refuse.h"
 #include "engine/request.h"
 

@@ -12,7 +12,7 @@
 #include "peer/access.h"
 #include "peer/combine.h"
 #include "rma/get.h"
-#include "rma/put.h"
+#include "rma/put_record.h"
 
 /* @a record: of it, where what it finds is to be told; else NULL */
 static void atomic_carry_out(const keel_atomic_call_t *call, char *target, keel_record_t *record)
@@ -46,7 +46,7 @@ static void atomic_carry_out(const keel_atomic_call_t *call, char *target, keel_
 }
 
 /*
- * Programs that wait: as a put (put_numbered() in rma/put.c), and the board says that what is open is an atomic. Whoever dies with
+ * Programs that wait: as a put (record_numbered() in rma/put_record.c), and the board says that what is open is an atomic. Whoever dies with
  * one open is in doubt, and only then: what is closed its replacement only logs, and what it had not opened was not done.
  */
 static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *target)
