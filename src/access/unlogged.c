@@ -1,6 +1,6 @@
 /* What accesses begin with that no log has. */
 #include "access/unlogged.h"
-#include "order/mix.h"
+#include "access/admit.h"
 
 keel_status_t keel_unlogged_await(keel_win_h win, uint32_t rank)
 {
@@ -21,10 +21,7 @@ keel_status_t keel_unlogged_begin(keel_win_h win, uint32_t rank, uint64_t offset
     keel_status_t status = keel_win_check(win, rank, offset, length, buffer, NULL);
 
     if (status == KEEL_OK) {
-        status = keel_mix(win->ctx, KEEL_WAY_UNLOGGED, call);
-    }
-    if (status == KEEL_OK) {
-        status = keel_mix_access(win->ctx, rank);
+        status = keel_access_admit(win, rank, KEEL_ACCESS_UNLOGGED, call);
     }
     return (status == KEEL_OK) ? keel_unlogged_await(win, rank) : status;
 }

@@ -381,17 +381,6 @@ int keel_lock_is_all(const keel_context_h ctx)
     return 1;
 }
 
-keel_status_t keel_lock_admit(keel_context_h ctx, uint32_t rank, int is_write)
-{
-    const keel_sections_t *s = &ctx->sync.sections;
-
-    if (!keel_sync_is_sectioned(&ctx->sync) || s->held[rank] == KEEL_HELD_WRITING ||
-        (s->held[rank] == KEEL_HELD_READING && !is_write)) {
-        return KEEL_OK;
-    }
-    return keel_mix(ctx, KEEL_WAY_BARE, "an access");
-}
-
 keel_status_t keel_lock_check_free(keel_context_h ctx, const char *call)
 {
     if (ctx->sync.sections.open == 0 && ctx->windows_locked == 0) {

@@ -14,6 +14,7 @@
  */
 #include "rma/atomic.h"
 #include "order/completion.h"
+#include "access/admit.h"
 #include "rma/atomic_issue.h"
 #include "order/flush.h"
 #include "engine/threads.h"
@@ -169,7 +170,8 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
     if (status == KEEL_OK && (!keel_atomic_is_logged((unsigned)op) || size < 4 || keel_win_is_by_message(win, rank))) {
         return keel_accumulate_word(win, rank, offset, &atomic, result, params, req_p);
     }
-    status = (status == KEEL_OK) ? keel_atomic_admit(win, rank, offset, size, params) : status;
+    status = (status == KEEL_OK) ? keel_win_check(win, rank, offset, size, win, params) : status;
+    status = (status == KEEL_OK) ? keel_access_admit(win, rank, KEEL_ACCESS_PUT, "keel_atomic") : status;
     if (status != KEEL_OK) {
         return keel_win_end(win, status);
     }

@@ -13,8 +13,6 @@
 #include "peer/apply.h"
 #include "peer/combine.h"
 #include "rma/get.h"
-#include "epoch/lock.h"
-#include "order/mix.h"
 #include "rma/put_record.h"
 #include "recovery/rollback_request.h"
 #include "recovery/position.h"
@@ -70,15 +68,6 @@ static int atomic_awaits_gets(const keel_atomic_call_t *call)
 
     return (call->is_ordered || (call->atomic->fetches && !keel_sync_is_sectioned(&ctx->sync))) &&
            keel_access_is_stored(&ctx->lane, call->rank) && ctx->pieces_open[call->rank] > 0;
-}
-
-keel_status_t keel_atomic_admit(keel_win_h win, uint32_t rank, uint64_t offset, size_t length,
-                                const keel_rma_params_t *params)
-{
-    keel_status_t status = keel_win_check(win, rank, offset, length, win, params);
-
-    status = (status == KEEL_OK) ? keel_lock_admit(win->ctx, rank, 1) : status;
-    return (status == KEEL_OK) ? keel_mix_access(win->ctx, rank) : status;
 }
 
 keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)

@@ -4,9 +4,6 @@
 
 #include "rma/atomic.h"
 
-/* before the first that goes to these bytes: they are there, and the program may */
-keel_status_t keel_atomic_admit(keel_win_h win, uint32_t rank, uint64_t offset, size_t length,
-                                const keel_rma_params_t *params);
 /* one that is admitted */
 keel_status_t keel_atomic_issue(const keel_atomic_call_t *call);
 

@@ -1,6 +1,7 @@
 /* Atomics of elements that lie side by side, a record for as many as fit in a message. */
 #include "rma/atomic_many.h"
 #include "order/completion.h"
+#include "access/admit.h"
 #include "rma/atomic_issue.h"
 
 #include "base/memory.h"
@@ -56,8 +57,9 @@ keel_status_t keel_atomic_many(keel_win_h win, keel_atomic_op_t atomic, keel_op_
     const keel_record_atomic_t one = {.op = (uint8_t)(may_change ? KEEL_ATOMIC_SET : atomic),
                                       .size = (uint8_t)keel_type_size(type)};
     keel_atomic_call_t call = {.win = win, .rank = rank, .atomic = &one, .many = &head, .values = values};
-    keel_status_t status = keel_atomic_admit(win, rank, offset, count * one.size, params);
+    keel_status_t status = keel_win_check(win, rank, offset, count * one.size, win, params);
 
+    status = (status == KEEL_OK) ? keel_access_admit(win, rank, KEEL_ACCESS_PUT, "keel_accumulate") : status;
     if (status != KEEL_OK) {
         return keel_win_end(win, status);
     }

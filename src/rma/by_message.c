@@ -9,21 +9,12 @@
 #include "rma/by_message.h"
 #include "access/piece.h"
 #include "rma/get.h"
-#include "order/mix.h"
 #include "engine/request.h"
 #include "access/target.h"
 #include "access/unlogged.h"
-#include "check/plant.h"
 #include "peer/issue.h"
 
 #include <string.h>
-
-keel_status_t keel_by_message_begin(keel_win_h win, uint32_t rank, const char *call)
-{
-    return (keel_win_is_by_message(win, rank) && !KEEL_PLANT(message_unmixed))
-               ? keel_mix(win->ctx, KEEL_WAY_UNLOGGED, call)
-               : KEEL_OK;
-}
 
 keel_status_t keel_by_message_take(keel_win_h win, uint32_t rank, uint64_t where, size_t length,
                                    keel_record_t **record_p)

@@ -4,8 +4,6 @@
 
 #include "access/target.h"
 
-/* before an access, which may be any: of such memory it mixes */
-keel_status_t keel_by_message_begin(keel_win_h win, uint32_t rank, const char *call);
 /* the head of a record in the bounce buffer, for a live rank: it is to be filled and sent at once */
 keel_status_t keel_by_message_take(keel_win_h win, uint32_t rank, uint64_t where, size_t length,
                                    keel_record_t **record_p);

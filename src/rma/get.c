@@ -8,14 +8,13 @@
 #include "rma/get.h"
 #include "order/completion.h"
 #include "rma/atomic_record.h"
+#include "access/admit.h"
 #include "engine/threads.h"
 #include "access/target.h"
 
 #include "base/memory.h"
 #include "check/plant.h"
 #include "rma/by_message.h"
-#include "epoch/lock.h"
-#include "order/mix.h"
 #include "engine/request.h"
 #include "order/determinant.h"
 #include "oplog/get_remote.h"
@@ -85,12 +84,6 @@ keel_status_t keel_get_pieces(keel_win_h win, uint32_t rank, uint64_t offset, ch
     return status;
 }
 
-/* what was told before is settled, but for what the next answer may repeat */
-keel_status_t keel_get_admit(keel_context_h ctx, uint32_t rank)
-{
-    return (ctx->polls != NULL || rank == ctx->lane.rank) ? keel_mix_poll(ctx, rank) : keel_mix_access(ctx, rank);
-}
-
 /* any get; out of line, so that the hot path keeps its registers */
 static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer,
                                                        size_t length, const keel_rma_params_t *params,
@@ -103,11 +96,7 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
     if (status != KEEL_OK) {
         return keel_win_end(win, status);
     }
-    status = keel_lock_admit(win->ctx, rank, 0);
-    if (status == KEEL_OK) {
-        status = keel_get_admit(win->ctx, rank);
-    }
-    status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, "keel_get") : status;
+    status = keel_access_admit(win, rank, KEEL_ACCESS_GET, "keel_get");
     if (status != KEEL_OK) {
         return keel_win_end(win, status);
     }

@@ -5,8 +5,6 @@
 #include "access/piece.h"
 #include "access/target.h"
 
-/* before a get of @a rank: what has to be told and settled */
-keel_status_t keel_get_admit(keel_context_h ctx, uint32_t rank);
 /* any get that was checked and admitted, as part of a request */
 keel_status_t keel_get_issue(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
                              struct keel_req *req);

@@ -12,13 +12,11 @@
  * is that of one look at bytes that are read in their order, and it is recorded with these.
  */
 #include "rma/get_blocks.h"
+#include "access/admit.h"
 #include "access/piece.h"
 #include "order/completion.h"
-#include "rma/by_message.h"
 #include "rma/get.h"
 #include "engine/threads.h"
-#include "epoch/lock.h"
-#include "order/mix.h"
 #include "engine/refuse.h"
 #include "engine/request.h"
 #include "access/target.h"
@@ -332,12 +330,10 @@ static keel_status_t blocks_issue(keel_win_h win, uint32_t rank, const keel_gath
 keel_status_t keel_get_blocks(keel_win_h win, uint32_t rank, const keel_gather_t *gather, const char *call)
 {
     keel_context_h ctx = win->ctx;
-    keel_status_t status = keel_lock_admit(ctx, rank, 0), done;
+    keel_status_t status = keel_access_admit(win, rank, KEEL_ACCESS_GET, call), done;
     struct keel_req *req;
     unsigned rounds = 0;
 
-    status = (status == KEEL_OK) ? keel_get_admit(ctx, rank) : status;
-    status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, call) : status;
     if (status != KEEL_OK || gather->count == 0) {
         return keel_win_end(win, status);
     }

@@ -11,14 +11,13 @@
  * before anything else that others can see. Where the target's service side records what it answers each poll has a record.
  */
 #include "rma/poll.h"
+#include "access/admit.h"
 #include "access/piece.h"
 #include "order/completion.h"
 #include "engine/threads.h"
 
 #include "order/flush.h"
 #include "order/usage.h"
-#include "rma/by_message.h"
-#include "epoch/lock.h"
 #include "order/mix.h"
 #include "rma/own.h"
 #include "engine/request.h"
@@ -332,9 +331,7 @@ static keel_status_t poll_any(keel_win_h win, uint32_t rank, uint64_t offset, vo
     keel_status_t status = keel_win_check(win, rank, offset, length, buffer, NULL);
     struct keel_req *req;
 
-    status = (status == KEEL_OK) ? keel_lock_admit(win->ctx, rank, 0) : status;
-    status = (status == KEEL_OK) ? keel_mix_poll(win->ctx, rank) : status;
-    status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, call) : status;
+    status = (status == KEEL_OK) ? keel_access_admit(win, rank, KEEL_ACCESS_POLL, call) : status;
     if (status != KEEL_OK || length == 0) {
         return (win != NULL) ? keel_win_end(win, status) : status;
     }

@@ -6,12 +6,11 @@
  * system call. Everything else is out of line.
  */
 #include "rma/put_record.h"
+#include "access/admit.h"
 #include "engine/threads.h"
 
 #include "check/plant.h"
 #include "rma/by_message.h"
-#include "epoch/lock.h"
-#include "order/mix.h"
 #include "peer/access.h"
 
 #include <string.h>
@@ -56,9 +55,7 @@ static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t 
     if (status != KEEL_OK) {
         return keel_win_end(win, status);
     }
-    status = keel_lock_admit(win->ctx, rank, 1);
-    status = (status == KEEL_OK) ? keel_mix_access(win->ctx, rank) : status;
-    status = (status == KEEL_OK) ? keel_by_message_begin(win, rank, "keel_put") : status;
+    status = keel_access_admit(win, rank, KEEL_ACCESS_PUT, "keel_put");
     if (status != KEEL_OK) {
         return keel_win_end(win, status);
     }

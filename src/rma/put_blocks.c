@@ -9,10 +9,7 @@
  * that is longer alone is a put, and so is what is left of a call if it is one block.
  */
 #include "rma/put_blocks.h"
-#include "rma/by_message.h"
-#include "engine/threads.h"
-#include "epoch/lock.h"
-#include "order/mix.h"
+#include "access/admit.h"
 #include "rma/put_record.h"
 
 #include "check/plant.h"
@@ -23,10 +20,8 @@
 static keel_status_t record_issue(const keel_put_record_t *put, uint64_t blocks, uint64_t bytes)
 {
     keel_context_h ctx = put->win->ctx;
-    keel_status_t status = keel_lock_admit(ctx, put->rank, 1);
+    keel_status_t status = keel_access_admit(put->win, put->rank, KEEL_ACCESS_PUT, "keel_put");
 
-    status = (status == KEEL_OK) ? keel_mix_access(ctx, put->rank) : status;
-    status = (status == KEEL_OK) ? keel_by_message_begin(put->win, put->rank, "keel_put") : status;
     if (status != KEEL_OK) {
         return status;
     }

@@ -1,0 +1,40 @@
+/*
+ * Admission: what comes before any access that is not on a fast path, after its arguments were checked.
+ *
+ * The order is the same for all. First the program mixes, if the access is one that no log has, or one without the lock that a program
+ * which locks has to hold: from then on every death is a rollback. Mixing may wait, and callbacks may run meanwhile, so what the
+ * program goes on by is made stable after it; and the target is told last what this process uses, MIXES among that.
+ */
+#include "access/admit.h"
+#include "access/target.h"
+
+#include "check/plant.h"
+#include "order/mix.h"
+
+/* programs that lock: an access to a rank that is not locked for it */
+static keel_status_t admit_bare(keel_context_h ctx, uint32_t rank, int is_write)
+{
+    const keel_sections_t *s = &ctx->sync.sections;
+
+    if (!keel_sync_is_sectioned(&ctx->sync) || s->held[rank] == KEEL_HELD_WRITING ||
+        (s->held[rank] == KEEL_HELD_READING && !is_write)) {
+        return KEEL_OK;
+    }
+    return keel_mix(ctx, KEEL_WAY_BARE, "an access");
+}
+
+keel_status_t keel_access_admit(keel_win_h win, uint32_t rank, keel_access_kind_t kind, const char *call)
+{
+    keel_context_h ctx = win->ctx;
+    const int is_unlogged =
+        kind == KEEL_ACCESS_UNLOGGED || (keel_win_is_by_message(win, rank) && !KEEL_PLANT(message_unmixed));
+    const int is_poll =
+        kind == KEEL_ACCESS_POLL || (kind == KEEL_ACCESS_GET && (ctx->polls != NULL || rank == ctx->lane.rank));
+    const keel_status_t status =
+        is_unlogged ? keel_mix(ctx, KEEL_WAY_UNLOGGED, call) : admit_bare(ctx, rank, kind == KEEL_ACCESS_PUT);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    return is_poll ? keel_mix_poll(ctx, rank) : keel_mix_access(ctx, rank);
+}
