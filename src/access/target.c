@@ -116,10 +116,7 @@ keel_status_t keel_bounce_send(keel_context_h ctx, uint32_t rank, size_t length)
 /* whether a live peer's memory could not be mapped: it has just died, and its death is on the way */
 static int win_is_unmapped(keel_win_h win, uint32_t rank)
 {
-    const keel_context_h ctx = win->ctx;
-
-    return ctx->lane.peers[rank].mode == KEEL_PEER_LIVE && keel_access_is_stored(&ctx->lane, rank) &&
-           !keel_win_is_by_message(win, rank) && keel_win_target(win, rank)->ptr == NULL;
+    return keel_route(win, rank) == KEEL_ROUTE_STORED && keel_win_target(win, rank)->ptr == NULL;
 }
 
 keel_status_t keel_win_await_map(keel_win_h win, uint32_t rank)

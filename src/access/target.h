@@ -4,6 +4,7 @@
 
 #include "check/reached.h"
 #include "engine/context.h"
+#include "access/route.h"
 #include "window/targets.h"
 #include "window/window.h"
 #include "peer/access.h"
@@ -37,12 +38,6 @@ static inline __attribute__((always_inline)) char *keel_win_reach(keel_win_h win
         return NULL;
     }
     return keel_target_part(keel_win_target(win, rank), offset, length);
-}
-
-/* Memory that the program gave to the window and that no other process maps: its owner's service thread accesses it. */
-static inline int keel_win_is_by_message(const keel_win_h win, uint32_t rank)
-{
-    return rank < win->ctx->lane.programs && keel_access_is_by_message(&win->ctx->lane, rank, win->region);
 }
 
 /* by the address at its owner: memory that the program gave begins anywhere */

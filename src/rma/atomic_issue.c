@@ -135,5 +135,5 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
     if (call->is_ordered) {
         call->req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
     }
-    return keel_access_is_stored(&ctx->lane, rank) ? keel_atomic_stored(call) : keel_atomic_served(call);
+    return (keel_route_of(&ctx->lane, rank) == KEEL_ROUTE_STORED) ? keel_atomic_stored(call) : keel_atomic_served(call);
 }

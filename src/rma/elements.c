@@ -164,16 +164,17 @@ static keel_status_t accumulate_piece(keel_win_h win, uint32_t rank, uint64_t of
     if (status != KEEL_OK) {
         return status;
     }
-    if (keel_win_is_by_message(win, rank)) {
+    switch (keel_route(win, rank)) {
+    case KEEL_ROUTE_MESSAGE:
         return accumulate_by_message(win, rank, where, a, req);
-    }
-    if (keel_access_is_served(&ctx->lane, rank)) {
+    case KEEL_ROUTE_SERVED:
         return (a->result != NULL) ? accumulate_fetch(win, rank, where, a, req) : accumulate_post(ctx, rank, where, a);
+    default:
+        keel_combine(&a->head, (char *)keel_access_at(&ctx->lane, rank, win->region) + offset, a->values, a->result);
+        keel_store_fence();
+        keel_lane_ring(&ctx->lane, rank);
+        return KEEL_OK;
     }
-    keel_combine(&a->head, (char *)keel_access_at(&ctx->lane, rank, win->region) + offset, a->values, a->result);
-    keel_store_fence();
-    keel_lane_ring(&ctx->lane, rank);
-    return KEEL_OK;
 }
 
 static keel_status_t accumulate_issue(keel_win_h win, uint32_t rank, uint64_t offset, accumulate_t *a, size_t count,

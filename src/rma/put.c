@@ -23,12 +23,14 @@ static keel_status_t put_slow(keel_win_h win, uint32_t rank, uint64_t offset, co
     const char *from = buffer;
     keel_status_t status;
 
-    if (rank == ctx->lane.rank) { /* the process's own computation: neither logged nor replayed */
+    switch (keel_route(win, rank)) {
+    case KEEL_ROUTE_OWN: /* the process's own computation: neither logged nor replayed */
         memmove((char *)win->base + offset, buffer, length);
         return KEEL_OK;
-    }
-    if (keel_win_is_by_message(win, rank)) {
+    case KEEL_ROUTE_MESSAGE:
         return keel_by_message_put(win, rank, offset, buffer, length);
+    default:
+        break;
     }
     keel_context_touch(ctx, rank);
     status = keel_put_clock(win, rank);

@@ -28,7 +28,7 @@ static keel_status_t record_issue(const keel_put_record_t *put, uint64_t blocks,
     ctx->stats.puts += blocks;
     ctx->stats.put_bytes += bytes;
     keel_context_touch(ctx, put->rank);
-    if (keel_win_is_by_message(put->win, put->rank)) {
+    if (keel_route(put->win, put->rank) == KEEL_ROUTE_MESSAGE) {
         return keel_put_record_by_message(put);
     }
     KEEL_REACHED(put_parts);

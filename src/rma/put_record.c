@@ -83,10 +83,10 @@ static void record_fill(const keel_put_record_t *put, keel_record_t *record)
     }
 }
 
-/* writes the record, if there is one, and no more; with @a is_sent it is about to be sent to a live rank */
-static void record_log(const keel_put_record_t *put, keel_record_t *record, int is_sent)
+/* writes the record, if there is one, and no more */
+static void record_log(const keel_put_record_t *put, keel_record_t *record)
 {
-    keel_put_log_t *log = &put->win->ctx->puts;
+    const keel_put_log_t *log = &put->win->ctx->puts;
 
     if (record == NULL) {
         return;
@@ -94,8 +94,6 @@ static void record_log(const keel_put_record_t *put, keel_record_t *record, int 
     if (put->data == NULL) {
         keel_put_log_head(log, record, put->where, put->length);
         keel_put_parts_write(put, record, 0);
-    } else if (is_sent) {
-        keel_put_log_fill(log, put->rank, record, put->where, put->data, put->length);
     } else {
         keel_record_fill(log, record, put->where, put->data, put->length);
     }
@@ -153,11 +151,11 @@ static void record_numbered(const keel_put_record_t *put, keel_record_t *record)
     const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
 
     if (has_number && record_is_done(put, slot, word)) {
-        record_log(put, record, 0);
+        record_log(put, record);
         return;
     }
     if (keel_where_op(put->where) == KEEL_RECORD_CLOCK) {
-        record_log(put, record, 0);
+        record_log(put, record);
         keel_board_raise(keel_access_clock(&ctx->lane, put->rank),
                          keel_phase_word(ctx->rec.phase, ctx->sync.waits.clock));
     } else {
@@ -181,10 +179,35 @@ static void record_stored(const keel_put_record_t *put, keel_record_t *record)
     }
     (void)keel_put_log_number(&ctx->puts, put->rank); /* locks: told when the section ends */
     if (keel_put_was_before(ctx, put->rank)) {
-        record_log(put, record, 0);
+        record_log(put, record);
     } else {
         record_store(put, record);
     }
+}
+
+static keel_status_t record_send(const keel_put_record_t *put, keel_record_t *record)
+{
+    keel_put_log_t *log = &put->win->ctx->puts;
+
+    (void)keel_put_log_number(log, put->rank);
+    if (put->data != NULL) {
+        keel_put_log_fill(log, put->rank, record, put->where, put->data, put->length);
+    } else {
+        record_log(put, record);
+    }
+    return keel_put_log_gather(log, put->rank, put->length, put->is_due, put->left);
+}
+
+static void record_keep(const keel_put_record_t *put, keel_record_t *record)
+{
+    keel_put_log_t *log = &put->win->ctx->puts;
+
+    if (record == NULL) {
+        (void)keel_put_log_number_sent(log, put->rank);
+        return;
+    }
+    (void)keel_put_log_number(log, put->rank);
+    record_log(put, record);
 }
 
 /* served lane, no log has room */
@@ -206,28 +229,22 @@ keel_status_t keel_put_record(const keel_put_record_t *put)
     keel_context_h ctx = put->win->ctx;
     const uint32_t rank = put->rank;
     keel_record_t *record;
-    keel_status_t status = keel_put_reserve(put->win, put->signal_win, rank, put->length, &record);
-    int is_live;
+    const keel_status_t status = keel_put_reserve(put->win, put->signal_win, rank, put->length, &record);
 
     if (status != KEEL_OK) {
         return status;
     }
     keel_case_access(ctx, rank, 0);
-    is_live = ctx->lane.peers[rank].mode == KEEL_PEER_LIVE;
-    if (is_live && keel_access_is_stored(&ctx->lane, rank)) {
+    switch (keel_route_of(&ctx->lane, rank)) {
+    case KEEL_ROUTE_STORED:
         record_stored(put, record);
         return KEEL_OK;
+    case KEEL_ROUTE_SERVED:
+        return (record != NULL) ? record_send(put, record) : record_bounce(put);
+    default: /* handed over later, or there already */
+        record_keep(put, record);
+        return KEEL_OK;
     }
-    if (record != NULL) {
-        (void)keel_put_log_number(&ctx->puts, rank);
-        record_log(put, record, is_live);
-        return is_live ? keel_put_log_gather(&ctx->puts, rank, put->length, put->is_due, put->left) : KEEL_OK;
-    }
-    if (is_live) {
-        return record_bounce(put);
-    }
-    (void)keel_put_log_number_sent(&ctx->puts, rank);
-    return KEEL_OK; /* handed over later, or there already */
 }
 
 keel_status_t keel_put_record_by_message(const keel_put_record_t *put)

@@ -1,0 +1,42 @@
+/* How accesses reach a rank. */
+#ifndef KEEL_ACCESS_ROUTE_H_
+#define KEEL_ACCESS_ROUTE_H_
+
+#include "engine/context.h"
+#include "peer/access.h"
+
+/* How an access to a rank is carried out now; a wait may change that. */
+typedef enum keel_route {
+    KEEL_ROUTE_OWN, /* the caller's own memory: loads and stores, not logged */
+    KEEL_ROUTE_MESSAGE, /* memory that no other process maps: unlogged messages, which its owner's service side carries out */
+    KEEL_ROUTE_STORED, /* live: logged, and stored to memory that is mapped here */
+    KEEL_ROUTE_SERVED, /* live: logged, and sent */
+    KEEL_ROUTE_BEHIND, /* dead, or not caught up: puts are logged for its replacement, gets wait */
+    KEEL_ROUTE_AHEAD   /* past this phase: puts are logged alone, gets are answered from records */
+} keel_route_t;
+
+/* of memory that logs know, whatever the region: not KEEL_ROUTE_MESSAGE */
+static inline keel_route_t keel_route_of(const keel_lane_t *lane, uint32_t peer)
+{
+    const keel_peer_mode_t mode = (keel_peer_mode_t)lane->peers[peer].mode;
+
+    return (peer == lane->rank)                ? KEEL_ROUTE_OWN
+           : (mode == KEEL_PEER_BEHIND)        ? KEEL_ROUTE_BEHIND
+           : (mode == KEEL_PEER_AHEAD)         ? KEEL_ROUTE_AHEAD
+           : keel_access_is_stored(lane, peer) ? KEEL_ROUTE_STORED
+                                               : KEEL_ROUTE_SERVED;
+}
+
+/* Memory that the program gave to the window and that no other process maps: its owner's service thread accesses it. */
+static inline int keel_win_is_by_message(const keel_win_h win, uint32_t rank)
+{
+    return rank < win->ctx->lane.programs && keel_access_is_by_message(&win->ctx->lane, rank, win->region);
+}
+
+/* how an access to @a rank's window is carried out now */
+static inline keel_route_t keel_route(const keel_win_h win, uint32_t rank)
+{
+    return keel_win_is_by_message(win, rank) ? KEEL_ROUTE_MESSAGE : keel_route_of(&win->ctx->lane, rank);
+}
+
+#endif
