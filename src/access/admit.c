@@ -1,9 +1,11 @@
 /*
- * Admission: what comes before any access that is not on a fast path, after its arguments were checked.
+ * Admission: everything between the check of an access's arguments and the access, off the fast
+ * paths.
  *
- * The order is the same for all. First the program mixes, if the access is one that no log has, or one without the lock that a program
- * which locks has to hold: from then on every death is a rollback. Mixing may wait, and callbacks may run meanwhile, so what the
- * program goes on by is made stable after it; and the target is told last what this process uses, MIXES among that.
+ * All kinds of access follow one order. First, an access that no log orders makes the program mix,
+ * and every later death a rollback. Such an access is unlogged, or lacks the lock that a program
+ * with locks must hold. Mixing may wait, and callbacks run in a wait, so determinants are made
+ * stable afterwards. The announcement to the target comes last and therefore includes MIXES.
  */
 #include "access/admit.h"
 #include "access/target.h"
@@ -11,7 +13,7 @@
 #include "check/plant.h"
 #include "order/mix.h"
 
-/* programs that lock: an access to a rank that is not locked for it */
+/* programs that lock: mixes when the rank is not locked for this access */
 static keel_status_t admit_bare(keel_context_h ctx, uint32_t rank, int is_write)
 {
     const keel_sections_t *s = &ctx->sync.sections;

@@ -1,6 +1,7 @@
 /*
- * Pieces: gets, and the fetching parts of atomics, that are pending. A piece is at most one message long. It is done by a load, by a
- * one-sided read, or by a request that the target answers; if the target is down, it waits in context->deferred for the replacement.
+ * Fragments: pending gets and pending fetching parts of atomics, each at most one message long. A
+ * load, a one-sided read or a request to the target completes a fragment. While the target is down,
+ * the fragment waits in context->deferred for the replacement.
  */
 #include "access/piece.h"
 #include "engine/request.h"
@@ -18,7 +19,7 @@
 
 #include <string.h>
 
-/* of an atomic: what there was, with or without a clock behind it */
+/* notes the old value that an atomic fetched; a clock may follow the value in the buffer */
 static void piece_found(const keel_piece_t *piece)
 {
     uint64_t old = 0;
@@ -32,7 +33,8 @@ void keel_piece_done(void *arg, keel_status_t status)
     keel_piece_t *piece = arg;
 
     if (status == KEEL_ERR_UNREACHABLE) {
-        ucs_list_add_tail(&piece->ctx->deferred, &piece->list); /* the target died: its replacement will answer */
+        /* the target died: its replacement will answer */
+        ucs_list_add_tail(&piece->ctx->deferred, &piece->list);
         return;
     }
     if (status == KEEL_OK && piece->ops != NULL) {
@@ -65,7 +67,7 @@ keel_status_t keel_piece_send(keel_piece_t *piece)
                                  piece);
 }
 
-/* keel_lane_done_cb_t of a piece whose record is what was read */
+/* keel_lane_done_cb_t of a one-sided read into the record */
 static void piece_fetched(void *arg, keel_status_t status)
 {
     keel_piece_t *piece = arg;
@@ -73,15 +75,16 @@ static void piece_fetched(void *arg, keel_status_t status)
 
     if (status == KEEL_OK) {
         memcpy(piece->buffer, record + 1, piece->length);
-        piece->record = NULL; /* it is complete */
+        piece->record = NULL; /* the record is complete */
     } else if (status == KEEL_ERR_UNREACHABLE) {
-        keel_get_log_cancel_fetch(
-            record); /* else it may be on its way to the target, and the log is about to be emptied */
+        /* keeps the incomplete record from the target: the log is about to be emptied */
+        keel_get_log_cancel_fetch(record);
     }
     keel_piece_done(piece, status);
 }
 
-/* by an operation of this process alone; else it has to be asked for */
+/* Reads by a one-sided operation. Returns KEEL_ERR_UNSUPPORTED or KEEL_ERR_BUDGET when the
+ * target has to be asked instead. */
 static keel_status_t piece_fetch(keel_piece_t *piece)
 {
     keel_context_h ctx = piece->ctx;
@@ -108,7 +111,8 @@ void keel_piece_stored(keel_piece_t *piece)
     const uint32_t rank = piece->rank;
 
     keel_piece_done(piece, KEEL_OK);
-    if (keel_gate_has(ctx, KEEL_GATE_WAITS)) { /* before anybody can be told that it was read */
+    /* record the get at the target before another rank can see its effect */
+    if (keel_gate_has(ctx, KEEL_GATE_WAITS)) {
         keel_get_log_push(&ctx->gets, rank);
     }
     if (!keel_get_log_is_pushed(&ctx->gets, rank)) {
@@ -116,7 +120,8 @@ void keel_piece_stored(keel_piece_t *piece)
     }
 }
 
-/* a live target: the piece is done or under way when this returns. @a is_again: it was meant for a process that died */
+/* Carries out the fragment at a live target: complete or under way on return. @a is_again: the
+ * fragment was meant for a predecessor that died. */
 static void piece_issue(keel_piece_t *piece, int is_again)
 {
     keel_context_h ctx = piece->ctx;
@@ -139,7 +144,7 @@ static void piece_issue(keel_piece_t *piece, int is_again)
             return;
         }
     }
-    /* puts before it in this epoch are not ordered with it; sending them first keeps the queue one */
+    /* Earlier puts of this epoch have no order with the get; sending them first keeps one queue. */
     status = keel_put_log_send(&ctx->puts, rank);
     if (status == KEEL_OK) {
         status = keel_piece_send(piece);
@@ -161,7 +166,7 @@ keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    /* a further death in a replay of critical sections takes records with it: what that means is decided, not guessed */
+    /* A further death during a replay of critical sections loses records: wait for the decision. */
     while (status == KEEL_OK && keel_recovery_is_frozen(&ctx->rec) && keel_sync_steers(&ctx->sync)) {
         status = keel_context_wait(ctx, &rounds);
     }

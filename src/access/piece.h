@@ -1,28 +1,32 @@
-/* Pieces: gets, and the fetching parts of atomics, that are pending. */
+/* Fragments: pending gets and pending fetching parts of atomics. */
 #ifndef KEEL_ACCESS_PIECE_H_
 #define KEEL_ACCESS_PIECE_H_
 
 #include "engine/context.h"
 
-/* a get that has no record and whose target is ahead: ends the job */
+/* A get without a record towards a rank that is ahead: reports to recovery and ends the job. */
 keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank);
-/* what was looked for among the records is found, or is another access: counts it, and says what the get returns */
+/* Counts a get that found its record (KEEL_OK) or another access's record; returns the get's
+ * status. */
 keel_status_t keel_get_replayed(keel_context_h ctx, uint32_t rank, keel_status_t status);
-/* a get without a record, and then for what the caller has filled in: issued, or later when the target is there */
+/* Makes the fragment of a get that has no record. The caller fills in the rest and then starts
+ * the fragment: at once, or when the target is live again. */
 keel_status_t keel_get_make_piece(keel_context_h ctx, uint32_t rank, uint64_t where, uint32_t length,
                                   struct keel_req *req, keel_piece_t **piece_p);
 void keel_get_start_piece(keel_piece_t *piece);
-/* what a mapped target has was read: the piece is done, and its record has to be there before what may overwrite that */
+/* Completes a fragment that was read from mapped memory. The record has to reach the target
+ * before a store may overwrite the bytes read. */
 void keel_piece_stored(keel_piece_t *piece);
-/* a live target: the piece is done or under way when this returns */
+/* Carries out a fragment at a live target: complete or under way on return. */
 void keel_piece_issue(keel_piece_t *piece);
-/* keel_lane_done_cb_t of a piece */
+/* keel_lane_done_cb_t of a fragment */
 void keel_piece_done(void *arg, keel_status_t status);
 void keel_access_progress(keel_context_h ctx);
 void keel_access_drop(keel_context_h ctx, keel_status_t status);
-/* a call is about to fail: nothing that is under way writes the program's memory any more, which may be gone then */
+/* A call is about to fail: no pending read writes the program's memory any more, which may be
+ * freed. */
 void keel_access_mute(keel_context_h ctx);
-/* served lane: asks for the piece */
+/* served lane: sends the request for the fragment */
 keel_status_t keel_piece_send(keel_piece_t *piece);
 
 #endif

@@ -1,4 +1,5 @@
-/* What puts, gets and atomics share: checks, and the way of a record that no log has room for. */
+/* What puts, gets and atomics share: checks, and the bounce buffer for a record that no log has
+ * room for. */
 #include "access/target.h"
 #include "engine/threads.h"
 #include "peer/region.h"
@@ -33,7 +34,7 @@ static keel_status_t access_refuse(keel_win_h win, uint32_t rank, uint64_t offse
     if (offset > size || length > size - offset) {
         status = keel_context_check(ctx);
         if (status != KEEL_OK) {
-            return status; /* before keel_restore() others' sizes may not be known */
+            return status; /* before keel_restore() the sizes of others may be unknown */
         }
         keel_error_ctx(ctx, "%zu bytes at offset %lu leave the window of %zu bytes at rank %u", length,
                        (unsigned long)offset, size, rank);
@@ -42,7 +43,7 @@ static keel_status_t access_refuse(keel_win_h win, uint32_t rank, uint64_t offse
     return KEEL_OK;
 }
 
-/* arguments and state of any access; off the hot path */
+/* checks arguments and state of any access, off the hot path */
 keel_status_t keel_win_check(keel_win_h win, uint32_t rank, uint64_t offset, size_t length, const void *buffer,
                              const keel_rma_params_t *params)
 {
@@ -58,8 +59,9 @@ keel_status_t keel_win_check(keel_win_h win, uint32_t rank, uint64_t offset, siz
     return status;
 }
 
-/* served lane, the log has no room: everything sent so far is forgotten, and the record goes by the bounce buffer as
- * soon as whoever is sent from it has all. A callback in one of the waits may use the buffer itself. */
+/* Served lane, the log is full. The flush forgets all records sent so far; then the record goes
+ * through the bounce buffer, which is free once its previous target acknowledged. A callback in
+ * one of the waits may use the buffer, too. */
 keel_status_t keel_bounce_take(keel_context_h ctx, uint32_t rank, uint64_t where, size_t length,
                                keel_record_t **record_p)
 {
@@ -103,9 +105,9 @@ keel_status_t keel_bounce_send(keel_context_h ctx, uint32_t rank, size_t length)
     keel_status_t status;
 
     if (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE) {
-        return KEEL_OK; /* it died: the lost record makes that a rollback */
+        return KEEL_OK; /* the target died: the lost record makes that a rollback */
     }
-    status = keel_put_log_send(&ctx->puts, rank); /* of a callback in the wait */
+    status = keel_put_log_send(&ctx->puts, rank); /* records of callbacks in the wait */
     if (status != KEEL_OK) {
         return status;
     }
@@ -113,7 +115,8 @@ keel_status_t keel_bounce_send(keel_context_h ctx, uint32_t rank, size_t length)
                                   ctx->bounce, sizeof(keel_record_t) + keel_pad8(length));
 }
 
-/* whether a live peer's memory could not be mapped: it has just died, and its death is on the way */
+/* Whether a live peer's memory could not be mapped: the peer has just died, and its death has
+ * yet to be reported. */
 static int win_is_unmapped(keel_win_h win, uint32_t rank)
 {
     return keel_route(win, rank) == KEEL_ROUTE_STORED && keel_win_target(win, rank)->ptr == NULL;
@@ -125,7 +128,7 @@ keel_status_t keel_win_await_map(keel_win_h win, uint32_t rank)
     keel_status_t status;
     unsigned rounds = 0;
 
-    /* callbacks in a wait may have used what it does not know of, and replacements know nothing */
+    /* Callbacks in the wait may add usage flags, and a replacement knows none. */
     while ((status = keel_kinds_tell(ctx, rank)) == KEEL_OK && win_is_unmapped(win, rank)) {
         status = keel_context_wait(ctx, &rounds);
         if (status != KEEL_OK) {

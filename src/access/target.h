@@ -19,7 +19,8 @@ static inline const keel_target_t *keel_win_target(keel_win_h win, uint32_t rank
     return &win->targets[rank];
 }
 
-/* where that part of a window of a rank is mapped here; NULL: nowhere, or it leaves the window */
+/* Returns the address here of a part of a rank's window, or NULL if the part is not mapped or
+ * leaves the window. */
 static inline __attribute__((always_inline)) char *keel_target_part(const keel_target_t *target, uint64_t offset,
                                                                     size_t length)
 {
@@ -29,8 +30,9 @@ static inline __attribute__((always_inline)) char *keel_target_part(const keel_t
     return target->ptr + offset;
 }
 
-/* where the fast path of an access goes: a live peer's memory that is mapped here; NULL: the access goes the general way. Own
- * memory does, and what leaves the window. The caller looks at the gate. */
+/* Returns the address for the fast path: a live peer's memory that is mapped here. Returns NULL
+ * for the generic path, which own memory and ranges outside the window take. The caller checks
+ * the gate. */
 static inline __attribute__((always_inline)) char *keel_win_reach(keel_win_h win, uint32_t rank, uint64_t offset,
                                                                   size_t length)
 {
@@ -40,7 +42,7 @@ static inline __attribute__((always_inline)) char *keel_win_reach(keel_win_h win
     return keel_target_part(keel_win_target(win, rank), offset, length);
 }
 
-/* by the address at its owner: memory that the program gave begins anywhere */
+/* Alignment counts at the owner's address: memory of the program begins anywhere. */
 static inline int keel_win_is_aligned(const keel_win_h win, uint32_t rank, uint64_t offset, size_t size)
 {
     const uint64_t base = (rank < win->ctx->lane.programs) ? keel_access_base(&win->ctx->lane, rank, win->region) : 0;
@@ -48,23 +50,26 @@ static inline int keel_win_is_aligned(const keel_win_h win, uint32_t rank, uint6
     return (base + offset) % size == 0;
 }
 
-/* arguments and state of any access; off the hot path */
+/* checks arguments and state of any access, off the hot path */
 keel_status_t keel_win_check(keel_win_h win, uint32_t rank, uint64_t offset, size_t length, const void *buffer,
                              const keel_rma_params_t *params);
-/* Checks the arguments of a wait or test for a word of the own window: KEEL_OK if the program may look at it now. */
+/* Checks the arguments of a wait or test for a word of the own window: KEEL_OK if the program
+ * may look at it now. */
 keel_status_t keel_word_check(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare);
-/* right before what goes to @a rank: it knows what this process uses; on the direct lane: until a live peer's memory is mapped, or the peer
- * is live no more */
+/* Call immediately before an access to @a rank. Announces this process's usage flags to the
+ * rank, then waits until its window is mapped (direct lane) or the rank is no longer live. */
 keel_status_t keel_win_await_map(keel_win_h win, uint32_t rank);
-/* served lane: a record for the bounce buffer, which is free when this returns KEEL_OK; and the same sent as a put */
+/* Served lane: fills a record in the bounce buffer, which is free when this returns KEEL_OK.
+ * keel_put_bounce() fills and sends a put. */
 keel_status_t keel_bounce_fill(keel_context_h ctx, uint32_t rank, uint64_t where, const void *payload, size_t length);
-/* its head alone, with the payload left to the caller; and what was filled so sent as a put */
+/* keel_bounce_take() writes the head and leaves the payload to the caller; keel_bounce_send()
+ * sends the record. */
 keel_status_t keel_bounce_take(keel_context_h ctx, uint32_t rank, uint64_t where, size_t length,
                                keel_record_t **record_p);
 keel_status_t keel_bounce_send(keel_context_h ctx, uint32_t rank, size_t length);
 keel_status_t keel_put_bounce(keel_context_h ctx, uint32_t rank, uint64_t where, const void *buffer, size_t length);
 
-/* counts the row of the table of positions that a put or atomic is in (check/reached.h) */
+/* counts the row of the table of positions for a put or atomic (check/reached.h) */
 static inline void keel_case_access(keel_context_h ctx, uint32_t rank, int is_atomic)
 {
     const keel_peer_mode_t mode = (keel_peer_mode_t)ctx->lane.peers[rank].mode;

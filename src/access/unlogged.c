@@ -1,4 +1,4 @@
-/* What accesses begin with that no log has. */
+/* The start of an access that no log contains. */
 #include "access/unlogged.h"
 #include "access/admit.h"
 

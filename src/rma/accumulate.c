@@ -1,6 +1,7 @@
 /*
- * Accumulates [F 2.1]. Where each element is an atomic that logs have records of (rma/atomic), that is what is done, each once whoever dies,
- * and of its class: one after another, or, of more than a few, by records of many. Else the program mixes (rma/elements).
+ * Accumulates [F 2.1]. Where the logs can record each element as an atomic (rma/atomic), the
+ * elements are atomics of that class, each applied exactly once across deaths: a few one by one,
+ * more in records of many. Otherwise the program mixes (rma/elements).
  */
 #include "rma/atomic_many.h"
 #include "rma/elements.h"
@@ -15,11 +16,11 @@
 
 #include <string.h>
 
-/* of no more elements each is an atomic of its own, which takes its shortest path; the same on both lanes, as it is numbered by a re-execution
- * on either */
+/* Up to this many elements are atomics of their own, on the fast path. Both lanes cut alike,
+ * because a re-execution on either lane numbers the same records. */
 #define ACCUMULATE_FEW 4
 
-/* that each element is one of; KEEL_ATOMIC_LAST: none */
+/* the atomic of each element; KEEL_ATOMIC_LAST: none */
 static keel_atomic_op_t accumulate_atomic(keel_op_t op, keel_type_t type)
 {
     const int is_signed = type == KEEL_TYPE_INT32 || type == KEEL_TYPE_INT64;
@@ -58,7 +59,8 @@ static keel_status_t accumulate_few(keel_win_h win, keel_atomic_op_t atomic, siz
         return keel_win_end(win, status);
     }
     for (size_t i = 0; i < count && status == KEEL_OK; i++) {
-        const int is_last = i + 1 == count; /* which the request, or the callback, is for */
+        /* the request or callback belongs to the last element */
+        const int is_last = i + 1 == count;
 
         memcpy(&operand, values + i * size, size);
         status = keel_atomic_nbx(win, atomic, rank, offset + i * size, size, operand, 0, result,
@@ -67,7 +69,8 @@ static keel_status_t accumulate_few(keel_win_h win, keel_atomic_op_t atomic, siz
     return status;
 }
 
-/* Whether the elements are atomics that logs have. Several that are fetched are not: they would be several requests. */
+/* Whether the logs can record the elements as atomics. Several fetched elements would need
+ * several requests, so they are not recorded. */
 static int accumulate_is_atomics(keel_win_h win, keel_op_t op, keel_atomic_op_t atomic, uint32_t rank, size_t count,
                                  const void *result)
 {

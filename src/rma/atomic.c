@@ -1,16 +1,19 @@
 /*
- * Atomics: combining puts [F 2.1], the fetching ones also gets.
+ * Atomics: combining puts [F 2.1]; fetching atomics are also gets.
  *
- * Exactly once (protocol.md, that section). Where the target's service thread applies them, it counts them in the same step (peer/served):
- * re-executed ones are passed over, and a value that was fetched is in the get log. A target that dies is given each logged
- * one once, those whose value is still awaited as fetching ones (keel_atomic_again()). On the direct lane the caller numbers what it
- * applies, at the target: only the one that was under way when it died is in doubt (atomic_numbered()); what it fetched is
- * recorded at the target before it is done. In doubt is, but in programs that wait, a phase in which it fetched from own memory.
+ * Exactly once (protocol.md, Exactly once). Served lane: the target's service thread applies an
+ * atomic and counts it in one step (peer/served). The thread skips re-executed atomics, and the get
+ * log holds the fetched values. The replacement of a dead target receives each logged atomic once,
+ * as a fetching one if the value is still pending (keel_atomic_again()). Direct lane: the caller
+ * numbers its atomics at the target, so only the atomic under way at the caller's death is in doubt
+ * (atomic_numbered()); a fetched value is recorded at the target before the atomic is closed.
+ * Outside programs that wait, a phase with fetches from own memory is in doubt, too.
  *
- * Hot path on the direct lane, once the target's board says that there are atomics in this phase (the first one says so, on the general
- * way), and no more of them than this process has done in this life: a record in the put log, the number, the locked
- * instruction, which orders what is said before it, and of a fetching one a record in the get log, here and at the target. The board is
- * looked at each time and not a copy of what was written there: a target's replacement has another board.
+ * Hot path on the direct lane. Condition: the target's board announces atomics in this phase (the
+ * first atomic takes the generic path and announces), no more than this process has done in this
+ * life. Steps: a record in the put log, the number, and the locked instruction, which orders the
+ * announcement before it; a fetch also has a record in the get log, here and at the target. Each
+ * atomic reads the board itself, not a copy, because a target's replacement has another board.
  */
 #include "rma/atomic.h"
 #include "order/completion.h"
@@ -37,8 +40,8 @@
 
 #include <string.h>
 
-/* the target's board says that there are atomics in this phase, as many as this process has done; and, for a fetching one, all others'
- * that they fetch, and what was to be read before it has been */
+/* The board announces atomics in this phase, as many as this process has done at the target. For
+ * a fetch: all ranks know that this process fetches, and no earlier get there is pending. */
 static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h ctx, uint32_t rank, unsigned op,
                                                                   int fetches)
 {
@@ -56,7 +59,7 @@ static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h
            (!fetches || (ctx->pieces_open[rank] == 0 && ctx->sync.atomics.kinds.fetched == phase + 1));
 }
 
-/* field by field, each from its register: bytes gathered in memory first stall the copy */
+/* Field by field, each from its register: bytes gathered in memory first stall the copy. */
 static inline __attribute__((always_inline)) void atomic_write(keel_record_t *record,
                                                                const keel_record_atomic_t *atomic)
 {
@@ -72,7 +75,7 @@ static inline __attribute__((always_inline)) void atomic_write(keel_record_t *re
     payload->change = 0;
 }
 
-/* a live, mapped target: done when it returns 1; 0: it goes the general way */
+/* Applies the atomic to live, mapped memory. Returns 0 if the generic path has to do it. */
 static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
                                                              uint64_t offset, size_t size, uint64_t operand,
                                                              uint64_t compare, void *result)
@@ -91,7 +94,8 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
         return 0;
     }
     ctx = win->ctx;
-    /* what was read there before is recorded before a posted one, as before a put; and with what a fetching one found */
+    /* Earlier gets there need their records first: a posted atomic waits for them, as a put
+     * does; a fetch adds its own. */
     if (__builtin_expect((keel_context_gate(ctx) & ~(uint32_t)(result != NULL ? KEEL_GATE_GETS : 0)) != 0 ||
                              (result != NULL && keel_get_log_has_replay(&ctx->gets, rank)) ||
                              !atomic_is_marked(ctx, rank, (unsigned)op, result != NULL),
@@ -102,7 +106,7 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
     ctx->stats.atomics++;
     where = keel_where(offset, KEEL_RECORD_ATOMIC, win->region);
     if (result != NULL) {
-        keel_context_touch(ctx, rank); /* a flush has a record to bring there */
+        keel_context_touch(ctx, rank); /* a flush has to bring the record there */
     }
     if (ctx->is_logging) {
         slot = keel_access_slot(&ctx->lane, rank);
@@ -143,7 +147,7 @@ static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint32_t 
     return KEEL_OK;
 }
 
-/* any atomic; out of line, so that the hot path keeps its registers */
+/* the generic path, out of line to keep the registers of the hot path */
 static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
                                                           uint64_t offset, size_t size, uint64_t operand,
                                                           uint64_t compare, void *result,
@@ -160,7 +164,7 @@ static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_a
         keel_device_atomic(win, rank, offset, &atomic, result, params, req_p, &status)) {
         return status;
     }
-    if (status == KEEL_OK && op == KEEL_ATOMIC_FETCH) { /* as any poll */
+    if (status == KEEL_OK && op == KEEL_ATOMIC_FETCH) { /* like any poll */
         status = keel_flush_start_all(win->ctx);
     }
     if (status == KEEL_OK && op == KEEL_ATOMIC_FETCH && result != NULL && size != 2 && keel_poll_may_order(win->ctx) &&

@@ -1,4 +1,4 @@
-/* Atomics: combining puts [F 2.1], the fetching ones also gets. */
+/* Atomics: combining puts [F 2.1]; fetching atomics are also gets. */
 #ifndef KEEL_RMA_ATOMIC_H_
 #define KEEL_RMA_ATOMIC_H_
 
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* the value fetched goes where the caller wants it */
+/* stores the fetched value, if the caller wants it */
 static inline void keel_atomic_store_result(void *result, size_t size, uint64_t old)
 {
     if (result == NULL) {
@@ -19,7 +19,7 @@ static inline void keel_atomic_store_result(void *result, size_t size, uint64_t 
     }
 }
 
-/* one that is issued */
+/* an issued atomic */
 typedef struct keel_atomic_call {
     keel_win_h win;
     uint32_t rank;
@@ -27,10 +27,10 @@ typedef struct keel_atomic_call {
     const keel_record_atomic_t *atomic;
     void *result; /* NULL: nothing is fetched */
     struct keel_req *req;
-    int is_ordered; /* what is fetched goes to the request (rma/fetch) */
-    const keel_record_accumulate_t
-        *many;          /* NULL: it is one; else elements side by side, each such an atomic, and nothing is fetched */
-    const char *values; /* of these */
+    int is_ordered; /* the request takes the fetched value (rma/fetch) */
+    /* adjacent elements, each such an atomic, none fetched; NULL: one atomic */
+    const keel_record_accumulate_t *many;
+    const char *values; /* operands of the elements */
 } keel_atomic_call_t;
 
 #endif

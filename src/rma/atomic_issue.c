@@ -1,4 +1,5 @@
-/* One atomic that was checked: to own memory, answered from a record, logged, or carried out, as things stand with its target. */
+/* Carries out one admitted atomic: in own memory, from a record, in the log alone, or at the
+ * target, as the state of the target requires. */
 #include "rma/atomic_issue.h"
 #include "access/piece.h"
 #include "rma/atomic_record.h"
@@ -37,7 +38,7 @@ static keel_status_t atomic_own(const keel_atomic_call_t *call)
         return status;
     }
     if (atomic->fetches && !keel_sync_is_sectioned(&win->ctx->sync)) {
-        keel_get_log_note_missing(&win->ctx->gets); /* own accesses have no records */
+        keel_get_log_note_missing(&win->ctx->gets); /* accesses to own memory have no records */
     }
     if (call->many != NULL) {
         keel_combine(call->many, (char *)win->base + offset, call->values, NULL);
@@ -61,7 +62,8 @@ static keel_status_t atomic_replay(const keel_atomic_call_t *call)
     return (status == KEEL_ERR_CORRUPT) ? keel_rollback_request(&ctx->rec, status) : status;
 }
 
-/* Records lie at the target in the order of the accesses: gets that were meant for its predecessor are done first. */
+/* Records lie at the target in the order of the accesses: gets meant for its predecessor come
+ * first. */
 static int atomic_awaits_gets(const keel_atomic_call_t *call)
 {
     const keel_context_h ctx = call->win->ctx;
@@ -80,7 +82,7 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    if (!keel_sync_is_sectioned(&ctx->sync)) { /* else locks give it its order */
+    if (!keel_sync_is_sectioned(&ctx->sync)) { /* else critical sections order the atomic */
         if (atomic->fetches) {
             keel_kinds_fetch(ctx, is_own && !keel_fetch_is_own(ctx, atomic));
         }
@@ -114,7 +116,7 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
                 if (!is_logged) {
                     (void)keel_put_log_number_sent(&ctx->puts, rank);
                 }
-                return KEEL_OK; /* the target has it, or will be given it */
+                return KEEL_OK; /* the target has applied the atomic, or will be handed it */
             }
         }
         if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD && atomic->fetches) {
@@ -128,8 +130,9 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
     if (status != KEEL_OK) {
         return status;
     }
-    keel_context_touch_again(ctx, rank);                           /* callbacks may have flushed */
-    if (keel_access_is_by_device(&ctx->lane, rank, win->region)) { /* as its predecessor's was not */
+    keel_context_touch_again(ctx, rank); /* callbacks may have flushed */
+    /* the predecessor's memory was not for a device */
+    if (keel_access_is_by_device(&ctx->lane, rank, win->region)) {
         return keel_rollback_request(&ctx->rec, KEEL_ERR_MIXED_SYNC);
     }
     if (call->is_ordered) {

@@ -1,4 +1,4 @@
-/* Atomics of elements that lie side by side, a record for as many as fit in a message. */
+/* Atomics of adjacent elements: one record for as many as fit in a message. */
 #include "rma/atomic_many.h"
 #include "order/completion.h"
 #include "access/admit.h"
@@ -15,7 +15,7 @@ int keel_atomic_many_is_logged(keel_win_h win, uint32_t rank)
     return !keel_may_mix(win->ctx) && !(rank < win->ctx->lane.programs && keel_win_is_by_message(win, rank));
 }
 
-/* elements of a record, of so many */
+/* elements of the next record, out of @a count */
 static size_t pieces_most(const keel_atomic_call_t *call, size_t count)
 {
     const size_t most = (call->win->ctx->puts.record_max - sizeof(*call->many)) / call->atomic->size;
@@ -23,14 +23,15 @@ static size_t pieces_most(const keel_atomic_call_t *call, size_t count)
     return (count < most) ? count : most;
 }
 
-/* once: of one record at a time, between whose operation and whose change nothing else is done */
+/* One buffer is enough: no other record comes between the operation and its change. */
 static keel_status_t changes_make(keel_context_h ctx)
 {
     ctx->changes = keel_alloc(2 * ctx->puts.record_max, "what accumulates change");
     return (ctx->changes == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
 }
 
-/* A re-execution numbers the same records, on either lane: so what is one does not depend on the lane. */
+/* A re-execution numbers the same records on either lane, so the cut does not depend on the
+ * lane. */
 static keel_status_t pieces_issue(keel_atomic_call_t *call, uint64_t offset, keel_record_accumulate_t *head,
                                   size_t count)
 {

@@ -38,7 +38,7 @@ keel_record_t *keel_atomic_log(const keel_atomic_call_t *call, int is_known)
         keel_put_log_head(&ctx->puts, record, call->where, length);
         record_write(call, record);
     } else if (ctx->lane.peers[call->rank].mode == KEEL_PEER_BEHIND) {
-        return NULL; /* it is tried again, and counted then */
+        return NULL; /* the caller tries again and counts then */
     }
     keel_put_log_note_atomic(&ctx->puts, call->rank, keel_classes_kind(call->atomic->op, is_known));
     return record;

@@ -1,4 +1,5 @@
-/* Atomics that the target's service side carries out, what becomes of them when it dies, and those that a record answers. */
+/* Atomics that the target's service side carries out, their fate when the target dies, and
+ * atomics that a record answers. */
 #include "rma/atomic_record.h"
 #include "access/piece.h"
 #include "rma/atomic_served.h"
@@ -46,10 +47,11 @@ keel_status_t keel_atomic_replayed(const keel_atomic_call_t *call)
         return KEEL_OK;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
-        return keel_rollback_request(&ctx->rec, KEEL_ERR_BUDGET); /* what would be lost is the target's only copy */
+        /* the target's only copy would be lost */
+        return keel_rollback_request(&ctx->rec, KEEL_ERR_BUDGET);
     }
     if (keel_access_is_stored(&ctx->lane, rank)) {
-        (void)keel_put_log_number(&ctx->puts, rank); /* as in its first life */
+        (void)keel_put_log_number(&ctx->puts, rank); /* the first life numbered the atomic, too */
         return KEEL_OK;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
@@ -72,7 +74,7 @@ keel_status_t keel_atomic_served(const keel_atomic_call_t *call)
     keel_piece_t *piece;
 
     if (atomic->fetches) {
-        status = keel_put_log_send(&ctx->puts, rank); /* what is before it in the log goes before it */
+        status = keel_put_log_send(&ctx->puts, rank); /* send the earlier records first */
         if (status != KEEL_OK) {
             return status;
         }
@@ -85,17 +87,18 @@ keel_status_t keel_atomic_served(const keel_atomic_call_t *call)
         }
         status = keel_bounce_fill(ctx, rank, where, atomic, sizeof(*atomic));
         while (status == KEEL_OK && ctx->lane.peers[rank].mode != KEEL_PEER_LIVE) {
-            status = keel_context_wait(ctx, &rounds); /* it died meanwhile: the lost record makes that a rollback */
+            /* the target died: the lost record makes that a rollback */
+            status = keel_context_wait(ctx, &rounds);
         }
         if (status == KEEL_OK) {
-            status = keel_put_log_send(&ctx->puts, rank); /* of a callback in the wait */
+            status = keel_put_log_send(&ctx->puts, rank); /* records of callbacks in the wait */
         }
         if (status != KEEL_OK) {
             return status;
         }
         fetch.record = (keel_record_t *)ctx->bounce;
         fetch.number = keel_put_log_number_sent(&ctx->puts, rank);
-    } else if (!atomic->fetches) { /* one goes with the records around it */
+    } else if (!atomic->fetches) { /* a posted atomic goes with the records around it */
         return (call->many != NULL) ? keel_put_log_gather(&ctx->puts, rank, keel_atomic_length(call), 0, 0) : KEEL_OK;
     } else {
         fetch.record = record;
@@ -124,7 +127,7 @@ keel_status_t keel_atomic_served(const keel_atomic_call_t *call)
     return KEEL_OK;
 }
 
-/* gets that were issued before the piece are asked for before it: records lie at the target in the order issued */
+/* Requests gets that were issued before the fragment: records lie at the target in issue order. */
 static void pieces_send_before(keel_context_h ctx, const keel_piece_t *piece)
 {
     keel_piece_t *get, *next;

@@ -6,9 +6,11 @@
 
 /* keel_recovery_params_t.on_fetch */
 int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const keel_fetched_t *found);
-/* replacement: on either lane, a value that is in a record; the target has applied it */
+/* Replacement, either lane: completes a fetch from its record. The target has applied the
+ * atomic. */
 keel_status_t keel_atomic_replayed(const keel_atomic_call_t *call);
-/* to a live target; a value comes to the result, or the request's, which then has one piece less */
+/* Sends an atomic to a live target. The value arrives in the result or in the request, and
+ * completes one fragment of the request. */
 keel_status_t keel_atomic_served(const keel_atomic_call_t *call);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * How an atomic on mapped memory is marked at its target while it is done, so that its source's replacement knows what is done already, and
- * what is in doubt.
+ * Marks at the target while an atomic on mapped memory is carried out. From the marks, the source's
+ * replacement knows the finished atomics and those in doubt.
  */
 #include "rma/atomic_stored.h"
 #include "rma/atomic_record.h"
@@ -14,7 +14,7 @@
 #include "rma/get.h"
 #include "rma/put_record.h"
 
-/* @a record: of it, where what it finds is to be told; else NULL */
+/* @a record: takes the old value; NULL: nothing takes it */
 static void atomic_carry_out(const keel_atomic_call_t *call, char *target, keel_record_t *record)
 {
     uint64_t old;
@@ -46,8 +46,9 @@ static void atomic_carry_out(const keel_atomic_call_t *call, char *target, keel_
 }
 
 /*
- * Programs that wait: as a put (record_numbered() in rma/put_record.c), and the board says that what is open is an atomic. Whoever dies with
- * one open is in doubt, and only then: what is closed its replacement only logs, and what it had not opened was not done.
+ * Programs that wait: numbered like a put (record_numbered() in rma/put_record.c), with a mark on
+ * the board for an open atomic. Only a death inside an open atomic puts the atomic in doubt. The
+ * replacement only logs closed atomics; an atomic that was never opened was not done.
  */
 static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *target)
 {
@@ -63,17 +64,18 @@ static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *targe
 
     keel_board_mark(slot, ctx->rec.phase, atomic->fetches && !call->is_ordered);
     if (number != ctx->puts.number_end && call->is_ordered && keel_board_get(&slot->done) >= word) {
-        return keel_get_is_missing(ctx, rank); /* it is done, and its record is not there */
+        return keel_get_is_missing(ctx, rank); /* the atomic was done, and its record is missing */
     }
     record = keel_atomic_log(call, !is_done || KEEL_PLANT(change_passed_over));
     if (record == NULL) {
         (void)keel_put_log_number(&ctx->puts, rank);
     }
-    if (number == ctx->puts.number_end) { /* it has none, and should this process die, the job rolls back */
+    /* no number left: if this process dies, the job rolls back */
+    if (number == ctx->puts.number_end) {
         atomic_carry_out(call, target, record);
         return KEEL_OK;
     }
-    if (is_done) { /* what it found there nobody knows any more */
+    if (is_done) { /* the old value is lost */
         KEEL_REACHED(atomic_was_done);
         return KEEL_OK;
     }
@@ -89,23 +91,25 @@ static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *targe
     return KEEL_OK;
 }
 
-/* programs that lock: what is open in a section is in doubt, and what is not is none of theirs */
+/* Programs that lock: an atomic in an open critical section is in doubt, in a closed section
+ * not. */
 static keel_status_t atomic_in_section(const keel_atomic_call_t *call, char *target)
 {
     keel_context_h ctx = call->win->ctx;
     keel_board_slot_t *slot = keel_access_slot(&ctx->lane, call->rank);
 
-    keel_board_mark(slot, ctx->rec.phase, 1); /* before the first: in doubt from here on */
+    keel_board_mark(slot, ctx->rec.phase, 1); /* before the first atomic: in doubt from here on */
     keel_store_fence();
     if (keel_atomic_log(call, 0) == NULL) {
         (void)keel_put_log_number(&ctx->puts, call->rank);
     }
-    atomic_carry_out(call, target, NULL); /* sections have an order */
+    atomic_carry_out(call, target, NULL); /* critical sections have an order */
     return KEEL_OK;
 }
 
-/* Others: puts have no numbers, but atomics have, which a re-execution on this lane counts alike. On another one they are in doubt
- * (recovery/view), as is a phase for which all numbers are taken. */
+/* Other programs: puts have no numbers, but atomics have, and a re-execution on this lane counts
+ * alike. A re-execution on another lane has atomics in doubt (recovery/view), and so does a
+ * phase without a number left. */
 static keel_status_t atomic_counted(const keel_atomic_call_t *call, char *target)
 {
     keel_context_h ctx = call->win->ctx;
@@ -119,18 +123,20 @@ static keel_status_t atomic_counted(const keel_atomic_call_t *call, char *target
     keel_put_push_gets(ctx, call->rank);
     keel_board_mark(slot, ctx->rec.phase, !has_number);
     if (is_done && call->atomic->fetches) {
-        return keel_get_is_missing(ctx, call->rank); /* it is done, and its record is not there */
+        /* the atomic was done, and its record is missing */
+        return keel_get_is_missing(ctx, call->rank);
     }
     record = keel_atomic_log(call, !is_done || KEEL_PLANT(change_passed_over));
     if (record == NULL) {
         (void)keel_put_log_number(&ctx->puts, call->rank);
     }
-    if (is_done && !KEEL_PLANT(counted_again)) { /* what it found there nobody knows any more */
+    if (is_done && !KEEL_PLANT(counted_again)) { /* the old value is lost */
         KEEL_REACHED(atomic_was_done);
         return KEEL_OK;
     }
     if (has_number) {
-        keel_board_set(&slot->done, keel_phase_word(ctx->rec.phase, number)); /* not what was counted on another lane */
+        /* discard the count of another lane */
+        keel_board_set(&slot->done, keel_phase_word(ctx->rec.phase, number));
         keel_board_set(&slot->opened, word);
     }
     keel_store_fence();

@@ -1,4 +1,4 @@
-/* Atomics on memory that is mapped: the caller applies them. */
+/* Atomics on mapped memory: the caller applies them. */
 #ifndef KEEL_RMA_ATOMIC_STORED_H_
 #define KEEL_RMA_ATOMIC_STORED_H_
 
@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * The operation, what it found, and the record of what was fetched; the put log has its own already. Room for the record is taken ahead:
- * no load passes the locked instruction, so what it does not need is best done before.
+ * Applies an atomic after its put record was written, and records a fetched value. The get record is
+ * reserved first: no load passes the locked instruction, so independent work comes before it.
  */
 static inline __attribute__((always_inline)) uint64_t keel_atomic_do(keel_context_h ctx, uint32_t rank, uint64_t where,
                                                                      char *target, const keel_record_atomic_t *atomic,
@@ -32,14 +32,15 @@ static inline __attribute__((always_inline)) uint64_t keel_atomic_do(keel_contex
     }
     KEEL_MOMENT();
     if (record != NULL) {
-        memcpy(record + 1, &old, sizeof(old)); /* padded to as much */
+        memcpy(record + 1, &old, sizeof(old)); /* padded to 8 bytes */
         record->reserved = KEEL_GET_COMPLETE;
     }
     keel_atomic_store_result(result, atomic->size, old);
     return old;
 }
 
-/* before it is done: whoever replaces this process is answered, or the target knows that there is no record */
+/* Call before the atomic is closed: the record then answers a replacement, or the target knows
+ * that there is none. */
 static inline void keel_atomic_push(keel_context_h ctx, uint32_t rank, const keel_record_atomic_t *atomic)
 {
     if (atomic->fetches && !KEEL_PLANT(counted_unpushed)) {
@@ -47,7 +48,7 @@ static inline void keel_atomic_push(keel_context_h ctx, uint32_t rank, const kee
     }
 }
 
-/* one that is issued, to who is live and mapped */
+/* carries out an atomic at a live, mapped target */
 keel_status_t keel_atomic_stored(const keel_atomic_call_t *call);
 
 #endif

@@ -1,10 +1,13 @@
 /*
- * Accesses to memory that the program gave to a window and that is mapped nowhere else: its owner's service thread does them.
+ * Accesses to given memory, which no other process maps: the owner's service thread carries them
+ * out.
  *
- * Other memory of the same rank may be mapped here, and what is stored there is numbered and logged with it, by this process; messages to
- * that rank have no place among these numbers. So no log has these accesses: who issues one mixes, and a death is a rollback, which
- * drops what is under way by its number. Each is complete there when the call returns, so that flushes, fences and
- * gsyncs, and accesses by stores after it, find it done. Whoever waits for the owner waits for its service thread, and is told of its death.
+ * Other memory of the same rank may be mapped here, and the caller numbers and logs the stores
+ * there; messages to the rank have no place among these numbers. No log therefore contains the
+ * messages: the first one makes the program mix, and every death is a rollback. The rollback's
+ * number drops pending messages. Each access is complete at the owner when the call returns, so
+ * flushes, fences, gsyncs and later accesses by stores find it complete. A wait for the owner
+ * depends on its service thread only, and ends with the report of its death.
  */
 #include "rma/by_message.h"
 #include "access/piece.h"
@@ -21,10 +24,10 @@ keel_status_t keel_by_message_take(keel_win_h win, uint32_t rank, uint64_t where
 {
     keel_status_t status;
 
-    do {
+    do { /* again if the rank died in the wait */
         status = keel_unlogged_await(win, rank);
         status = (status == KEEL_OK) ? keel_bounce_take(win->ctx, rank, where, length, record_p) : status;
-    } while (status == KEEL_OK && win->ctx->lane.peers[rank].mode != KEEL_PEER_LIVE); /* it died in the wait */
+    } while (status == KEEL_OK && win->ctx->lane.peers[rank].mode != KEEL_PEER_LIVE);
     return status;
 }
 

@@ -1,13 +1,14 @@
-/* Accesses to memory that the program gave to a window and that is mapped nowhere else. */
+/* Accesses to given memory, which no other process maps. */
 #ifndef KEEL_RMA_BY_MESSAGE_H_
 #define KEEL_RMA_BY_MESSAGE_H_
 
 #include "access/target.h"
 
-/* the head of a record in the bounce buffer, for a live rank: it is to be filled and sent at once */
+/* Writes the head of a record for a live rank in the bounce buffer. The caller fills and sends
+ * the record at once. */
 keel_status_t keel_by_message_take(keel_win_h win, uint32_t rank, uint64_t where, size_t length,
                                    keel_record_t **record_p);
-/* it is done there when this returns KEEL_OK */
+/* sends the record; KEEL_OK: the owner has applied it */
 keel_status_t keel_by_message_send(keel_win_h win, uint32_t rank);
 keel_status_t keel_by_message_put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length);
 /* of at most one message */

@@ -1,9 +1,10 @@
 /*
- * Atomics that a device carries out at the target.
+ * Atomics by a device at the target.
  *
- * Safety. No log has them, so whoever issues one mixes first (order/mix), and every death is a rollback, which begins when all that was under
- * way towards those who live has taken effect, and behind each survivor's disconnect() from the dead. A process waits for what it asks of
- * the device about its own memory: nothing of that is under way when it has turned to the rollback.
+ * Safety. No log contains these atomics, so a program mixes before its first (order/mix), and every
+ * death is a rollback. The rollback begins after all atomics under way between survivors have taken
+ * effect, and after each survivor's disconnect() from the dead. A process waits for its atomics on
+ * its own memory, so none is under way when the process turns to the rollback.
  */
 #include "rma/device.h"
 #include "access/piece.h"
@@ -68,7 +69,8 @@ static keel_status_t issue_once(keel_win_h win, keel_piece_t *piece, const keel_
     return status;
 }
 
-/* What was put there before is under way before it. Until the target takes it it counts nowhere: callbacks of what this waits for may flush. */
+/* Sends earlier puts first. The atomic counts as pending only once the transport takes it,
+ * because callbacks in the waits may flush. */
 static keel_status_t issue(keel_win_h win, keel_piece_t *piece, const keel_transport_atomic_t *atomic)
 {
     keel_context_h ctx = win->ctx;
@@ -79,7 +81,8 @@ static keel_status_t issue(keel_win_h win, keel_piece_t *piece, const keel_trans
         status = keel_unlogged_await(win, piece->rank);
         if (status == KEEL_OK && !keel_access_is_by_device(&ctx->lane, piece->rank, win->region)) {
             status = keel_rollback_request(
-                &ctx->rec, KEEL_ERR_MIXED_SYNC); /* whoever came back has none, and this process has waited for it */
+                /* the replacement has no device, and the wait above was for the replacement */
+                &ctx->rec, KEEL_ERR_MIXED_SYNC);
         }
         if (status == KEEL_OK && keel_access_is_served(&ctx->lane, piece->rank)) {
             status = keel_put_log_send(&ctx->puts, piece->rank);
@@ -94,7 +97,7 @@ static keel_status_t issue(keel_win_h win, keel_piece_t *piece, const keel_trans
     return status;
 }
 
-/* also when the job rolls back meanwhile: it must not take effect behind that */
+/* Waits even during a rollback: the atomic must not take effect afterwards. */
 static keel_status_t await_own(keel_context_h ctx, const struct keel_req *req)
 {
     keel_status_t status = KEEL_OK;
@@ -141,7 +144,7 @@ int keel_device_atomic(keel_win_h win, uint32_t rank, uint64_t offset, const kee
         status = keel_unlogged_begin(win, rank, offset, atomic->size, win, "an atomic by a device");
     }
     if (status == KEEL_OK && !keel_access_is_by_device(&win->ctx->lane, rank, win->region)) {
-        return 0; /* its replacement has none */
+        return 0; /* the replacement has no device */
     }
     req = (status == KEEL_OK) ? keel_req_obtain(win->ctx, params) : NULL;
     if (req == NULL) {

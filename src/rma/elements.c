@@ -1,8 +1,8 @@
 /*
- * Accumulates of which no log has a record. A program that calls one mixes, so a death writes off what is under way, and what was
- * done needs no log, number or mark to be told apart: exactly once is what lives under one rollback number. On mapped memory the caller
- * combines; else a record among those of puts carries the values, so order needs nothing of its own, or, with a result, a message
- * after them.
+ * Unlogged accumulates. A program that calls one mixes, so a death discards everything under way,
+ * and completed accumulates need no log, number or mark: exactly once means once under one rollback
+ * number. On mapped memory the caller combines. Otherwise a record among those of puts carries the
+ * values and keeps the order; with a result, a message follows the records.
  */
 #include "rma/elements.h"
 #include "access/piece.h"
@@ -24,13 +24,13 @@
 #include <string.h>
 
 typedef struct accumulate {
-    keel_record_accumulate_t head; /* of the piece that is next */
-    const char *values;            /* NULL: none are asked for */
+    keel_record_accumulate_t head; /* of the next record */
+    const char *values;            /* NULL: no operands */
     char *result;
     size_t size; /* of an element */
 } accumulate_t;
 
-/* ---- a target that is served ---- */
+/* ---- a served target ---- */
 
 static void accumulate_write(keel_record_t *record, const accumulate_t *a)
 {
@@ -67,7 +67,7 @@ static keel_status_t accumulate_post(keel_context_h ctx, uint32_t rank, uint64_t
     return keel_bounce_send(ctx, rank, length);
 }
 
-/* a record that the service side is sent alone, for the answer */
+/* sends a record alone to the service side, for a reply */
 static keel_status_t accumulate_fetch_record(keel_win_h win, uint32_t rank, uint64_t where, const accumulate_t *a,
                                              keel_fetch_t *fetch)
 {
@@ -87,7 +87,8 @@ static keel_status_t accumulate_fetch_record(keel_win_h win, uint32_t rank, uint
         keel_put_log_mark_sent(&ctx->puts, rank);
     } else {
         status = keel_by_message_take(win, rank, where, length, &record);
-        status = (status == KEEL_OK) ? keel_put_log_send(&ctx->puts, rank) : status; /* of a callback in the wait */
+        /* records of callbacks in the wait */
+        status = (status == KEEL_OK) ? keel_put_log_send(&ctx->puts, rank) : status;
         if (status != KEEL_OK) {
             return status;
         }
@@ -113,7 +114,7 @@ static keel_status_t accumulate_ask(keel_win_h win, uint32_t rank, const accumul
     piece->length = (uint32_t)(a->head.count * a->size);
     piece->buffer = a->result;
     piece->req = req;
-    piece->atomic = fetch->record; /* not asked for again: its death is a rollback */
+    piece->atomic = fetch->record; /* not requested again: the target's death is a rollback */
     piece->record = NULL;
     req->pieces++;
     ctx->pieces_open[rank]++;

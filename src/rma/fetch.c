@@ -1,11 +1,14 @@
 /*
  * Fetching atomics in programs that wait (protocol.md, Waits inside a phase).
  *
- * Whose atomic another one has found, with all that its source did before it, comes before what that one does next. So with the value
- * comes the clock of all that was done at the target until then, and the fetching process goes beyond it. The clock is loaded after
- * the word was changed, and who changes the word has raised the clock before: whoever is found is covered. Both are in the record, at the
- * target before anything else is done: a replacement that is answered from it replays what others put under that clock or a lower one,
- * for the predecessor may have learned that it is there, and goes beyond the same clock (sync/waits).
+ * A process that fetches the effect of an atomic follows the atomic and everything its source did
+ * before. A fetch therefore also returns the clock of all accesses to the target so far, and the
+ * fetching process's clock advances beyond it. The fetch loads the clock after the word was
+ * changed, and a source raises the clock before changing the word: the clock covers every atomic in
+ * the value found. Value and clock are recorded at the target before any later effect of the
+ * fetching process. A replacement with the record replays all puts of others under the clock or a
+ * lower clock, because the predecessor may have learned of these puts, and then advances beyond the
+ * same clock (sync/waits).
  */
 #include "rma/fetch.h"
 
@@ -72,9 +75,11 @@ int keel_fetch_is_own(const keel_context_h ctx, const keel_record_atomic_t *atom
 }
 
 /*
- * A replacement before all know that the program waits: what others did there comes as far as waits need. What is fetched there has to
- * find all of it. It was not done in the first life, whose death would have been a rollback. Nor was one that does not commute with what
- * others changed words by, in any such phase, as its class would be known.
+ * A replacement, before all ranks know that the program waits, has replayed others' accesses only
+ * as far as its waits needed. A fetch must find all of them, so the replay is completed now. The
+ * first life did not execute this fetch: its death would have been a rollback. Nor did the first
+ * life, in any such phase, execute an atomic that does not commute with the changes of others,
+ * because the class would be known.
  */
 keel_status_t keel_fetch_own_first(keel_context_h ctx, const keel_record_atomic_t *atomic)
 {
@@ -87,7 +92,7 @@ keel_status_t keel_fetch_own_first(keel_context_h ctx, const keel_record_atomic_
     return (atomic->op != KEEL_ATOMIC_ADD && !KEEL_PLANT(change_own)) ? keel_wait_changes(ctx) : KEEL_OK;
 }
 
-/* what the predecessor has found: KEEL_INPROGRESS: nothing that anybody knows of */
+/* Repeats the predecessor's fetch. KEEL_INPROGRESS: no determinant of it survives. */
 static keel_status_t fetch_own_again(keel_win_h win, char *target, const keel_record_atomic_t *atomic, uint64_t *old_p)
 {
     keel_context_h ctx = win->ctx;
@@ -109,8 +114,8 @@ static keel_status_t fetch_own_again(keel_win_h win, char *target, const keel_re
     }
     KEEL_REACHED(own_fetch_recorded);
     keel_recovery_count_gets(&ctx->rec, 1);
-    /* Before what is put by whoever found it, which may be under that clock, too. What was to come before it has been replayed by what
-     * this program learned that from, and the rest commutes. */
+    /* Apply before the puts of ranks that found the value: such puts may have the same clock.
+     * Earlier determinants have replayed all puts that precede the fetch, and the rest commutes. */
     if (KEEL_PLANT(own_fetch_late)) {
         status = keel_wait_fetched(ctx, (uint32_t)answer->clock);
     }
@@ -122,8 +127,8 @@ static keel_status_t fetch_own_again(keel_win_h win, char *target, const keel_re
 }
 
 /*
- * A rank that can hold the record knows that one is to come. It lives still, as far as this process knows, when this returns, and what
- * callbacks of this process were told while it waited is settled.
+ * Announces to a rank that can hold the record that a fetch will come. On return the rank is live
+ * as far as the caller knows, and determinants of callbacks in the waits are stable.
  */
 static keel_status_t fetch_own_open(keel_context_h ctx, uint32_t *holder_p)
 {
@@ -151,7 +156,8 @@ static keel_status_t fetch_own_open(keel_context_h ctx, uint32_t *holder_p)
     return status;
 }
 
-/* Nothing comes between the operation and what is said of it but this process's death: then it is in doubt. */
+/* Only a death of this process can come between the operation and its record: then the fetch is
+ * in doubt. */
 static keel_status_t fetch_own_now(keel_context_h ctx, char *target, const keel_record_atomic_t *atomic,
                                    uint64_t *old_p)
 {
@@ -174,13 +180,14 @@ static keel_status_t fetch_own_now(keel_context_h ctx, char *target, const keel_
     }
     answer = keel_wait_open_answer(ctx, keel_answer_length(1));
     if (answer == NULL) {
-        return KEEL_OK; /* no log has room: it stays open */
+        return KEEL_OK; /* no log has room: the announcement stays open */
     }
     *answer = (keel_record_local_read_t){.times = 1, .clock = clock, .words = 1, .is_over = 1};
     keel_answer_seen(answer)[0] = *old_p;
     keel_answer_seen(answer)[1] = 1;
     status = keel_answers_close(&ctx->sync, &ctx->gets, &holder);
-    keel_answers_settled(&ctx->sync, keel_answers_number(&ctx->sync.answers)); /* until it is there, it is open there */
+    /* the announcement stays open until the record is there */
+    keel_answers_settled(&ctx->sync, keel_answers_number(&ctx->sync.answers));
     KEEL_MOMENT();
     return (status == KEEL_OK) ? keel_lane_close_own(&ctx->lane, holder, ctx->rec.phase) : status;
 }

@@ -1,9 +1,10 @@
 /*
- * Get: pieces that are answered from a record, by a load, by a request, or later when the target is back.
+ * Get: fragments that a record, a load or a request answers, now or when the target is back.
  *
- * Hot path on the direct lane, like a put's: what was derived from the peers' states still holds, nothing is to be answered
- * from records, then one append to the get log fused with the copy to the caller. The record goes to the target when the
- * epoch closes, or before the next put there, which the gate sends the general way.
+ * Hot path on the direct lane, like a put's: the table of targets is current, no record has to
+ * answer the get, then one append to the get log fused with the copy to the caller. The record
+ * reaches the target when the epoch closes, or before the next put there, which the gate sends to
+ * the generic path.
  */
 #include "rma/get.h"
 #include "order/completion.h"
@@ -84,7 +85,7 @@ keel_status_t keel_get_pieces(keel_win_h win, uint32_t rank, uint64_t offset, ch
     return status;
 }
 
-/* any get; out of line, so that the hot path keeps its registers */
+/* the generic path, out of line so that the hot path keeps its registers */
 static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer,
                                                        size_t length, const keel_rma_params_t *params,
                                                        keel_req_h *req_p)
@@ -102,7 +103,8 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
     }
     win->ctx->stats.gets++;
     win->ctx->stats.get_bytes += length;
-    if (rank == win->ctx->lane.rank) { /* without a request: it may leave by a jump to the restart point */
+    /* no request: a jump to the restart point may leave this call */
+    if (rank == win->ctx->lane.rank) {
         return keel_win_end(win, keel_get_pieces(win, rank, offset, buffer, length, NULL));
     }
     req = keel_req_obtain(win->ctx, params);
@@ -114,7 +116,8 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
     return keel_win_end(win, keel_request_finish(req, status, req_p));
 }
 
-/* Programs that wait: what is read is recorded there later (keel_wait_settle_reads()), but for what was read at other ranks. 0: it is not. */
+/* Programs that wait: defers the record of a get to keel_wait_settle_reads(), which runs first
+ * if the deferred gets read another rank. Returns 0 if the get has to take the generic path. */
 static __attribute__((noinline)) int get_is_read_later(keel_context_h ctx, uint32_t rank, uint32_t gate)
 {
     if ((gate & ~(uint32_t)(KEEL_GATE_WAITS | KEEL_GATE_READ)) != 0 || ctx->polls != NULL || keel_fork_is_child(ctx)) {
@@ -129,7 +132,8 @@ static __attribute__((noinline)) int get_is_read_later(keel_context_h ctx, uint3
     return 1;
 }
 
-/* one piece of a live, mapped target, done when it returns 1; 0: it goes the general way. An empty get has no record. */
+/* Gets at most one fragment from live, mapped memory. Returns 0 if the get has to take the
+ * generic path; an empty get has no record. */
 static inline __attribute__((always_inline)) int get_fast(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer,
                                                           size_t length, int is_blocking)
 {
@@ -151,8 +155,8 @@ static inline __attribute__((always_inline)) int get_fast(keel_win_h win, uint32
     KEEL_REACHED(get_fast);
     ctx->stats.gets++;
     ctx->stats.get_bytes += length;
-    if (gate == 0 &&
-        !keel_gate_has(ctx, KEEL_GATE_GETS)) { /* a store of a byte would stall the next load of the word */
+    /* not twice: a store of a byte stalls the next load of the word */
+    if (gate == 0 && !keel_gate_has(ctx, KEEL_GATE_GETS)) {
         keel_gate_set(ctx, KEEL_GATE_GETS);
     }
     keel_context_touch(ctx, rank);

@@ -5,10 +5,10 @@
 #include "access/piece.h"
 #include "access/target.h"
 
-/* any get that was checked and admitted, as part of a request */
+/* any admitted get, as part of a request */
 keel_status_t keel_get_issue(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
                              struct keel_req *req);
-/* and where no get of the program is a poll by itself */
+/* the same without polling, whatever KEEL_PARAM_FLAG_POLLS says */
 keel_status_t keel_get_pieces(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
                               struct keel_req *req);
 

@@ -1,15 +1,18 @@
 /*
- * Gets of several blocks (protocol.md, Exactly once): one access, with one record, which holds where they are and what was read, packed.
+ * Gets of several blocks (protocol.md, Exactly once): one access with one record of the places of
+ * the blocks and the bytes read, packed.
  *
- * Where the target is mapped they are copied to the caller and to the record at once; else one message asks for all of them, also where this
- * process could get each by an operation: its service side reads them, records them and answers. A replacement has all of them from the
- * one record, or none.
+ * On mapped memory the blocks are copied to the caller and to the record at once. Otherwise a
+ * message asks for all blocks, even where one-sided operations could read each: the target's
+ * service side reads, records and answers. A replacement takes all blocks from the record, or none.
  *
- * Cut by the call's arguments and the job's settings alone, so a re-execution on whatever lane has the same accesses: as many blocks as a record
- * takes, the next as many again. A block that is alone in that, or too long for it, is a get as any other.
+ * The arguments and the job's settings alone cut a call, so a re-execution on any lane has the same
+ * accesses: as many blocks as a record holds, then the next. A single remaining block, or a block
+ * that exceeds a record, is an ordinary get.
  *
- * Where each get is a poll, and of memory whose owner serves it without a log, each block is one of its own: the clock that comes with a poll
- * is that of one look at bytes that are read in their order, and it is recorded with these.
+ * Each block is an access of its own where each get is a poll, because the clock of a poll covers a
+ * single look at bytes that are read in order. The same holds for memory that its owner serves
+ * without a log.
  */
 #include "rma/get_blocks.h"
 #include "access/admit.h"
@@ -28,11 +31,11 @@
 
 #include <string.h>
 
-/* blocks that are one access */
+/* blocks of one access */
 typedef struct blocks_run {
     size_t first, count;
     uint32_t parts;
-    uint32_t bytes; /* of all blocks; more than an access may have: it is one block */
+    uint32_t bytes; /* of all blocks; UINT32_MAX: one block that exceeds an access */
 } blocks_run_t;
 
 static size_t run_max(const keel_context_h ctx)
@@ -40,7 +43,8 @@ static size_t run_max(const keel_context_h ctx)
     return ctx->gets.record_max - keel_get_parts_size(1);
 }
 
-/* from block @a first on; a list has a part for each of its blocks that are not empty, others have one */
+/* The access from block @a first on. Each non-empty block of a list is a part; strided blocks
+ * are one part. */
 static blocks_run_t run_from(const keel_context_h ctx, const keel_gather_t *gather, size_t first)
 {
     const size_t max = run_max(ctx), left = gather->count - first;
@@ -67,7 +71,7 @@ static blocks_run_t run_from(const keel_context_h ctx, const keel_gather_t *gath
     return (run.count > 0) ? run : (blocks_run_t){.first = first, .count = 1, .parts = 1, .bytes = UINT32_MAX};
 }
 
-/* the next part of blocks from *next_p on, before @a end */
+/* the next part of the blocks from *next_p on, before @a end */
 static keel_get_part_t run_part(const keel_gather_t *gather, unsigned region, size_t *next_p, size_t end)
 {
     keel_block_t block = keel_gather_block(gather, *next_p);
@@ -88,7 +92,7 @@ static keel_get_part_t run_part(const keel_gather_t *gather, unsigned region, si
     return part;
 }
 
-/* what comes before the bytes in the record */
+/* writes the heads that precede the bytes in the record */
 static void run_describe(const keel_gather_t *gather, const blocks_run_t *run, unsigned region, char *to)
 {
     const keel_get_parts_t head = {.count = run->parts};
@@ -102,7 +106,7 @@ static void run_describe(const keel_gather_t *gather, const blocks_run_t *run, u
     }
 }
 
-/* a record of the same length is of the same blocks */
+/* whether a recorded payload describes the same blocks */
 static int run_is_described(const keel_gather_t *gather, const blocks_run_t *run, unsigned region, const char *payload)
 {
     const keel_get_parts_t head = {.count = run->parts};
@@ -133,7 +137,7 @@ static void run_scatter(const keel_gather_t *gather, size_t first, size_t count,
     }
 }
 
-/* ---- pieces ---- */
+/* ---- fragments ---- */
 
 static blocks_run_t piece_run(const keel_piece_t *piece)
 {
@@ -143,13 +147,13 @@ static blocks_run_t piece_run(const keel_piece_t *piece)
         .first = piece->first, .count = piece->blocks, .parts = (uint32_t)parts, .bytes = piece->polled};
 }
 
-/* the call is over with an error: its blocks may be gone */
+/* the call ended with an error: its blocks may be freed */
 static int piece_is_left(const keel_piece_t *piece)
 {
     return piece->gather == NULL || piece->req->status != KEEL_OK;
 }
 
-/* read once: the record has what the caller has */
+/* reads the memory once: record and caller get the same bytes */
 static void piece_copy(void *record, void *buffer, const char *from, size_t length)
 {
     if (record != NULL && length < KEEL_COPY_STREAM) {
@@ -231,7 +235,7 @@ static const keel_piece_ops_t blocks_piece_ops = {
 
 /* ---- accesses ---- */
 
-/* planted: not what the record holds */
+/* planted: fills the blocks otherwise than the record says */
 static void replay_wrongly(keel_win_h win, uint32_t rank, const keel_gather_t *gather, const blocks_run_t *run,
                            const char *packed)
 {
@@ -250,7 +254,7 @@ static void replay_wrongly(keel_win_h win, uint32_t rank, const keel_gather_t *g
     }
 }
 
-/* KEEL_INPROGRESS: it has no record */
+/* KEEL_INPROGRESS: the access has no record */
 static keel_status_t run_replay(keel_win_h win, uint32_t rank, const keel_gather_t *gather, const blocks_run_t *run,
                                 uint64_t where)
 {
@@ -352,7 +356,8 @@ keel_status_t keel_get_blocks(keel_win_h win, uint32_t rank, const keel_gather_t
     while (status == KEEL_OK && req->pieces > 1) {
         status = keel_context_wait(ctx, &rounds);
     }
-    done = keel_request_finish(req, status, NULL); /* after an error what is under way yet finds it in the request */
+    /* after an error, pending fragments find the error in the request */
+    done = keel_request_finish(req, status, NULL);
     return keel_win_end(win, (done == KEEL_INPROGRESS) ? status : done);
 }
 

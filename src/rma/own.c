@@ -1,10 +1,13 @@
 /*
- * Own memory that is read by a call (protocol.md, Waits inside a phase).
+ * Gets from own memory (protocol.md, Waits inside a phase).
  *
- * In a program that waits others put there in an order that only this process sees, and a replacement has of it what its waits and answers
- * needed so far. So what is read is an answer: in each phase that began with all knowing that the program waits, and in one in which this
- * process has waited. In other phases it is a copy. There gsyncs alone order, so a program that has no races reads what nobody puts
- * meanwhile; one that polls before its first wait is found by a replacement that reads what is put in that phase.
+ * In a program that waits, only the owner observes the order in which other ranks put to its
+ * memory, and a replacement has only the puts that its waits and determinants needed so far. A get
+ * is therefore a determinant in each phase that began with all ranks knowing that the program
+ * waits, and in each phase after a wait of the owner. In other phases a get is a copy: only gsyncs
+ * order accesses there, so a program without races reads memory without concurrent puts. A
+ * replacement detects a program that polls before its first wait: the poll reads memory with puts
+ * in the same phase.
  */
 #include "rma/own.h"
 
@@ -18,7 +21,7 @@
 
 #include <string.h>
 
-#define OWN_WORDS 256u /* of an answer */
+#define OWN_WORDS 256u /* words of a determinant */
 
 static size_t word_size(const char *at, size_t left)
 {
@@ -50,7 +53,7 @@ void keel_own_load(void *buffer, const char *from, size_t length)
     keel_load_fence();
 }
 
-/* bytes that lie one behind the other, in own memory and in the buffer */
+/* contiguous bytes of own memory and their place in the buffer */
 typedef struct own_run {
     uint64_t offset;
     char *to;
@@ -64,7 +67,7 @@ static own_run_t run_of(const keel_gather_t *gather, size_t i)
     return (own_run_t){.offset = block.offset, .to = block.buffer, .left = block.length};
 }
 
-/* the next block that is not empty; 0: there is none */
+/* finds the next non-empty block; returns 0 at the end */
 static int run_next(const keel_gather_t *gather, size_t *next_p, own_run_t *run)
 {
     for (run->left = 0; run->left == 0 && *next_p < gather->count; (*next_p)++) {
@@ -94,7 +97,8 @@ keel_status_t keel_own_ask(keel_win_h win, const keel_gather_t *gather)
             run = (own_run_t){.offset = run.offset + size, .to = run.to + size, .left = run.left - size};
             is_left = run.left > 0 || run_next(gather, &next, &run);
         }
-        status = keel_test(win->ctx, KEEL_WAIT_ALL, words, count, NULL); /* none is: progress is made */
+        /* the comparison is never true: the call makes progress */
+        status = keel_test(win->ctx, KEEL_WAIT_ALL, words, count, NULL);
         status = (status == KEEL_INPROGRESS) ? KEEL_OK : status;
         for (unsigned i = 0; i < count && status == KEEL_OK; i++) {
             memcpy(to[i], &words[i].seen, words[i].size);
@@ -122,7 +126,8 @@ keel_status_t keel_own_get(keel_win_h win, const keel_gather_t *gather)
         return keel_own_ask(win, gather);
     }
     own_copy(win, gather);
-    if (keel_may_mix(ctx) || keel_sync_has_rest(&ctx->sync)) { /* it may look until others have done something */
+    /* the program may loop until other ranks have acted */
+    if (keel_may_mix(ctx) || keel_sync_has_rest(&ctx->sync)) {
         status = keel_flush_start_all(ctx);
     }
     for (size_t next = 0; status == KEEL_OK && run_next(gather, &next, &run);) {

@@ -1,14 +1,16 @@
-/* Own memory that is read by a call. */
+/* Gets from own memory. */
 #ifndef KEEL_RMA_OWN_H_
 #define KEEL_RMA_OWN_H_
 
 #include "engine/context.h"
 
-/* words as a whole where they are aligned; of memory that is no program's to change meanwhile a copy */
+/* Copies memory that others may write: aligned words are loaded as a whole. */
 void keel_own_load(void *buffer, const char *from, size_t length);
-/* as an answer: what others put there comes in an order that nobody else knows. Many words are several. */
+/* Reads as determinants: only this process observes the order of the puts there. Many words take
+ * several. */
 keel_status_t keel_own_ask(keel_win_h win, const keel_gather_t *gather);
-/* by any get: an answer where this process may go on by what others put, else a copy */
+/* Any get from the own rank: determinants where the program may act on others' puts, else a
+ * copy. */
 keel_status_t keel_own_get(keel_win_h win, const keel_gather_t *gather);
 
 #endif

@@ -1,14 +1,18 @@
 /*
  * Polls (protocol.md, Waits inside a phase).
  *
- * Who reads what another one put, and goes on by that, comes after it and all that its source did before. So with the bytes comes the
- * clock of all that was done at the target until then, loaded after them, and this process goes beyond it; both are a record at the
- * target before anything else is done that others can see. That is what an atomic that fetches does (rma/fetch), but nothing is changed:
- * a poll has no number, none is in doubt, and one that was awaited from a dead process is issued again.
+ * A process that acts on bytes read from a target follows the put of these bytes and everything its
+ * source did before. A poll therefore also loads, after the bytes, the clock of all accesses to the
+ * target so far, and the caller's clock advances beyond it. Bytes and clock are recorded at the
+ * target before any later effect of the caller becomes visible. A fetching atomic does the same
+ * (rma/fetch), but a poll changes nothing: a poll has no number, is never in doubt, and is issued
+ * again if the target dies before answering.
  *
- * A program polls in a loop and finds the same again and again: as long as nobody did anything there under a higher clock, it learns nothing by
- * that but how often it looked, and it is one record, with how often. On mapped memory the record stays here, open, until it is settled:
- * before anything else that others can see. Where the target's service side records what it answers each poll has a record.
+ * A program that polls in a loop reads the same bytes many times. While no access with a higher
+ * clock arrives at the target, the program learns only the number of its polls, so a single record
+ * with a count holds them all. On mapped memory the record stays here, open, until it is made
+ * stable before the next visible effect. Where the target's service side records its answers, each
+ * poll has its own record.
  */
 #include "rma/poll.h"
 #include "access/admit.h"
@@ -55,10 +59,10 @@ static void polled_store(keel_get_record_t *record, keel_polled_t polled)
     memcpy(polled_of(record), &polled, sizeof(polled));
 }
 
-/* ---- a target that is mapped ---- */
+/* ---- a mapped target ---- */
 
-/* the same as the last time, and nothing was done there since then: words may be put anew as they were, and by waiting for something else
- * the program may know that they were */
+/* Whether the poll repeats the last poll. The clock counts, too: a put may restore the old
+ * bytes, and the program may have learned of the put by another wait. */
 static int poll_is_again(keel_win_h win, uint32_t rank, uint64_t where, void *buffer, size_t length)
 {
     keel_context_h ctx = win->ctx;
@@ -90,7 +94,7 @@ static void poll_stored(keel_piece_t *piece, const char *from)
     keel_get_record_t *record = piece->record;
     uint32_t clock;
 
-    keel_free(piece->buffer); /* of an answer that did not come */
+    keel_free(piece->buffer); /* left from a request to a predecessor */
     piece->buffer = NULL;
     if (piece->to == NULL) {
         keel_piece_done(piece, KEEL_ERR_ROLLED_BACK);
@@ -112,12 +116,12 @@ static void poll_stored(keel_piece_t *piece, const char *from)
                                     .is_unsettled = 1};
         keel_gate_set(ctx, KEEL_GATE_DETERMINANTS);
     } else {
-        keel_get_log_push(&ctx->gets, piece->rank); /* that there is none */
+        keel_get_log_push(&ctx->gets, piece->rank); /* announces that there is no record */
     }
     keel_piece_done(piece, KEEL_OK);
 }
 
-/* ---- a target that is asked ---- */
+/* ---- a served target ---- */
 
 static keel_status_t poll_send(keel_piece_t *piece, const keel_get_record_t *record)
 {
@@ -150,7 +154,8 @@ int keel_poll_may_order(const keel_context_h ctx)
     return !keel_may_mix(ctx) && keel_sync_mixes_by(&ctx->sync, KEEL_WAY_WAIT, 1) == NULL;
 }
 
-/* what was found may be that of a put which is open still: who put it is in doubt then */
+/* The bytes read may come from a put that is still open; the poll then puts the source of that
+ * put in doubt. */
 static keel_status_t poll_begin(keel_context_h ctx, uint32_t rank, const char *call, int *is_ordered_p)
 {
     keel_status_t status = keel_mix(ctx, KEEL_WAY_WAIT, call);
@@ -166,7 +171,7 @@ static keel_status_t poll_begin(keel_context_h ctx, uint32_t rank, const char *c
     return (status == KEEL_OK) ? keel_kinds_tell(ctx, rank) : status;
 }
 
-/* KEEL_INPROGRESS: there is no record of it */
+/* KEEL_INPROGRESS: the poll has no record */
 static keel_status_t poll_replay(keel_win_h win, uint32_t rank, uint64_t where, void *buffer, size_t length)
 {
     keel_context_h ctx = win->ctx;
@@ -209,7 +214,8 @@ static keel_status_t poll_replay(keel_win_h win, uint32_t rank, uint64_t where, 
     return status;
 }
 
-/* it waits for its target's replacement, and for gets that were meant for its predecessor: records lie there in the order of accesses */
+/* Waits for the target's replacement, and for gets meant for its predecessor: records lie at the
+ * target in the order of the accesses. */
 static keel_status_t poll_await_target(keel_context_h ctx, uint32_t rank)
 {
     keel_status_t status = KEEL_OK;
@@ -235,7 +241,7 @@ static keel_status_t poll_wait(keel_context_h ctx, keel_piece_t *piece, const st
         status = keel_context_wait(ctx, &rounds);
     }
     if (req->pieces > 1) {
-        piece->to = NULL; /* the program's memory may be gone when an answer comes */
+        piece->to = NULL; /* the program's memory may be freed when the reply arrives */
     }
     return status;
 }
@@ -255,7 +261,7 @@ static keel_status_t poll_piece(keel_win_h win, uint32_t rank, uint64_t offset, 
         keel_context_poll(ctx);
         return KEEL_OK;
     }
-    do { /* a callback may poll, or be answered, meanwhile */
+    do { /* callbacks in the waits may poll or add determinants */
         status = keel_wait_settle_answers(ctx);
         status = (status == KEEL_OK) ? poll_await_target(ctx, rank) : status;
     } while (status == KEEL_OK && (ctx->polling.is_unsettled || keel_answers_are_unsettled(&ctx->sync.answers)));

@@ -1,9 +1,9 @@
 /*
  * Put.
  *
- * Hot path on the direct lane: one comparison that what was derived from the peers' states still holds, the range check,
- * one append to the log fused with the copy to the target (put_log.h). It allocates nothing, takes no lock, makes no
- * system call. Everything else is out of line.
+ * Hot path on the direct lane: one comparison (the table of targets is current), the range check,
+ * and one append to the log fused with the copy to the target (put_log.h). The path allocates
+ * nothing, takes no lock and makes no system call. All other cases are out of line.
  */
 #include "rma/put_record.h"
 #include "access/admit.h"
@@ -24,7 +24,7 @@ static keel_status_t put_slow(keel_win_h win, uint32_t rank, uint64_t offset, co
     keel_status_t status;
 
     switch (keel_route(win, rank)) {
-    case KEEL_ROUTE_OWN: /* the process's own computation: neither logged nor replayed */
+    case KEEL_ROUTE_OWN: /* own computation: neither logged nor replayed */
         memmove((char *)win->base + offset, buffer, length);
         return KEEL_OK;
     case KEEL_ROUTE_MESSAGE:
@@ -42,11 +42,12 @@ static keel_status_t put_slow(keel_win_h win, uint32_t rank, uint64_t offset, co
         put.left = (length -= put.length);
         status = keel_put_record(&put);
     }
-    keel_context_touch_again(ctx, rank); /* callbacks of what it waited for may have flushed before the last piece */
+    /* callbacks in the waits may have flushed before the last record */
+    keel_context_touch_again(ctx, rank);
     return status;
 }
 
-/* any put; out of line, so that the hot path keeps its registers */
+/* the generic path, out of line so that the hot path keeps its registers */
 static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t rank, uint64_t offset,
                                                        const void *buffer, size_t length,
                                                        const keel_rma_params_t *params)
@@ -67,9 +68,9 @@ static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t 
 }
 
 /*
- * What the hot path does not do. A short put to a live rank whose log has room is a record there and no more: it is sent with
- * others, by messages or operations (oplog/put_send). All else goes the general way, also the first since a flush of all, and the
- * one that makes sending due.
+ * Served lane. A short put to a live rank with room in the log only appends a record; a later
+ * message or operation sends it with others (oplog/put_send). Everything else takes the generic
+ * path, including the first put after a flush of all and the put that makes sending due.
  */
 static __attribute__((noinline)) keel_status_t put_beside(keel_win_h win, uint32_t rank, uint64_t offset,
                                                           const void *buffer, size_t length,
@@ -107,8 +108,8 @@ static __attribute__((noinline)) keel_status_t put_beside(keel_win_h win, uint32
 }
 
 /*
- * Programs that wait: what the general way comes to where a short put goes where the last one went that did, under the same clock, and there
- * is nothing else to be looked at. 0: it goes that way.
+ * Programs that wait: a short put to the target of the last numbered put, under the same clock.
+ * Does what the generic path would do there. Returns 0 if the put has to take the generic path.
  */
 static inline __attribute__((always_inline)) int put_near(keel_win_h win, uint32_t rank, uint64_t offset,
                                                           const void *buffer, size_t length, char *target)
@@ -144,7 +145,7 @@ static __attribute__((noinline)) keel_status_t put_waiting(keel_win_h win, uint3
                                                                : put_any(win, rank, offset, buffer, length, NULL);
 }
 
-/* of any length, in any window, also where something has changed */
+/* Direct lane: a put of any length, to any window, also after a change of the peers' states. */
 static __attribute__((noinline)) keel_status_t put_of_any(keel_win_h win, uint32_t rank, uint64_t offset,
                                                           const void *buffer, size_t length,
                                                           const keel_rma_params_t *params)
@@ -157,7 +158,8 @@ static __attribute__((noinline)) keel_status_t put_of_any(keel_win_h win, uint32
         return put_beside(win, rank, offset, buffer, length, params);
     }
     ctx = win->ctx;
-    /* an empty put has no record: records are counted, and those of a replacement elsewhere all go the general way */
+    /* An empty put makes no record. Records are counted, and the generic path, which a replacement
+     * on another lane takes for all puts, makes none for it either. */
     gate = keel_context_gate_rma(ctx, 0);
     if (__builtin_expect(length - 1 >= ctx->puts.record_max || gate != 0 || buffer == NULL, 0)) {
         return (gate == KEEL_GATE_WAITS && length - 1 < ctx->puts.record_max && buffer != NULL)
@@ -175,7 +177,7 @@ static __attribute__((noinline)) keel_status_t put_of_any(keel_win_h win, uint32
     return KEEL_OK;
 }
 
-/* a word, which is logged where the log has room; 0: it goes another way */
+/* Puts and logs one word. Returns 0 if the log is off or full, or the word is not mapped here. */
 static inline __attribute__((always_inline)) int put_word(keel_win_h win, uint32_t rank, uint64_t offset,
                                                           const void *buffer)
 {
@@ -198,7 +200,7 @@ static inline __attribute__((always_inline)) int put_word(keel_win_h win, uint32
     return 1;
 }
 
-/* programs that wait: a word in the last put's window */
+/* programs that wait: puts one word to the window of the last numbered put */
 static inline __attribute__((always_inline)) int put_word_near(keel_win_h win, uint32_t rank, uint64_t offset,
                                                                const void *buffer)
 {
@@ -208,7 +210,8 @@ static inline __attribute__((always_inline)) int put_word_near(keel_win_h win, u
            put_near(win, rank, offset, buffer, sizeof(uint64_t), home->base + offset);
 }
 
-/* of both calls: words are so short that what a function saves counts, so here is nothing that calls one and goes on */
+/* Both public calls inline this function. Words are so short that each saved register counts: no
+ * path calls a function and continues afterwards. */
 static inline __attribute__((always_inline)) keel_status_t
 put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length, const keel_rma_params_t *params)
 {
@@ -221,7 +224,8 @@ put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t l
             (gate == KEEL_GATE_WAITS && put_word_near(win, rank, offset, buffer))) {
             return KEEL_OK;
         }
-        return put_of_any(win, rank, offset, buffer, sizeof(uint64_t), NULL); /* of a constant: one register less */
+        /* a constant length saves a register */
+        return put_of_any(win, rank, offset, buffer, sizeof(uint64_t), NULL);
     }
     return put_of_any(win, rank, offset, buffer, length, params);
 }
@@ -231,7 +235,7 @@ keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, const voi
     return put(win, rank, offset, buffer, length, NULL);
 }
 
-/* A put returns no request: its buffer is free when it returns, on either lane. */
+/* A put returns no request: on either lane the buffer is free on return. */
 keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
                            const keel_rma_params_t *params, keel_req_h *req_p)
 {

@@ -1,12 +1,15 @@
 /*
- * Puts of several blocks as one record: of a list, of blocks at regular distances, of data and the word that tells of it.
+ * Puts of several blocks as one record: a list of blocks, strided blocks, or data with a signal.
  *
- * A record has one number, so whoever applies it applies all of it or, should this process die in it, all of it again: exactly once, as any put
- * (rma/put_record). It is written once, with the blocks packed, and what is mapped here is stored from the program's memory meanwhile. No
- * one-sided operation does it: where there are such it is sent as a message, which they are in order with (peer/remote_put.h).
+ * A record has a single number. The target applies all of the record, or all of it again after the
+ * source died inside: exactly once, as with any put (rma/put_record). The record is written once,
+ * with the blocks packed; mapped memory is stored from the program's buffer at the same time.
+ * One-sided operations cannot apply such a record, so the record goes as a message, in order with
+ * the operations (peer/remote_put.h).
  *
- * What is longer than a record is several, cut by the call's arguments alone: a re-execution makes the same ones, on either lane. A block
- * that is longer alone is a put, and so is what is left of a call if it is one block.
+ * A call that exceeds a record is cut by its arguments alone: a re-execution makes the same
+ * records, on either lane. A block that exceeds a record is a put of its own, and so is a single
+ * remaining block.
  */
 #include "rma/put_blocks.h"
 #include "access/admit.h"
@@ -16,7 +19,7 @@
 #include "peer/access.h"
 #include "peer/store_part.h"
 
-/* counts it, and does it; @a bytes in so many @a blocks */
+/* admits the access, counts @a blocks and @a bytes, and carries out the record */
 static keel_status_t record_issue(const keel_put_record_t *put, uint64_t blocks, uint64_t bytes)
 {
     keel_context_h ctx = put->win->ctx;
@@ -38,7 +41,7 @@ static keel_status_t record_issue(const keel_put_record_t *put, uint64_t blocks,
     return status;
 }
 
-/* ---- what is cut ---- */
+/* ---- the cut into records ---- */
 
 keel_status_t keel_put_blocks_strided(keel_win_h win, uint32_t rank, const keel_blocks_t *blocks, const void *buffer)
 {
@@ -116,7 +119,8 @@ keel_status_t keel_put_blocks_list(keel_win_h win, uint32_t rank, const keel_blo
     return status;
 }
 
-/* programs that wait: the short way of a put (put_near()), where word and data go where it does. 0: it goes the general way. */
+/* Programs that wait: the cached path of a put (put_cached() in rma/put.c) for data and signal.
+ * Returns 0 if the generic path has to carry out the record. */
 static int signal_near(const keel_put_record_t *put)
 {
     const keel_signal_t *signal = put->signal;

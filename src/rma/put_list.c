@@ -1,4 +1,4 @@
-/* Puts of blocks that lie anyhow. */
+/* Puts of a list of blocks. */
 #include "engine/threads.h"
 #include "rma/put_blocks.h"
 #include "engine/refuse.h"

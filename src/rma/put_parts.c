@@ -1,4 +1,4 @@
-/* The payload of a record of several parts: their heads, and the blocks, packed. */
+/* The payload of a record with several parts: a head for each part, then its blocks, packed. */
 #include "rma/put_parts.h"
 
 #include "check/plant.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* a part, and where it comes from */
+/* a part and its source */
 typedef struct put_part {
     keel_record_part_t head;
     uint64_t stride, apart;
@@ -33,7 +33,7 @@ static put_part_t record_part(const keel_put_record_t *put, size_t i)
                         .from = put->from};
 }
 
-/* writes a part's head, if it has one, behind what is written; returns where its blocks go */
+/* writes the head of a part and returns the place of its blocks */
 static uint8_t *part_write_head(uint8_t *to, const put_part_t *part)
 {
     memcpy(to, &part->head, sizeof(part->head));
@@ -45,7 +45,7 @@ static uint8_t *part_write_head(uint8_t *to, const put_part_t *part)
     return to;
 }
 
-/* blocks into a record, or to memory that is mapped here, or both; each byte is read once */
+/* copies the blocks to a record, to mapped memory, or to both; reads each byte once */
 static void part_copy(const put_part_t *part, uint8_t *to, char *target)
 {
     const size_t length = part->head.length;

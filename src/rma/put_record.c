@@ -1,5 +1,6 @@
 /*
- * The record of a put: reserved in the log, numbered, and stored at the target, sent to it, or kept for its replacement.
+ * One record of a put: reserved in the log, numbered, and then stored, sent, or kept for the
+ * target's replacement.
  */
 #include "rma/put_record.h"
 
@@ -13,7 +14,7 @@
 
 #include <string.h>
 
-/* the peer's memory of either window is mapped, or the peer is live no more */
+/* waits until the peer's memory of both windows is mapped, or the peer is not live */
 static keel_status_t put_await_maps(keel_win_h win, keel_win_h other, uint32_t rank)
 {
     const keel_lane_t *lane = &win->ctx->lane;
@@ -24,7 +25,7 @@ static keel_status_t put_await_maps(keel_win_h win, keel_win_h other, uint32_t r
         return status;
     }
     do {
-        changes = lane->changes; /* both as they are when nothing changes meanwhile */
+        changes = lane->changes; /* both maps are current if nothing changes meanwhile */
         status = (status == KEEL_OK) ? keel_win_await_map(other, rank) : status;
         status = (status == KEEL_OK) ? keel_win_await_map(win, rank) : status;
     } while (status == KEEL_OK && changes != lane->changes);
@@ -58,9 +59,10 @@ keel_status_t keel_put_reserve(keel_win_h win, keel_win_h other, uint32_t rank, 
 void keel_put_push_gets(keel_context_h ctx, uint32_t rank)
 {
     if (!KEEL_PLANT(get_record_after_put)) {
-        keel_get_log_push(&ctx->gets, rank); /* what was read there before is recorded there before [F 3.2.3] */
+        /* records of earlier gets there precede the put [F 3.2.3] */
+        keel_get_log_push(&ctx->gets, rank);
     }
-    if (ctx->touched_count == 1 && ctx->touched[0] == rank) { /* and nothing was read elsewhere */
+    if (ctx->touched_count == 1 && ctx->touched[0] == rank) { /* no other rank was read */
         keel_gate_clear(ctx, KEEL_GATE_GETS);
     }
 }
@@ -83,7 +85,7 @@ static void record_fill(const keel_put_record_t *put, keel_record_t *record)
     }
 }
 
-/* writes the record, if there is one, and no more */
+/* writes the record, if there is one */
 static void record_log(const keel_put_record_t *put, keel_record_t *record)
 {
     const keel_put_log_t *log = &put->win->ctx->puts;
@@ -99,7 +101,7 @@ static void record_log(const keel_put_record_t *put, keel_record_t *record)
     }
 }
 
-/* writes the record, if there is one, and stores at the target, which is mapped here */
+/* writes the record, if there is one, and stores to the target's mapped memory */
 static void record_store(const keel_put_record_t *put, keel_record_t *record)
 {
     const keel_put_log_t *log = &put->win->ctx->puts;
@@ -127,7 +129,7 @@ void keel_put_record_open(const keel_put_record_t *put, keel_record_t *record, k
     keel_put_opened(slot, has_number, word);
 }
 
-/* the predecessor did it: it is only logged */
+/* the predecessor carried out the record: only log it */
 static int record_is_done(const keel_put_record_t *put, const keel_board_slot_t *slot, uint64_t word)
 {
     if (keel_board_get(&slot->done) < word || (put->data != NULL ? KEEL_PLANT(put_again) : KEEL_PLANT(parts_again))) {
@@ -146,8 +148,8 @@ static void record_numbered(const keel_put_record_t *put, keel_record_t *record)
     keel_context_h ctx = put->win->ctx;
     keel_board_slot_t *slot = keel_access_slot(&ctx->lane, put->rank);
     const uint32_t number = keel_put_log_number(&ctx->puts, put->rank);
-    const int has_number =
-        number != ctx->puts.number_end; /* else all are taken, and should this process die, the job rolls back */
+    /* no number left: if this process dies, the job rolls back */
+    const int has_number = number != ctx->puts.number_end;
     const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
 
     if (has_number && record_is_done(put, slot, word)) {
@@ -177,7 +179,8 @@ static void record_stored(const keel_put_record_t *put, keel_record_t *record)
         keel_flush_ring_later(ctx, put->rank);
         return;
     }
-    (void)keel_put_log_number(&ctx->puts, put->rank); /* locks: told when the section ends */
+    /* locks: the end of the critical section announces the put */
+    (void)keel_put_log_number(&ctx->puts, put->rank);
     if (keel_put_was_before(ctx, put->rank)) {
         record_log(put, record);
     } else {
@@ -210,7 +213,7 @@ static void record_keep(const keel_put_record_t *put, keel_record_t *record)
     record_log(put, record);
 }
 
-/* served lane, no log has room */
+/* served lane: no log has room */
 static keel_status_t record_bounce(const keel_put_record_t *put)
 {
     keel_context_h ctx = put->win->ctx;
@@ -241,7 +244,7 @@ keel_status_t keel_put_record(const keel_put_record_t *put)
         return KEEL_OK;
     case KEEL_ROUTE_SERVED:
         return (record != NULL) ? record_send(put, record) : record_bounce(put);
-    default: /* handed over later, or there already */
+    default: /* handed over later, or applied already */
         record_keep(put, record);
         return KEEL_OK;
     }
@@ -259,8 +262,9 @@ keel_status_t keel_put_record_by_message(const keel_put_record_t *put)
     return keel_by_message_send(put->win, put->rank);
 }
 
-/* The last clock there is: what is put under it has no order among what others put. Who is being brought back replays by that
- * order, so it is waited for; later ones are refused what is logged. */
+/* The last clock of a phase: puts under it have no order among the puts of others. A target that
+ * is being brought back replays by that order, so the call waits for the target; later targets
+ * get no logged puts under the last clock. */
 static keel_status_t put_last_clock(keel_context_h ctx, uint32_t rank)
 {
     keel_status_t status = KEEL_OK;

@@ -1,4 +1,4 @@
-/* The record of a put: what one call puts, or as much of it as one record takes. */
+/* The record of a put: a whole call, or as much of a call as one record holds. */
 #ifndef KEEL_RMA_PUT_RECORD_H_
 #define KEEL_RMA_PUT_RECORD_H_
 
@@ -6,52 +6,57 @@
 #include "check/plant.h"
 #include "peer/store.h"
 
-/* a put of bytes that lie one behind the other, or of several parts: blocks of a list, with a signal or without, or blocks at regular
- * distances */
+/* A put of contiguous bytes, or of several parts: a list of blocks, strided blocks, or data with
+ * a signal. */
 typedef struct keel_put_record {
-    keel_win_h win, signal_win; /* the latter is .win where there is no signal */
+    keel_win_h win, signal_win; /* signal_win is win where there is no signal */
     uint32_t rank;
     uint64_t where;
-    size_t length;    /* of its payload */
-    const void *data; /* the payload; NULL: it is written from the parts */
-    int is_due;       /* with it a message is full, */
-    size_t left;      /* and as many bytes of the put come after it (keel_put_log_gather()) */
-    /* parts */
-    const keel_block_t *list;    /* of .count, empty ones too; or NULL, */
-    const keel_blocks_t *blocks; /* and then these, */
-    const char *from;            /* from here */
+    size_t length;    /* bytes of the payload */
+    const void *data; /* the payload of a contiguous put; NULL: the parts make the payload */
+    int is_due;       /* this record fills a message */
+    size_t left;      /* bytes of the put after this record (keel_put_log_gather()) */
+    /* the parts */
+    const keel_block_t *list;    /* count blocks, some of which may be empty; NULL: strided */
+    const keel_blocks_t *blocks; /* strided blocks at the target, where list is NULL */
+    const char *from;            /* the first strided block in the program's buffer */
     const keel_signal_t *signal;
     size_t count;
 } keel_put_record_t;
 
-/* logs it, and does or sends it if the target is live */
+/* Logs the record; stores or sends it if the target is live. */
 keel_status_t keel_put_record(const keel_put_record_t *put);
-/* memory that is mapped nowhere: it is there when this returns KEEL_OK (rma/by_message) */
+/* Memory that is mapped nowhere (rma/by_message): applied there when this returns KEEL_OK. */
 keel_status_t keel_put_record_by_message(const keel_put_record_t *put);
 
-/* programs that wait: logs this process's clock before what it does there, if it was not since the last wait */
+/* Programs that wait: logs this process's clock for @a rank before an access there, once after
+ * each wait. */
 keel_status_t keel_put_clock(keel_win_h win, uint32_t rank);
 
-/* Room in the log, or NULL when the log is full or off, and then at once the put itself: it is a put to one of these windows, or to both. The
- * only copy of what a target has yet to be given is not dropped: the call waits until the target was given what the log holds for it. So
- * does a put to one that replays the rest (sync/waits). */
+/* Reserves a log record for a put to @a win, and to @a other for a signal. *record_p is NULL if
+ * the log is off or full; the put must then be issued at once. The log may be the only copy for
+ * a target that is down or that replays the rest (sync/waits), so the call then waits for the
+ * hand-over instead of dropping the record. */
 keel_status_t keel_put_reserve(keel_win_h win, keel_win_h other, uint32_t rank, size_t length,
                                keel_record_t **record_p);
 
 /*
- * Direct lane, programs that do not wait: puts have no numbers, and are done again. But where an atomic that comes after this one was done
- * there (rma/atomic), this one was, and would undo it.
+ * Direct lane, programs that do not wait: puts have no numbers, and a re-execution repeats them.
+ * Returns 1 if the target already has a later atomic of the same source (rma/atomic): the put was
+ * done before, and a repetition would undo the atomic.
  */
 int keel_put_was_before(keel_context_h ctx, uint32_t rank);
 
-/* direct lane, before what is put there, or an atomic: what was read there has its records there */
+/* Direct lane, before a put or an atomic: records of earlier gets there reach the target first. */
 void keel_put_push_gets(keel_context_h ctx, uint32_t rank);
 
 /*
- * Direct lane, programs that wait: exactly once. The number of a record is opened at the target, then it is done, then it is
- * closed; a wait there does not return while one is open. So if this process dies, what is closed is in place, and its replacement
- * only logs it: the target may have gone on and others have overwritten it. What is open was seen by nobody and is done again.
- * The target is woken by what makes it sure that it is there (keel_flush_ring()).
+ * Exactly once on the direct lane, in programs that wait. The source opens the number of a record
+ * at the target, stores the data, then closes the number; a wait at the target does not return
+ * while a number is open. If the source dies, closed records are in place: the replacement only
+ * logs them, because the target may have continued and others may have overwritten the data. No
+ * rank has acted on an open record, so the replacement repeats the record. keel_flush_ring() wakes
+ * the target later.
  */
 static inline __attribute__((always_inline)) void keel_put_open(keel_board_slot_t *slot, int has_number, uint64_t word)
 {
@@ -59,11 +64,12 @@ static inline __attribute__((always_inline)) void keel_put_open(keel_board_slot_
         keel_board_set(&slot->opened, word);
     }
     if (!KEEL_PLANT(opened_unfenced)) {
-        keel_store_barrier(); /* pairs with keel_wait_until_closed(): who sees the data sees it open */
+        /* pairs with keel_wait_until_closed(): a rank sees the open number before the data */
+        keel_store_barrier();
     }
     KEEL_MOMENT();
 }
-/* behind its stores, and before it is closed */
+/* after the stores of an open record, before its number is closed */
 static inline __attribute__((always_inline)) void keel_put_opened(keel_board_slot_t *slot, int has_number,
                                                                   uint64_t word)
 {
@@ -72,12 +78,12 @@ static inline __attribute__((always_inline)) void keel_put_opened(keel_board_slo
         keel_board_set(&slot->opened, word);
     }
 }
-/* all of it, numbered already: the record is written, and what it says is stored at the target, which is mapped here */
+/* writes a record with a number, and stores its data at the target, inside keel_put_open() */
 void keel_put_record_open(const keel_put_record_t *put, keel_record_t *record, keel_board_slot_t *slot, int has_number,
                           uint64_t word);
 
-/* programs that wait: the next ones that are stored at @a rank under this clock may go the short way (put_near()), and words in this
- * window the shortest; the rank is touched, and is rung later */
+/* Programs that wait: caches the target for puts under the same clock (put_cached()) and for
+ * words in the window. The rank is touched, and is rung later. */
 static inline void keel_put_set_near(keel_win_h win, uint32_t rank)
 {
     keel_context_h ctx = win->ctx;
@@ -91,7 +97,8 @@ static inline void keel_put_set_near(keel_win_h win, uint32_t rank)
     home->win = holds_words ? win : NULL;
     home->base = target->ptr;
     home->last = holds_words ? target->size - sizeof(uint64_t) : 0;
-    home->near = keel_context_cached_target(rank, home->log->clock); /* what is told there, if callbacks have waited */
+    /* the clock announced there, even if callbacks have waited since */
+    home->near = keel_context_cached_target(rank, home->log->clock);
 }
 
 #endif

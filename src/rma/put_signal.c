@@ -1,7 +1,8 @@
 /*
- * A put and the word that tells of it. One that is set is of the same record as the data (rma/put_blocks), stored behind it by whoever applies
- * the record. One that is added to is an atomic, so a record behind that of the put: a replacement is given the records of a pair in their
- * order, and so is a target that is served. On mapped memory a fence orders the stores, and one-sided operations are of an epoch each.
+ * A put and its signal word. A set signal belongs to the record of the data (rma/put_blocks), and
+ * every apply stores the word after the data. An added signal is an atomic, so it has a record of
+ * its own after the put's: a replacement and a served target apply the two in order. On mapped
+ * memory a fence orders the stores; one-sided operations use an epoch each.
  */
 #include "rma/by_message.h"
 #include "engine/refuse.h"
@@ -44,7 +45,7 @@ static keel_status_t signal_send(keel_win_h win, uint32_t rank, const keel_signa
     return keel_put(win, rank, signal->offset, &signal->value, sizeof(signal->value));
 }
 
-/* two records */
+/* two records: data, then the signal */
 static keel_status_t signal_behind(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
                                    const keel_signal_t *signal)
 {
@@ -60,12 +61,13 @@ static keel_status_t signal_behind(keel_win_h win, uint32_t rank, uint64_t offse
     }
     keel_store_fence();
     if (length > 0 && keel_remote_is_possible(&win->ctx->lane, rank, win->region) && !KEEL_PLANT(signal_unfenced)) {
-        keel_put_log_close_epoch(&win->ctx->puts); /* operations of one epoch are in no order */
+        keel_put_log_close_epoch(&win->ctx->puts); /* operations of one epoch have no order */
     }
     return (status == KEEL_OK && !KEEL_PLANT(signal_first)) ? signal_send(at, rank, signal) : status;
 }
 
-/* data and word are one record; it depends on the arguments alone, but where no log has them */
+/* Whether data and signal are one record. Depends on the arguments alone, except for unlogged
+ * memory. */
 static int signal_is_one(keel_win_h win, uint32_t rank, size_t length, const keel_signal_t *signal)
 {
     const keel_win_h at = (signal->win != NULL) ? signal->win : win;

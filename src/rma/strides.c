@@ -1,4 +1,5 @@
-/* Puts and gets of blocks at regular distances, all of which are checked ahead: one access each (rma/put_blocks, rma/get_blocks). */
+/* Puts and gets of strided blocks, checked as a whole: one access each (rma/put_blocks,
+ * rma/get_blocks). */
 #include "rma/get_blocks.h"
 #include "engine/threads.h"
 #include "rma/put_blocks.h"

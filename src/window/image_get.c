@@ -1,4 +1,4 @@
-/* keel_image_get(): what a replacement's memory will be, before it is. */
+/* keel_image_get(): the future memory of a replacement, read before the restore. */
 #include "engine/threads.h"
 #include "engine/context.h"
 #include "engine/fork.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* what has been decided may become another thing meanwhile */
+/* a further death may change the decision meanwhile */
 static keel_status_t look(keel_recovery_t *rec, const void **image_p, size_t *size_p)
 {
     keel_status_t status = KEEL_ERR_ROLLED_BACK;
@@ -65,7 +65,8 @@ keel_status_t keel_image_get(keel_win_h win, uint64_t offset, void *buffer, size
         return KEEL_ERR_STATE;
     }
     if (keel_recovery_state(&win->ctx->rec) != KEEL_RANK_FRESH) {
-        return KEEL_ERR_STATE; /* the program's start, or rolled back: it has its memory */
+        /* at the start of the program, or rolled back: the memory is there */
+        return KEEL_ERR_STATE;
     }
     return image_get(win, offset, buffer, length);
 }

@@ -1,4 +1,4 @@
-/* The memory that belongs to the image of a process: extents of its windows, and protected regions. */
+/* The memory in the image of a process: extents of its windows, and protected regions. */
 #include "window/image_parts.h"
 #include "engine/logs.h"
 

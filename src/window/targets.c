@@ -1,4 +1,4 @@
-/* Where accesses go that take the short way. */
+/* The tables of targets for the fast paths. */
 #include "window/targets.h"
 
 #include "peer/access.h"

@@ -1,9 +1,11 @@
 /*
- * Memory of the program's own at which some of a window is, too: what is attached, in images and when the job goes back to one.
+ * Attached memory, in images and at a rollback: parts of a window that also stand in the program's
+ * own memory.
  *
- * Whether memory counts that is attached, or the window, depends on whether the image had it attached; so an image says what was, and where. A
- * piece that it has and that is attached no more, or not yet, stays in the list without memory. Where it was counts in the process
- * alone that took the image: a replacement has other memory.
+ * The image decides whether attached memory or the window holds the contents, so an image lists the
+ * parts attached then and their addresses. A listed part that is not attached now stays in the list
+ * without memory. Addresses count only in the process that took the image: a replacement has other
+ * memory.
  */
 #include "window/win_attached.h"
 #include "window/win_extents.h"
@@ -150,7 +152,7 @@ void keel_attached_save(const keel_context_h ctx, void *to)
     }
 }
 
-/* what it was then that is attached now; *had may have no memory */
+/* gives back parts that the image had otherwise; *had may have no memory */
 static keel_status_t return_other(keel_win_h win, const keel_attached_list_t *had)
 {
     keel_attached_list_t *now = &win->attach->now;
@@ -206,7 +208,7 @@ static saved_t saved_at(const void *saved, size_t index)
     return piece;
 }
 
-/* of that window, of *next_p on */
+/* restores the list of the next window, from *next_p on */
 static keel_status_t return_saved(keel_win_h win, const void *saved, size_t count, size_t *next_p)
 {
     keel_attached_list_t had = {.all = keel_alloc((count + 1) * sizeof(*had.all), "attached memory")};
@@ -254,7 +256,7 @@ void keel_attached_reset(keel_win_h win)
             memcpy((char *)win->base + piece->offset, piece->initial, piece->bytes);
         }
         if (keel_extents_add(win, piece->offset, piece->bytes) != KEEL_OK) {
-            win->has_extents = 0; /* all of it then */
+            win->has_extents = 0; /* the image has all of the window */
         }
     }
 }

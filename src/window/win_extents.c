@@ -1,6 +1,6 @@
 /*
- * Which bytes of a window belong to images. The extents are state like any other: an image has those that were there when it was taken,
- * and restoring it brings them back.
+ * The bytes of a window in images. Extents are state: an image contains the extents, and a restore
+ * brings them back.
  */
 #include "window/win_extents.h"
 
@@ -25,7 +25,7 @@ void keel_extents_reset(keel_win_h win)
     keel_extents_clear(win, win->attach != NULL);
 }
 
-/* behind those before it, and one with the last when they touch */
+/* appends an extent, or joins it with a touching last extent */
 static void extent_append(keel_extent_t *extents, unsigned *count_p, uint64_t offset, uint64_t end)
 {
     keel_extent_t *last = (*count_p > 0) ? &extents[*count_p - 1] : NULL;
@@ -99,7 +99,7 @@ static keel_status_t extents_set(keel_win_h win, const keel_extent_t *extents, u
     return KEEL_OK;
 }
 
-/* in order, apart, and within the window */
+/* sorted, disjoint, and within the window */
 static int extents_are_right(const struct keel_win *win, const keel_extent_t *extents, unsigned count)
 {
     uint64_t end = 0;
@@ -137,7 +137,8 @@ keel_status_t keel_win_extents(keel_win_h win, const keel_extent_t *extents, uns
     return extents_set(win, extents, count);
 }
 
-/* those of the image, whose windows @a win is the next of; the first part that is not of it */
+/* Reads the window's extents from the parts of an image. Returns the first part of the next
+ * window. */
 static keel_status_t extents_of_image(keel_win_h win, const keel_part_t *parts, unsigned count, unsigned *next_p)
 {
     keel_extent_t *extents = keel_alloc((count + 1) * sizeof(*extents), "extents of a window");

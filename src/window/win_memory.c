@@ -1,10 +1,11 @@
 /*
- * What windows are made of.
+ * The memory of windows.
  *
- * The program's own memory becomes a window's in one of two ways (peer/region): the window's memory is mapped there a second time, and
- * nothing tells it from one that Keel allocated; or it stays what it is, and others reach it by messages that no log has (rma/by_message).
- * When a window was freed the program may do with its memory what it likes, unmap it too. So a rollback that brings the
- * window back gives it memory of Keel's.
+ * Memory of the program becomes a window's in one of two ways (peer/region). Keel maps the window's
+ * memory there a second time, indistinguishable from allocated memory; or the memory stays unmapped
+ * by others, and other ranks reach it by unlogged messages (rma/by_message). After a window is
+ * freed the program may do anything with its memory, including unmapping. A rollback that restores
+ * the window therefore allocates new memory.
  */
 #include "window/win_memory.h"
 #include "window/win_attached.h"
@@ -69,7 +70,7 @@ keel_status_t keel_win_memory_check(keel_context_h ctx, const void *memory, size
     return KEEL_OK;
 }
 
-/* the window that is being made is one of generation 0 */
+/* the window under construction belongs to generation 0 */
 static int is_of_start(const keel_context_h ctx)
 {
     return !ctx->rec.is_prefix_closed || ctx->window_calls < ctx->rec.window_prefix;

@@ -1,4 +1,4 @@
-/* Windows: made, removed, and as an image has them. */
+/* Windows: making, removal, and restore. */
 #include "window/window.h"
 #include "engine/context.h"
 
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WINDOW_ALIGN ((uintptr_t)2 << 20) /* addresses of windows: room between them, huge pages */
+#define WINDOW_ALIGN ((uintptr_t)2 << 20) /* distance of window addresses, for huge pages */
 
 static size_t win_targets_bytes(const keel_context_h ctx)
 {
@@ -72,8 +72,8 @@ keel_status_t keel_win_make(keel_context_h ctx, size_t bytes, void *given, const
         status = KEEL_ERR_NO_MEMORY;
         goto err_free;
     }
-    keel_arena_wipe_in_child(win->targets,
-                             win_targets_bytes(ctx)); /* no fast path for its accesses: they are refused */
+    /* a child of fork() has no fast path: its accesses are refused */
+    keel_arena_wipe_in_child(win->targets, win_targets_bytes(ctx));
     win->ctx = ctx;
     win->region = KEEL_REGION_WINDOW0 + ctx->window_count;
     win->size = bytes;
@@ -104,8 +104,9 @@ err_free:
     return status;
 }
 
-/* A call that a replacement repeats before keel_restore(), or that waits for one after a rollback: who came back before anybody
- * had begun may be at an earlier window when the job rolls back to before the last. */
+/* A window call that a replacement repeats before keel_restore(), or a rank after a rollback. A
+ * replacement that returned before any rank had begun may be at an earlier window when the job
+ * rolls back to before the last. */
 static int is_repeated(const keel_context_h ctx)
 {
     return (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH || ctx->rec.roll != KEEL_ROLL_NONE) &&
@@ -143,7 +144,7 @@ keel_status_t keel_windows_await(keel_context_h ctx)
     return status;
 }
 
-/* the object stays: a rollback may bring the window back */
+/* keeps the object: a rollback may restore the window */
 void keel_win_retire(keel_win_h win)
 {
     keel_context_h ctx = win->ctx;
@@ -151,7 +152,8 @@ void keel_win_retire(keel_win_h win)
     win->freed_call = ++ctx->window_calls;
     keel_win_memory_give_back(win);
     keel_lane_region_retire(&ctx->lane, win->region);
-    for (uint32_t r = 0; r < ctx->lane.size && ctx->rec.roll == KEEL_ROLL_NONE; r++) { /* else it is back already */
+    /* else the rollback closed the others' mappings */
+    for (uint32_t r = 0; r < ctx->lane.size && ctx->rec.roll == KEEL_ROLL_NONE; r++) {
         if (ctx->lane.peers[r].mode == KEEL_PEER_LIVE) {
             keel_lane_regions_close_retired(&ctx->lane, r);
         }
@@ -194,7 +196,7 @@ void keel_windows_release(keel_context_h ctx)
     ctx->window_room = 0;
 }
 
-/* the program may still have the handle: what is left of it refuses */
+/* the program may keep the handle: the remaining object refuses accesses */
 static void win_remove(keel_win_h win)
 {
     keel_context_h ctx = win->ctx;
@@ -216,7 +218,8 @@ keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
     keel_status_t status;
 
     if (ctx->window_calls < window_calls) {
-        if (ctx->window_calls_missed != window_calls) { /* once: it may repeat one and try again */
+        /* once: the program may repeat a call and try again */
+        if (ctx->window_calls_missed != window_calls) {
             keel_error_ctx(ctx,
                            "the image was taken after %u window calls, this process has made %u: repeat them before "
                            "keel_restore()",
@@ -229,7 +232,8 @@ keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
         ctx->next_address = ctx->windows[ctx->window_count - 1]->place;
         win_remove(ctx->windows[--ctx->window_count]);
     }
-    if (ctx->rec.roll != KEEL_ROLL_NONE) { /* everybody gives them up, a replacement too that never made them itself */
+    /* every process drops later windows, even a replacement that never made them */
+    if (ctx->rec.roll != KEEL_ROLL_NONE) {
         for (unsigned i = KEEL_REGION_WINDOW0 + ctx->window_count; i < ctx->lane.regions_room; i++) {
             keel_lane_region_forget(&ctx->lane, i);
         }
@@ -244,7 +248,8 @@ keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
                 return status;
             }
         } else if (win->freed_call == 0 && ctx->rec.roll != KEEL_ROLL_NONE) {
-            keel_lane_region_tell(&ctx->lane, win->region); /* who had freed it has given the mapping back */
+            /* a rank that had freed the window has dropped the mapping */
+            keel_lane_region_tell(&ctx->lane, win->region);
         }
     }
     ctx->window_calls = window_calls;

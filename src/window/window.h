@@ -4,7 +4,8 @@
 
 #include "engine/context.h"
 
-/* Makes a window of this process alone, and announces its region. @a given: memory of the program's, NULL: Keel's. */
+/* Makes a window of the caller alone, and announces its region. @a given: memory of the program,
+ * NULL: Keel's. */
 keel_status_t keel_win_make(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
                             keel_win_h *win_p);
 /* Waits until every rank has announced its part of the window. */
@@ -13,9 +14,9 @@ keel_status_t keel_win_await_peers(keel_win_h win);
 void keel_win_retire(keel_win_h win);
 void keel_windows_release(keel_context_h ctx);
 keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls);
-/* window calls that the program has to repeat yet before it restores */
+/* the window calls that the program has yet to repeat before a restore */
 uint32_t keel_windows_due(const keel_context_h ctx);
-/* until every rank has told of every window made so far */
+/* Waits until every rank has announced every window made so far. */
 keel_status_t keel_windows_await(keel_context_h ctx);
 
 #endif
