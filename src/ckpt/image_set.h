@@ -64,8 +64,9 @@ typedef struct keel_image_set {
     keel_images_t used, making;
     /* arrays by group index */
     keel_image_notice_t *notices; /* newest announcement of an image */
-    uint8_t **maps;               /* map of an announcement; for this process the map in the making */
-    uint8_t *has;                 /* KEEL_PARITY_HAS_*: parts of the set in use that a member has */
+    /* map of an announcement; of this process the map in the making */
+    uint8_t **maps;
+    uint8_t *has; /* KEEL_PARITY_HAS_*: parts of the set in use that a member has */
     /* replacement: number of the set in use by the member's announcement */
     uint32_t *group_announced;
     /* scratch arrays: slots and sizes of a set and of the previous serving set */

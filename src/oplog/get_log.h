@@ -26,7 +26,7 @@
 #include <string.h>
 
 typedef struct keel_get_chunk {
-    uint32_t owner;  /* rank of the source + 1, 0: free */
+    uint32_t owner;  /* rank of the source + 1; 0: free */
     uint32_t number; /* order among the chunks of a source; wraps around */
     uint32_t used;   /* bytes of records behind this header */
     uint32_t last_phase;
@@ -71,7 +71,8 @@ typedef struct keel_get_log {
     keel_get_chunks_writer_t *served; /* service side, under lane->lock: a writer for each source */
     keel_get_chunk_place_t place;     /* service side: place of the record being written */
     uint32_t *counts;                 /* scratch, by rank */
-    uint32_t sample;                  /* first chunk of the next sample (keel_get_log_largest_source) */
+    /* first chunk of the next sample, see keel_get_log_largest_source() */
+    uint32_t sample;
     uint32_t chunk_size;
     uint32_t phase;
     uint32_t record_max; /* maximum payload of a record, bytes */

@@ -1,9 +1,9 @@
 /*
- * Digest of the records of a phase that a process holds of another process: the number of records
+ * Digest of the records of a phase that a process holds from another process: the number of records
  * from the first on, a sum over them, and whether the phase has more. A re-execution makes equal
  * records, so its first records have an equal sum. The sum excludes values that the program does
- * not determine: epochs, clocks, numbers of locks, and the changes made by atomics. Data of a
- * record or part longer than 64 bytes contributes nine words, since the sum is computed where each
+ * not determine: epochs, clocks, numbers of locks, and the changes made by atomics. Nine words
+ * represent the data of a record or part longer than 64 bytes, since the sum is computed where each
  * record is applied.
  */
 #ifndef KEEL_WIRE_DIGEST_H_

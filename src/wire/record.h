@@ -1,6 +1,6 @@
 /*
  * Determinants: a record is the header of an action, followed by its data [F 3.2]. Records lie back
- * to back in log segments, each padded to 8 bytes, and leave the process unchanged.
+ * to back in log segments, each padded to 8 bytes, and leave the process without conversion.
  */
 #ifndef KEEL_WIRE_RECORD_H_
 #define KEEL_WIRE_RECORD_H_
@@ -24,8 +24,8 @@ typedef enum {
     /* payload as ACCUMULATE; each element is a posted atomic of one class, and the record is
      * replayed */
     KEEL_RECORD_ATOMICS = 7,
-    /* get log: result of a test of own words; payload: keel_record_local_read_t and the contents of
-     * the words; the offset holds the number of the record */
+    /* get log: result of a test of own words; payload: keel_record_local_read_t and the contents
+     * of the words; the offset field holds the number of the record */
     KEEL_RECORD_LOCAL_READ = 6,
     /* payload: put at several places (wire/blocks.h); in the get log: wire/get_parts.h */
     KEEL_RECORD_BLOCKS = 8,
@@ -54,8 +54,8 @@ typedef struct keel_record_atomic {
 } keel_record_atomic_t;
 _Static_assert(sizeof(keel_record_atomic_t) == 32, "log format");
 
-/* Fetched value in records and replies of a program that waits. The access that follows is
- * ordered after everything of that clock at the target. */
+/* Fetched value in the records and replies of a program that waits. The clock of the fetching
+ * rank goes beyond .clock, the clock at the target. */
 typedef struct keel_fetched {
     uint64_t old;
     uint64_t clock;
@@ -64,7 +64,7 @@ _Static_assert(sizeof(keel_fetched_t) == 16, "log format");
 
 /* trailer of a polled value, behind the bytes, which are padded to 8 */
 typedef struct keel_polled {
-    uint64_t clock; /* the next access is ordered after everything of that clock at the target */
+    uint64_t clock; /* clock at the target; the clock of the polling rank goes beyond */
     uint64_t times; /* number of successive polls with equal result */
 } keel_polled_t;
 _Static_assert(sizeof(keel_polled_t) == 16, "log format");
@@ -89,7 +89,7 @@ _Static_assert(sizeof(keel_record_accumulate_t) == 16, "log format");
  * and found them in progress, .times times; .clock is the number of the first such test. */
 typedef struct keel_record_local_read {
     uint64_t times; /* number of successive tests with equal result */
-    uint64_t clock; /* the next access is ordered after everything of that clock at p */
+    uint64_t clock; /* clock at p; the clock of p goes beyond after the test */
     uint32_t words;
     uint32_t is_over; /* the condition on all words together was met */
 } keel_record_local_read_t;

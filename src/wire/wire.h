@@ -95,7 +95,8 @@ typedef union keel_wire_body {
     } arrive;
     struct {
         uint64_t type; /* keel_control_type_t */
-        /* bytes of the payload, and bytes of it before this part; length 0: the message has all */
+        /* bytes of the payload, and bytes in front of this part; length 0: the message has the
+         * whole payload */
         uint64_t length, before;
     } control;
     struct {

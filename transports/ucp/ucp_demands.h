@@ -23,8 +23,8 @@ int keel_ucp_is_rdma(const char *tls_served);
  */
 int keel_ucp_is_local(const keel_transport_params_t *params);
 
-/* Length for queues of UCX over RDMA at which their buffers take half of the lockable bytes; 0:
- * no limit. */
+/* Length of UCX's queues over RDMA at which their buffers take half of the lockable bytes; 0: no
+ * limit. */
 unsigned keel_ucp_queue_length(size_t lockable);
 
 /* reports that the transports of KEEL_TLS_SERVED do not work because of @a why, and lists the

@@ -29,8 +29,9 @@ void keel_verbs_take_back(keel_verbs_loans_t *loans, keel_verbs_device_t *device
 void keel_verbs_take_back_all(keel_verbs_loans_t *loans, keel_verbs_device_t *device);
 /* is @a at in lent memory, or may it be? */
 int keel_verbs_is_lent(const keel_verbs_loans_t *loans, const void *at);
-/* Registration of the block with @a at. *length_p is reduced to the bytes from @a at to the end
- * of the block if larger. NULL: not lent, or registration failed, which is reported once. */
+/* Registration of the block that contains @a at. *length_p is reduced to the bytes from @a at to
+ * the end of the block if larger. NULL: not lent, or registration failed, which is reported
+ * once. */
 struct ibv_mr *keel_verbs_lent_at(keel_verbs_loans_t *loans, keel_verbs_device_t *device,
                                   const keel_transport_params_t *params, const void *at, size_t *length_p);
 

@@ -24,8 +24,9 @@ static inline unsigned keel_verbs_out_room(const keel_verbs_link_t *link)
     return KEEL_VERBS_QUEUE - (unsigned)(link->built - link->done);
 }
 void keel_verbs_out_init(keel_verbs_link_t *link); /* initializes a new link */
-/* Adds a request to the chain, which must have room, with a piece. Both contain old values: set
- * opcode and flags, and all fields that these use. @a slots: slots held by the request. */
+/* Adds a request and its piece to the chain, which must have room. Both contain old values: set
+ * opcode, flags, and all fields that the opcode uses. @a slots: number of slots held by the
+ * request. */
 struct ibv_send_wr *keel_verbs_out_add(keel_verbs_link_t *link, unsigned slots);
 /* copies up to KEEL_VERBS_WORD bytes for the next request; the copy stays until the request has
  * completed */

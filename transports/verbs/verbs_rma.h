@@ -1,8 +1,8 @@
 /*
  * KEEL_LANE_RMA: puts, gets and flushes on the link of requests to a peer's service side, in one
- * order with them. KEEL_LANE_ATOMIC uses the same link, for which ranks of the node and the process
- * itself have a link, too. Puts are posted in chains with a completion for the last. A device
- * executes the writes of a queue pair in order, so a fence takes no action.
+ * order with the requests. KEEL_LANE_ATOMIC uses the same link; ranks of the node and the process
+ * itself have a link for atomics, too. Puts are posted in chains with a completion for the last. A
+ * device executes the writes of a queue pair in order, so a fence needs no action.
  */
 #ifndef KEEL_VERBS_RMA_H_
 #define KEEL_VERBS_RMA_H_

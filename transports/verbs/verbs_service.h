@@ -10,8 +10,8 @@ keel_status_t keel_verbs_service_open(keel_verbs_t *verbs);
 void keel_verbs_service_close(keel_verbs_t *verbs);
 /* from the other thread: current[] or dead[] has changed */
 void keel_verbs_service_wake(keel_verbs_t *verbs);
-/* From the other thread, after a change of dead[]: destroys the queue pair of that incarnation,
- * which gets no other. */
+/* From the other thread, after a change of dead[]: destroys the queue pair of the dead
+ * incarnation, which never gets another. */
 void keel_verbs_service_fence(keel_verbs_t *verbs, uint32_t rank, uint64_t instance);
 
 /* like the operations of transport.h */
