@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 enum {
-    FILES_FEW = 64,     /* a node of keelrun, and a rank, open about as many */
-    PROCESSES_FEW = 256 /* threads count, and those of other programs of the user */
+    FILES_LOW = 64,     /* a node of keelrun, and a rank, open about as many */
+    PROCESSES_LOW = 256 /* threads count, and those of other programs of the user */
 };
 
 typedef struct hint {
@@ -42,14 +42,14 @@ const char *keel_limit_hint(int error, char *text)
     unsigned long long limit;
 
     text[0] = '\0';
-    if ((error == EMFILE || error == 0) && has_limit(RLIMIT_NOFILE, &limit) && (error != 0 || limit < FILES_FEW)) {
+    if ((error == EMFILE || error == 0) && has_limit(RLIMIT_NOFILE, &limit) && (error != 0 || limit < FILES_LOW)) {
         add(&hint, "open files", limit, "n");
     }
     if ((error == ENOMEM || error == EAGAIN || error == 0) && has_limit(RLIMIT_AS, &limit)) {
         add(&hint, "KiB of address space", limit / 1024, "v");
     }
     if ((error == EAGAIN || error == 0) && geteuid() != 0 && has_limit(RLIMIT_NPROC, &limit) &&
-        (error != 0 || limit < PROCESSES_FEW)) {
+        (error != 0 || limit < PROCESSES_LOW)) {
         add(&hint, "processes and threads of the user", limit, "u");
     }
     errno = saved;

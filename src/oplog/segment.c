@@ -7,9 +7,9 @@
 #define SEGMENT_SIZE_MAX (256u * 1024)
 /* Room for record heads. Without the room, four puts of 64 KiB or one of 256 KiB would take two
  * segments. */
-#define SEGMENT_HEADS     1024u
-#define SEGMENTS_AT_LEAST 3
-#define SEGMENTS_WANTED   1024
+#define SEGMENT_HEADS   1024u
+#define SEGMENTS_MIN    3
+#define SEGMENTS_WANTED 1024
 
 /* number of segments that fit in another arena within the budget */
 static size_t pool_room(const keel_segment_pool_t *pool, size_t budget)
@@ -62,7 +62,7 @@ keel_status_t keel_segment_pool_init(keel_segment_pool_t *pool, size_t budget, u
     size += (size == SEGMENT_SIZE_MAX) ? SEGMENT_HEADS : 0;
     *pool = (keel_segment_pool_t){.segment_size = size};
     count = pool_room(pool, budget);
-    return (count < SEGMENTS_AT_LEAST) ? KEEL_ERR_BUDGET : pool_add(pool, count, ready);
+    return (count < SEGMENTS_MIN) ? KEEL_ERR_BUDGET : pool_add(pool, count, ready);
 }
 
 keel_status_t keel_segment_pool_grow(keel_segment_pool_t *pool, size_t budget)

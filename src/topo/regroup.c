@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /* members of the group of @a rank that share an element with @a place, counting @a rank there */
-static uint32_t regroup_held(const keel_domain_level_t *level, const keel_groups_t *groups, uint32_t rank,
-                             uint32_t place)
+static uint32_t regroup_members_on(const keel_domain_level_t *level, const keel_groups_t *groups, uint32_t rank,
+                                   uint32_t place)
 {
     const uint32_t group = groups->of_rank[rank];
     uint32_t i, held = 1;
@@ -22,7 +22,7 @@ void keel_groups_check_move(const keel_domains_t *domains, const keel_groups_t *
                             uint32_t parities, uint32_t level, uint32_t *level_p, uint32_t *held_p)
 {
     for (*level_p = 0; *level_p <= level; ++*level_p) {
-        *held_p = regroup_held(&domains->levels[*level_p], groups, rank, rank);
+        *held_p = regroup_members_on(&domains->levels[*level_p], groups, rank, rank);
         if (*held_p > parities) {
             return;
         }
@@ -36,7 +36,7 @@ static void regroup_judge(const keel_domains_t *domains, const keel_groups_t *gr
 {
     worth->held = 0;
     for (worth->kept = 0; worth->kept < domains->level_count; worth->kept++) {
-        const uint32_t held = regroup_held(&domains->levels[worth->kept], groups, rank, place);
+        const uint32_t held = regroup_members_on(&domains->levels[worth->kept], groups, rank, place);
 
         if (held > parities) { /* and on all coarser levels */
             worth->held = held;

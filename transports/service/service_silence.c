@@ -6,7 +6,7 @@
 #define SECOND_NS 1000000000ull
 /* maximum time between two checks; in a longer interval this process did not run, and replies
  * may be waiting */
-#define CHECK_MOST_NS SECOND_NS
+#define CHECK_MAX_NS SECOND_NS
 
 void keel_service_silence_begin(keel_service_silence_t *silence)
 {
@@ -33,7 +33,7 @@ int keel_service_silence_is_too_long(keel_service_silence_t *silence, unsigned l
     now = keel_shm_now_ns();
     since_check = now - silence->checked_ns;
     silence->checked_ns = now;
-    silence->time_ns += (since_check < CHECK_MOST_NS) ? since_check : CHECK_MOST_NS;
+    silence->time_ns += (since_check < CHECK_MAX_NS) ? since_check : CHECK_MAX_NS;
     silence->is_counting = (limit_s == 0) || (silence->time_ns < limit_s * SECOND_NS);
     return !silence->is_counting;
 }

@@ -20,11 +20,12 @@
 
 #include <string.h>
 
-#define STORE_WORD 8u
-#define STORE_HELD 256u /* maximum delayed bytes of a store, the last ones */
-_Static_assert(SIM_STORES_MOST + 2 + STORE_HELD / STORE_WORD < SIM_STORES_MAX, "room for the pieces of one more");
+#define STORE_WORD        8u
+#define STORE_DELAYED_MAX 256u /* maximum delayed bytes of a store, the last ones */
+_Static_assert(SIM_STORES_DRAWN_MAX + 2 + STORE_DELAYED_MAX / STORE_WORD < SIM_STORES_MAX,
+               "room for the pieces of one more");
 
-static int stores_are_held(const keel_sim_t *sim)
+static int stores_are_delayed(const keel_sim_t *sim)
 {
     return sim->options.stores != KEEL_SIM_AT_ONCE && sim->current != NULL && !sim->in_handler;
 }
@@ -219,22 +220,22 @@ void keel_sim_store_hold(keel_sim_t *sim, void *to, size_t length, keel_stored_t
     char *at = to;
     size_t piece;
 
-    if (!stores_are_held(sim)) {
+    if (!stores_are_delayed(sim)) {
         return;
     }
     stores = &sim->current->stores;
     if (stores->store == NULL) {
         stores->store = sim_new(SIM_STORES_MAX * sizeof(stores->store[0]));
-        stores->most = 1 + keel_random_below(&sim->stores_random, SIM_STORES_MOST);
+        stores->most = 1 + keel_random_below(&sim->stores_random, SIM_STORES_DRAWN_MAX);
     }
     while (stores->count > stores->most) {
         stores_remove(stores, stores_pick(sim, stores, SIM_NEVER));
     }
     /* the start of a long store is visible at once, and so are all earlier stores */
-    if (length > STORE_HELD) {
+    if (length > STORE_DELAYED_MAX) {
         keel_sim_store_fence(sim);
-        at += length - STORE_HELD;
-        length = STORE_HELD;
+        at += length - STORE_DELAYED_MAX;
+        length = STORE_DELAYED_MAX;
     }
     stores->begun = stores->count;
     for (; length > 0; at += piece, length -= piece) {
@@ -245,7 +246,7 @@ void keel_sim_store_hold(keel_sim_t *sim, void *to, size_t length, keel_stored_t
 
 void keel_sim_store_keep(keel_sim_t *sim, uint64_t ns)
 {
-    if (stores_are_held(sim)) {
+    if (stores_are_delayed(sim)) {
         for (unsigned i = sim->current->stores.begun; i < sim->current->stores.count; ++i) {
             sim->current->stores.store[i].kept_ns = sim->now_ns + ns;
         }
@@ -266,21 +267,21 @@ void keel_sim_store_point(keel_sim_t *sim)
 
 void keel_sim_store_order(keel_sim_t *sim)
 {
-    if (stores_are_held(sim)) {
+    if (stores_are_delayed(sim)) {
         ++sim->current->stores.order;
     }
 }
 
 void keel_sim_store_barrier(keel_sim_t *sim)
 {
-    if (stores_are_held(sim)) {
+    if (stores_are_delayed(sim)) {
         ++sim->current->stores.barrier;
     }
 }
 
 void keel_sim_store_fence(keel_sim_t *sim)
 {
-    if (stores_are_held(sim)) {
+    if (stores_are_delayed(sim)) {
         sim->current->stores.seen = sim->current->stores.number;
         sim->current->stores.count = sim->current->stores.begun = 0;
     }

@@ -144,9 +144,9 @@ typedef struct sim_list {
 /* ---- stores that other ranks do not see yet (simstores.c) ---- */
 
 /* maximum delayed stores of a process, including the pieces of one more */
-#define SIM_STORES_MAX  96u
-#define SIM_STORES_MOST 56u
-#define SIM_STORE_BYTES 64u
+#define SIM_STORES_MAX       96u
+#define SIM_STORES_DRAWN_MAX 56u
+#define SIM_STORE_BYTES      64u
 
 typedef struct sim_store {
     char *to;

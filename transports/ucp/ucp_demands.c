@@ -73,18 +73,18 @@ enum {
     /* a buffer in a reliable queue and in a datagram queue, sizes of UCX 1.13 */
     QUEUE_BYTES = 13 << 10,
     QUEUES = 4, /* pairs of queues: two workers receive and send */
-    QUEUE_LEAST = 16,
-    QUEUE_MOST = 4095 /* UCX's own limit */
+    QUEUE_MIN = 16,
+    QUEUE_MAX = 4095 /* UCX's own limit */
 };
 
 unsigned keel_ucp_queue_length(size_t lockable)
 {
     const size_t length = lockable / 2 / (QUEUE_BYTES * QUEUES);
 
-    if ((lockable == SIZE_MAX) || (length >= QUEUE_MOST)) {
+    if ((lockable == SIZE_MAX) || (length >= QUEUE_MAX)) {
         return 0;
     }
-    return (length > QUEUE_LEAST) ? (unsigned)length : QUEUE_LEAST;
+    return (length > QUEUE_MIN) ? (unsigned)length : QUEUE_MIN;
 }
 
 /* ---- transports ---- */

@@ -196,9 +196,10 @@ static void guest_free(keel_verbs_guest_t *guest)
 static void admit(keel_verbs_t *verbs, keel_verbs_guest_t *guest)
 {
     const keel_verbs_greeting_t *hello = &guest->talk.in;
-    const int is_said = guest->talk.received == sizeof(*hello);
-    const keel_status_t status = !is_said ? keel_verbs_talk_receive(&guest->talk, KEEL_VERBS_BLOB_HELLO)
-                                          : (keel_verbs_has_ended(guest->talk.socket) ? KEEL_ERR_UNREACHABLE : KEEL_OK);
+    const int is_received = guest->talk.received == sizeof(*hello);
+    const keel_status_t status = !is_received
+                                     ? keel_verbs_talk_receive(&guest->talk, KEEL_VERBS_BLOB_HELLO)
+                                     : (keel_verbs_has_ended(guest->talk.socket) ? KEEL_ERR_UNREACHABLE : KEEL_OK);
 
     if (status == KEEL_INPROGRESS) {
         return;
