@@ -47,7 +47,7 @@ void job_end(job_t *job, int status, const char *format, ...)
     job_broadcast(job, MESSAGE_QUIT, 0, 0, NULL, 0);
 }
 
-void job_give_up_starts(job_t *job, int status)
+void job_cancel_restart(job_t *job, int status)
 {
     if (job->status == KEELRUN_STATUS_AGAIN) {
         job->status = status;
@@ -72,7 +72,7 @@ static void job_start_rank(job_t *job, uint32_t rank)
         state->is_accuser = false;
     state->has_joined = state->has_started = false;
     state->fenced_ns = 0;
-    state->fence_looks = 0;
+    state->fencing_looks = 0;
     state->started_ns = clock_now_ns();
     channel_send(&job->nodes[state->node].channel, &message, NULL, 0);
 }

@@ -49,7 +49,7 @@ typedef struct job_rank {
     int exit_status;
     pid_t pid;
     uint64_t started_ns;
-    /* job_fence.c */
+    /* job_fencing.c */
     bool is_accuser;          /* this incarnation has accused another rank of silence */
     uint32_t accused;         /* the accused rank */
     unsigned doubts;          /* count of accusations */
@@ -59,7 +59,7 @@ typedef struct job_rank {
     keel_reprieve_t reprieve; /* reprieves of the accused */
     bool must_move;           /* the next incarnation starts on another node */
     uint64_t fenced_ns;       /* time of the kill for silence; 0: none */
-    unsigned fence_looks;     /* looks at whether the node has noticed that kill */
+    unsigned fencing_looks;   /* looks at whether the node has noticed that kill */
 } job_rank_t;
 
 typedef struct job_node {
@@ -108,7 +108,7 @@ void job_release(job_t *job);
 void job_end(job_t *job, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Cancels a pending restart: the job ends with that status. */
-void job_give_up_starts(job_t *job, int status);
+void job_cancel_restart(job_t *job, int status);
 
 void job_on_message(job_t *job, uint32_t node, const message_t *message, const char *payload);
 bool job_note_ends(job_t *job); /* true if a rank's end waits for reads of the channels */
@@ -142,7 +142,7 @@ uint32_t job_count_on_node(const job_t *job, uint32_t node);
  * moves the rank to another node; false: its node is lost or has failed, and there is no other
  */
 bool job_move_rank(job_t *job, job_rank_t *state);
-/* job_fence.c: a process does not hear a rank */
+/* job_fencing.c: a process does not hear a rank */
 void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *suspicion);
 /*
  * True if other nodes did not hear a rank of the node, and have not heard its remaining ranks
@@ -152,8 +152,8 @@ bool job_is_suspect(const job_t *job, uint32_t node);
 /* True if a rank of the node accused another rank and is not to be believed. */
 bool job_is_doubtful(const job_t *job, uint32_t node);
 /* handles nodes that do not notice the death of their ranks */
-void job_check_fences(job_t *job);
-uint64_t job_next_fence_ns(const job_t *job); /* time of the next check; UINT64_MAX: none */
+void job_check_fencing(job_t *job);
+uint64_t job_next_fencing_ns(const job_t *job); /* time of the next check; UINT64_MAX: none */
 void job_report_unfired(const job_t *job);
 
 #endif

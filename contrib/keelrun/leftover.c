@@ -125,7 +125,7 @@ static bool remove_leftover(const char *path)
     return !is_own_directory(gone) && !is_own_directory(path);
 }
 
-static void clean(const char *directory, bool is_told)
+static void clean(const char *directory, bool is_verbose)
 {
     DIR *entries = opendir(directory);
     struct dirent *entry;
@@ -139,7 +139,7 @@ static void clean(const char *directory, bool is_told)
             continue;
         }
         report_verbose("%s removed: its job ended without it", path);
-        if (is_told) {
+        if (is_verbose) {
             printf("%s removed\n", path);
         }
     }
@@ -148,8 +148,8 @@ static void clean(const char *directory, bool is_told)
     }
 }
 
-void leftover_clean(bool is_told)
+void leftover_clean(bool is_verbose)
 {
-    clean(leftover_temporary(), is_told);
-    clean(LEFTOVER_SHARED_MEMORY, is_told);
+    clean(leftover_temporary(), is_verbose);
+    clean(LEFTOVER_SHARED_MEMORY, is_verbose);
 }

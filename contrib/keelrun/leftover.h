@@ -24,9 +24,9 @@ bool leftover_make_directory(const char *path);
 void leftover_remove_directory(const char *path);
 /*
  * Removes leftovers of the user's jobs in the directories of temporary files and of shared memory.
- * @a is_told: prints a line for each on standard output.
+ * @a is_verbose: prints a line for each on standard output.
  */
-void leftover_clean(bool is_told);
+void leftover_clean(bool is_verbose);
 /* Parent directory of temporary directories: TMPDIR or /tmp. */
 const char *leftover_temporary(void);
 

@@ -37,7 +37,7 @@ static void master_on_signal(master_t *master)
             job_end(&master->job, 128 + (int)info.ssi_signo, "%s, the job ends", strsignal((int)info.ssi_signo));
             /* also if the job was already ending */
             master->leave_ns = clock_now_ns() + MASTER_LEAVE_NS;
-            job_give_up_starts(&master->job, 128 + (int)info.ssi_signo);
+            job_cancel_restart(&master->job, 128 + (int)info.ssi_signo);
         } else if (waitpid(master->janitor.pid, NULL, WNOHANG) == master->janitor.pid) {
             job_end(&master->job, KEELRUN_STATUS_FAILED, "the janitor process is gone");
         }
@@ -60,7 +60,7 @@ static int master_wait_ms(const master_t *master)
     } else if (!master->job.is_ending) {
         next = job_next_kill_ns(&master->job);
         next = timeout < next ? timeout : next;
-        timeout = job_next_fence_ns(&master->job);
+        timeout = job_next_fencing_ns(&master->job);
         next = timeout < next ? timeout : next;
     }
     if (next == UINT64_MAX) {
@@ -159,7 +159,7 @@ static void master_step(master_t *master)
         master_on_signal(master);
     }
     job_fire_kills(&master->job);
-    job_check_fences(&master->job);
+    job_check_fencing(&master->job);
     if (clock_now_ns() >= master_timeout_ns(master)) {
         job_end(&master->job, KEELRUN_STATUS_TIMEOUT, "the job has not ended within %g s", master->options->timeout_s);
     }

@@ -30,8 +30,8 @@
 #include "spawn.h"
 
 /* time for a dead rank's connection to close while a child of the rank still holds it */
-#define NODE_SETTLE_MS 1000
-#define NODE_LOOK_MS   1 /* interval of looks at such a connection */
+#define NODE_DISCONNECT_MS      1000
+#define NODE_DISCONNECT_POLL_MS 1 /* interval of looks at such a connection */
 
 typedef struct child {
     struct child *next;
@@ -89,7 +89,7 @@ static const char *node_isolate(node_t *node, int netns_error, int *error_p)
     return NULL;
 }
 
-static void node_on_settled(void *arg)
+static void node_on_disconnected(void *arg)
 {
     node_t *node = arg;
     uint64_t one = 1;
@@ -143,7 +143,7 @@ static const char *node_open_server(node_t *node, const char *session)
                               .channel = &node->channel,
                               .directory = directory,
                               .job = strrchr(session, '/') + 1,
-                              .on_settled = node_on_settled,
+                              .on_disconnected = node_on_disconnected,
                               .arg = node};
 
     snprintf(directory, sizeof directory, "%s/node%u", session, node->index);
@@ -241,7 +241,8 @@ static bool node_report_exits(node_t *node)
 
         if (!child->is_reaped) {
             link = &child->next;
-        } else if (server_is_settled(child->rank) || clock_now_ns() - child->reaped_ns > NODE_SETTLE_MS * 1000000ull) {
+        } else if (server_is_disconnected(child->rank) ||
+                   clock_now_ns() - child->reaped_ns > NODE_DISCONNECT_MS * 1000000ull) {
             node_send(node, MESSAGE_EXITED, child, child->status, "");
             *link = child->next;
             free(child);
@@ -310,7 +311,7 @@ static void node_loop(node_t *node)
         struct signalfd_siginfo info;
         uint64_t ignored;
 
-        poll(polls, 3, is_waiting ? NODE_LOOK_MS : -1);
+        poll(polls, 3, is_waiting ? NODE_DISCONNECT_POLL_MS : -1);
         if (read(node->signals, &info, sizeof info) > 0) {
             node_reap(node);
         }

@@ -36,8 +36,8 @@ struct once {
     size_t start;             /* position of the program's start */
     mark_t marks[ONCE_MARKS]; /* oldest first */
     unsigned mark_count;
-    bool is_new;  /* a replacement before its restore */
-    bool is_told; /* a difference was reported in this turn */
+    bool is_new;      /* a replacement before its restore */
+    bool is_reported; /* a difference was reported in this turn */
     piece_t rest;
 };
 
@@ -62,7 +62,7 @@ void once_destroy(once_t *once)
 void once_begin(once_t *once)
 {
     once->is_new = once->count > 0 || once->mark_count > 0;
-    once->is_told = false;
+    once->is_reported = false;
     once->next = 0;
     free(once->rest.data);
     once->rest = (piece_t){0};
@@ -143,7 +143,7 @@ static void mark_go_back(once_t *once, uint32_t number)
     }
     once->next = KEEL_PLANT(printed_again) ? once->count : at;
     once->is_new = false;
-    once->is_told = false;
+    once->is_reported = false;
 }
 
 bool once_mark_cuts(const once_t *once, const char *mark, size_t length)
@@ -238,8 +238,8 @@ bool once_take(once_t *once, const char *piece, size_t length, const char **expe
             return false;
         }
     }
-    if (once->next < once->count && !once->is_told) {
-        once->is_told = true;
+    if (once->next < once->count && !once->is_reported) {
+        once->is_reported = true;
         *expected_p = once->pieces[once->next].data;
         *expected_length_p = once->pieces[once->next].length;
     }
@@ -247,14 +247,14 @@ bool once_take(once_t *once, const char *piece, size_t length, const char **expe
     return true;
 }
 
-void once_take_rest(once_t *once, const char *rest, size_t length)
+void once_take_unfinished(once_t *once, const char *rest, size_t length)
 {
     free(once->rest.data);
     once->rest = (piece_t){must_allocate(NULL, length + 1), length};
     memcpy(once->rest.data, rest, length);
 }
 
-const char *once_rest(const once_t *once, size_t *length_p)
+const char *once_unfinished(const once_t *once, size_t *length_p)
 {
     *length_p = once->rest.length;
     return once->rest.data;

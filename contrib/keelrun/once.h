@@ -33,8 +33,8 @@ void once_take_mark(once_t *once, const char *mark, size_t length);
  */
 bool once_take(once_t *once, const char *piece, size_t length, const char **expected_p, size_t *expected_length_p);
 /* A process ended within this line; its successor writes the whole line. */
-void once_take_rest(once_t *once, const char *rest, size_t length);
+void once_take_unfinished(once_t *once, const char *rest, size_t length);
 /* NULL: no such line. */
-const char *once_rest(const once_t *once, size_t *length_p);
+const char *once_unfinished(const once_t *once, size_t *length_p);
 
 #endif

@@ -239,7 +239,7 @@ static bool output_read(output_t *output, stream_t *stream, bool *at_end_p)
 }
 
 /* Writes a last line without a newline: in a single write if PIPE_BUF allows. */
-static void output_rest(output_t *output, uint32_t rank, int target, const char *rest, size_t length)
+static void output_unfinished(output_t *output, uint32_t rank, int target, const char *rest, size_t length)
 {
     batch_t batch = {.output = output, .target = target};
     char tag[OUTPUT_TAG_MAX] = "";
@@ -257,9 +257,9 @@ static void output_rest(output_t *output, uint32_t rank, int target, const char 
 static void output_close(output_t *output, stream_t *stream)
 {
     if (stream->length != 0 && stream->once != NULL) {
-        once_take_rest(stream->once, stream->data, stream->length);
+        once_take_unfinished(stream->once, stream->data, stream->length);
     } else if (stream->length != 0) {
-        output_rest(output, stream->rank, stream->target, stream->data, stream->length);
+        output_unfinished(output, stream->rank, stream->target, stream->data, stream->length);
     }
     close(stream->fd);
     free(stream->data);
@@ -441,10 +441,10 @@ void output_drain(output_t *output)
     while (output->records != NULL) {
         record_t *record = output->records;
         size_t length;
-        const char *rest = once_rest(record->once, &length);
+        const char *rest = once_unfinished(record->once, &length);
 
         if (rest != NULL) {
-            output_rest(output, record->rank, record->target, rest, length);
+            output_unfinished(output, record->rank, record->target, rest, length);
         }
         output->records = record->next;
         once_destroy(record->once);

@@ -96,7 +96,7 @@ static void rehearsal_name(rehearsal_names_t *names, uint32_t rank)
     }
 }
 
-static void rehearsal_say_names(const rehearsal_names_t *names, const char *what)
+static void rehearsal_print_names(const rehearsal_names_t *names, const char *what)
 {
     if (names->count > REHEARSAL_NAMES) {
         report("rehearsal: ranks %s and %u more %s", names->text, names->count - REHEARSAL_NAMES, what);
@@ -130,10 +130,10 @@ int rehearsal_report(const options_t *options, const char *session, int status)
         }
     }
     if (different == 0) {
-        rehearsal_say_names(&spared, status != 0 ? "never killed"
-                                                 : "never killed: the job is too short (two ranks take four gsyncs)");
-        rehearsal_say_names(&rolled_back, "killed, and all rolled back: nothing was re-executed alone");
-        rehearsal_say_names(&cut_short, "killed, and the job ended before a phase was re-executed");
+        rehearsal_print_names(&spared, status != 0 ? "never killed"
+                                                   : "never killed: the job is too short (two ranks take four gsyncs)");
+        rehearsal_print_names(&rolled_back, "killed, and all rolled back: nothing was re-executed alone");
+        rehearsal_print_names(&cut_short, "killed, and the job ended before a phase was re-executed");
     }
     report("rehearsal: %u of %u ranks were killed and re-executed %u phases: %s", killed, ranks, same,
            different > 0 ? "different"

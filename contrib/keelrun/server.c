@@ -290,7 +290,7 @@ static void server_on_lost(size_t handler, pmix_status_t status, const pmix_proc
             server_mark_lost(info[i].value.data.proc);
         }
     }
-    server.params.on_settled(server.params.arg);
+    server.params.on_disconnected(server.params.arg);
     if (done != NULL) {
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
     }
@@ -300,7 +300,7 @@ static void server_on_lost(size_t handler, pmix_status_t status, const pmix_proc
  * True if the connection of a dead rank is gone for PMIx. Even a rank that never connected may have
  * been about to: its hello, handled late, would be taken for that of the next incarnation.
  */
-bool server_is_settled(uint32_t rank)
+bool server_is_disconnected(uint32_t rank)
 {
     const connection_t *own = &server.connections[rank];
     unsigned expected = 0;

@@ -13,9 +13,9 @@ typedef struct server_params {
     const options_t *options;
     uint32_t node;
     channel_t *channel;
-    const char *directory;         /* for PMIx's files */
-    const char *job;               /* PMIx namespace of the job, the same on all nodes */
-    void (*on_settled)(void *arg); /* a rank's connection is gone; called in PMIx's thread */
+    const char *directory;              /* for PMIx's files */
+    const char *job;                    /* PMIx namespace of the job, the same on all nodes */
+    void (*on_disconnected)(void *arg); /* a rank's connection is gone; called in PMIx's thread */
     void *arg;
 } server_params_t;
 
@@ -32,7 +32,7 @@ char **server_expect(uint32_t rank, uint32_t incarnation, uint32_t local);
  * True if PMIx has noticed the end of the rank's connection, or there never was one: only then may
  * the rank be expected again.
  */
-bool server_is_settled(uint32_t rank);
+bool server_is_disconnected(uint32_t rank);
 /* delivers MESSAGE_DEATH, _JOIN, _EXIT to all clients */
 void server_deliver(const message_t *message, const char *payload);
 void server_fence_done(const message_t *message, const char *payload);

@@ -88,14 +88,14 @@ __attribute__((visibility("default"))) ssize_t send(int fd, const void *data, si
 
 static void sockets_refuse(int fd)
 {
-    static bool is_said; /* used by the accepting thread alone */
+    static bool is_reported; /* used by the accepting thread alone */
     struct sockaddr_in address = {.sin_port = 0};
     socklen_t length = sizeof address;
     char text[INET_ADDRSTRLEN];
 
-    if (!is_said && getpeername(fd, (struct sockaddr *)&address, &length) == 0 &&
+    if (!is_reported && getpeername(fd, (struct sockaddr *)&address, &length) == 0 &&
         inet_ntop(AF_INET, &address.sin_addr, text, sizeof text) != NULL) {
-        is_said = true;
+        is_reported = true;
         report("a connection from %s:%u to the launcher's server is refused: no process of this job holds it", text,
                ntohs(address.sin_port));
     }

@@ -67,7 +67,7 @@ static keel_status_t gsync_time(ckpt_test_t *test, char *to, unsigned flags, dou
  */
 static keel_status_t safe_await(perf_run_t *run, uint64_t before, keel_stats_t *stats)
 {
-    const uint64_t *told = keel_win_base(run->data);
+    const uint64_t *flags = keel_win_base(run->data);
     uint64_t is_over;
 
     for (unsigned turn = 0;; turn = !turn) {
@@ -77,7 +77,7 @@ static keel_status_t safe_await(perf_run_t *run, uint64_t before, keel_stats_t *
             PERF_TRY(keel_put(run->data, r, turn * sizeof is_over, &is_over, sizeof is_over));
         }
         PERF_TRY(keel_gsync(run->ctx, 0));
-        if (run->rank == 0 ? is_over : told[turn]) {
+        if (run->rank == 0 ? is_over : flags[turn]) {
             return keel_stats(run->ctx, stats, sizeof(*stats));
         }
     }

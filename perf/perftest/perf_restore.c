@@ -16,17 +16,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define STRIP  (1u << 20) /* bytes that each rank puts to its neighbour per step, at most */
-#define TOLD   7u         /* words reported by a replacement */
-#define NOBODY ULONG_MAX
+#define STRIP        (1u << 20) /* bytes that each rank puts to its neighbour per step, at most */
+#define REPORT_WORDS 7u         /* words reported by a replacement */
+#define NOBODY       ULONG_MAX
 
 typedef struct restore {
     perf_run_t *run;
-    keel_win_h data, told;
-    size_t told_at;  /* in the window, behind the names of hosts */
-    uint64_t step;   /* protected */
-    char deaths[64]; /* protected: the file with one word per death, its time */
-    int deaths_fd;   /* of rank 0 */
+    keel_win_h data, reports;
+    size_t reports_at; /* in the window, behind the names of hosts */
+    uint64_t step;     /* protected */
+    char deaths[64];   /* protected: the file with one word per death, its time */
+    int deaths_fd;     /* of rank 0 */
     char *source;
     unsigned long cycle;    /* steps of a cycle */
     unsigned long replaced; /* the death before this process, or NOBODY */
@@ -45,9 +45,9 @@ static unsigned long deaths_of(const perf_test_t *test)
     return test->warmup + test->iterations;
 }
 
-static size_t told_offset(const restore_t *restore, unsigned long death)
+static size_t report_offset(const restore_t *restore, unsigned long death)
 {
-    return restore->told_at + death * TOLD * sizeof(uint64_t);
+    return restore->reports_at + death * REPORT_WORDS * sizeof(uint64_t);
 }
 
 /*
@@ -68,7 +68,7 @@ static keel_status_t deaths_open(restore_t *restore)
     }
     snprintf(restore->deaths, sizeof restore->deaths, "/proc/%ld/fd/%d", (long)getpid(), restore->deaths_fd);
     for (uint32_t r = 1; r < run->size; r++) {
-        PERF_TRY(keel_put(restore->told, r, 0, restore->deaths, sizeof restore->deaths));
+        PERF_TRY(keel_put(restore->reports, r, 0, restore->deaths, sizeof restore->deaths));
     }
     return KEEL_OK;
 }
@@ -88,14 +88,14 @@ static keel_status_t die(const restore_t *restore, unsigned long death)
 }
 
 /* Reports that the replacement has caught up, to rank 0, which prints. */
-static keel_status_t tell(restore_t *restore, unsigned long death)
+static keel_status_t report_caught_up(restore_t *restore, unsigned long death)
 {
-    uint64_t told[TOLD] = {perf_now_ns(), restore->run->main_ns};
+    uint64_t reports[REPORT_WORDS] = {perf_now_ns(), restore->run->main_ns};
     keel_stats_t stats;
 
     PERF_TRY(keel_stats(restore->run->ctx, &stats, sizeof(stats)));
-    memcpy(&told[2], stats.recovery_ns, sizeof stats.recovery_ns);
-    return keel_put(restore->told, 0, told_offset(restore, death), told, sizeof told);
+    memcpy(&reports[2], stats.recovery_ns, sizeof stats.recovery_ns);
+    return keel_put(restore->reports, 0, report_offset(restore, death), reports, sizeof reports);
 }
 
 /*
@@ -117,25 +117,27 @@ static keel_status_t step_run(restore_t *restore, unsigned long death, unsigned 
         PERF_TRY(die(restore, death));
     }
     if (is_turn && at == front + 1) {
-        PERF_TRY(tell(restore, death));
+        PERF_TRY(report_caught_up(restore, death));
     }
     return keel_gsync(run->ctx, 0);
 }
 
 /* The first two words are points in time; a spare was launched before the death. */
-static double part_ns(const uint64_t *told, uint64_t died, unsigned part)
+static double part_ns(const uint64_t *reports, uint64_t died, unsigned part)
 {
     if (part >= 2) {
-        return (double)told[part];
+        return (double)reports[part];
     }
-    return (told[part] > died) ? (double)(told[part] - died) : 0;
+    return (reports[part] > died) ? (double)(reports[part] - died) : 0;
 }
 
 static keel_status_t report(restore_t *restore, perf_result_t *result)
 {
-    static const char *const names[TOLD] = {"whole", "launch", "start", "agreement", "rebuild", "restore", "replay"};
+    static const char *const names[REPORT_WORDS] = {"whole",   "launch",  "start", "agreement",
+                                                    "rebuild", "restore", "replay"};
     const perf_test_t *test = restore->run->test;
-    const uint64_t *told = (const void *)((char *)keel_win_base(restore->told) + told_offset(restore, test->warmup));
+    const uint64_t *reports =
+        (const void *)((char *)keel_win_base(restore->reports) + report_offset(restore, test->warmup));
     const unsigned count = (unsigned)test->iterations;
     perf_side_t *side = &result->keel;
     double values[PERF_ROUNDS_MAX];
@@ -146,9 +148,9 @@ static keel_status_t report(restore_t *restore, perf_result_t *result)
         fprintf(stderr, "keel_perftest: fewer deaths than there should be\n");
         return KEEL_ERR_STATE;
     }
-    for (unsigned p = 0; p < TOLD; p++) {
+    for (unsigned p = 0; p < REPORT_WORDS; p++) {
         for (unsigned d = 0; d < count; d++) {
-            values[d] = part_ns(&told[d * TOLD], died[d], p);
+            values[d] = part_ns(&reports[d * REPORT_WORDS], died[d], p);
         }
         if (p == 0) {
             memcpy(side->rounds, values, count * sizeof *values);
@@ -169,7 +171,7 @@ static keel_status_t report(restore_t *restore, perf_result_t *result)
 keel_status_t perf_restore_run(perf_run_t *run, const perf_test_t *test, perf_result_t *result)
 {
     restore_t restore = {
-        .run = run, .cycle = test->replay + 4, .replaced = NOBODY, .told_at = (size_t)run->size * PERF_HOST_NAME};
+        .run = run, .cycle = test->replay + 4, .replaced = NOBODY, .reports_at = (size_t)run->size * PERF_HOST_NAME};
 
     run->test = test;
     run->initiators = 1;
@@ -184,8 +186,8 @@ keel_status_t perf_restore_run(perf_run_t *run, const perf_test_t *test, perf_re
     }
     memset(restore.source, 1 + (int)run->rank, STRIP);
     PERF_TRY(keel_win_alloc(run->ctx, test->size, NULL, &restore.data));
-    PERF_TRY(keel_win_alloc(run->ctx, run->rank == 0 ? told_offset(&restore, deaths_of(test)) : restore.told_at, NULL,
-                            &restore.told));
+    PERF_TRY(keel_win_alloc(run->ctx, run->rank == 0 ? report_offset(&restore, deaths_of(test)) : restore.reports_at,
+                            NULL, &restore.reports));
     PERF_TRY(keel_protect(run->ctx, 0, &restore.step, sizeof restore.step));
     PERF_TRY(keel_protect(run->ctx, 1, restore.deaths, sizeof restore.deaths));
     if (keel_restarted(run->ctx)) {
@@ -194,11 +196,11 @@ keel_status_t perf_restore_run(perf_run_t *run, const perf_test_t *test, perf_re
     } else {
         memset(keel_win_base(restore.data), 1 + (int)run->rank, test->size);
         /* includes gsyncs: no rank writes into that memory earlier */
-        PERF_TRY(perf_run_hosts_compare(run, restore.told, 0));
+        PERF_TRY(perf_run_hosts_compare(run, restore.reports, 0));
         PERF_TRY(deaths_open(&restore));
         PERF_TRY(keel_gsync(run->ctx, 0));
         if (run->rank != 0) {
-            memcpy(restore.deaths, keel_win_base(restore.told), sizeof restore.deaths);
+            memcpy(restore.deaths, keel_win_base(restore.reports), sizeof restore.deaths);
         }
     }
     while (restore.step < deaths_of(test) * restore.cycle) {

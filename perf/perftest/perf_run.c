@@ -142,7 +142,7 @@ keel_status_t perf_run_open(perf_run_t *run, int is_bare)
 
 /* ---- steps ---- */
 
-static int are_there(const perf_run_t *run, uint32_t first, uint32_t end, uint64_t mark)
+static int have_arrived(const perf_run_t *run, uint32_t first, uint32_t end, uint64_t mark)
 {
     const uint64_t *marks = keel_win_base(run->marks);
 
@@ -172,7 +172,7 @@ static int needs_targets(const perf_run_t *run, int is_raw)
 
 keel_status_t perf_run_await_targets(perf_run_t *run, int is_raw)
 {
-    while (needs_targets(run, is_raw) && !are_there(run, run->initiators, run->size, run->mark + 1)) {
+    while (needs_targets(run, is_raw) && !have_arrived(run, run->initiators, run->size, run->mark + 1)) {
         PERF_TRY(keel_progress(run->ctx));
         sched_yield();
     }
@@ -187,7 +187,7 @@ keel_status_t perf_run_sync(perf_run_t *run, int is_raw)
     if (run->is_initiator || needs_targets(run, is_raw)) {
         PERF_TRY(mark_put(run, run->is_initiator ? run->size : run->initiators));
     }
-    for (unsigned i = 1; !are_there(run, 0, run->initiators, run->mark); i++) {
+    for (unsigned i = 1; !have_arrived(run, 0, run->initiators, run->mark); i++) {
         if (is_raw && run->raw.worker != NULL) {
             ucp_worker_progress(run->raw.worker);
         }

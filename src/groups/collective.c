@@ -141,19 +141,19 @@ void keel_collectives_release(keel_context_h ctx)
 
 /* ---- a turn ---- */
 
-keel_group_memory_t *keel_group_own(keel_group_h group)
+keel_group_memory_t *keel_group_memory_of(keel_group_h group)
 {
     return (keel_group_memory_t *)(void *)((char *)keel_win_base(group->win) + group->offset);
 }
 
-static uint64_t group_pieces_at(keel_group_h group)
+static uint64_t group_pieces_offset(keel_group_h group)
 {
     return group->offset + group_head(group->count);
 }
 
 char *keel_group_pieces(keel_group_h group)
 {
-    return (char *)keel_win_base(group->win) + group_pieces_at(group);
+    return (char *)keel_win_base(group->win) + group_pieces_offset(group);
 }
 
 keel_status_t keel_group_begin(keel_group_h group, unsigned root, const void *first, const void *second)
@@ -172,15 +172,15 @@ keel_status_t keel_group_begin(keel_group_h group, unsigned root, const void *fi
 keel_status_t keel_group_send(keel_group_h group, unsigned to, uint64_t at, const void *data, size_t bytes,
                               uint64_t flag)
 {
-    const keel_signal_t signal = {.offset = group->offset + flag, .value = keel_group_own(group)->turn};
+    const keel_signal_t signal = {.offset = group->offset + flag, .value = keel_group_memory_of(group)->turn};
 
-    return keel_put_signal(group->win, group->ranks[to], group_pieces_at(group) + at, data, bytes, &signal);
+    return keel_put_signal(group->win, group->ranks[to], group_pieces_offset(group) + at, data, bytes, &signal);
 }
 
 keel_status_t keel_group_await(keel_group_h group, uint64_t flag)
 {
     return keel_wait_until(group->win, group->offset + flag, sizeof(uint64_t), KEEL_COMPARE_GE,
-                           keel_group_own(group)->turn);
+                           keel_group_memory_of(group)->turn);
 }
 
 static uint64_t flag_met(unsigned round)
@@ -289,7 +289,7 @@ keel_status_t keel_group_barrier(keel_group_h group)
     if (status != KEEL_OK) {
         return status;
     }
-    keel_group_own(group)->turn++;
+    keel_group_memory_of(group)->turn++;
     return keel_group_meet(group);
 }
 
@@ -302,7 +302,7 @@ keel_status_t keel_group_broadcast(keel_group_h group, unsigned root, void *buff
     while (status == KEEL_OK && bytes > 0) {
         const size_t part = (bytes < group->piece) ? bytes : group->piece;
 
-        keel_group_own(group)->turn++;
+        keel_group_memory_of(group)->turn++;
         status = tree_down(group, root, data, part);
         status = (status == KEEL_OK) ? keel_group_meet(group) : status;
         data += part;
@@ -337,11 +337,11 @@ static keel_status_t group_reduce(keel_group_h group, unsigned root, const keel_
         part = (count < part) ? count : part;
         head.count = (uint32_t)part;
         keel_combine_copy(&head, group->sum, from);
-        keel_group_own(group)->turn++;
+        keel_group_memory_of(group)->turn++;
         status = tree_up(group, root, &head);
         if (status == KEEL_OK && is_all) {
             /* all have read the combined pieces before results come down */
-            keel_group_own(group)->turn++;
+            keel_group_memory_of(group)->turn++;
             status = tree_down(group, root, group->sum, part * size);
         }
         status = (status == KEEL_OK) ? keel_group_meet(group) : status;

@@ -44,7 +44,7 @@ void keel_collectives_release(keel_context_h ctx);
 
 /* Checks the arguments of a call. */
 keel_status_t keel_group_begin(keel_group_h group, unsigned root, const void *first, const void *second);
-keel_group_memory_t *keel_group_own(keel_group_h group);
+keel_group_memory_t *keel_group_memory_of(keel_group_h group);
 /* The caller's receive buffer: count * piece bytes. */
 char *keel_group_pieces(keel_group_h group);
 /* Puts @a data, if any, at @a at in the pieces of member @a to, then sets the flag there. */

@@ -29,7 +29,7 @@ typedef struct exchange {
     size_t at, part;
 } exchange_t;
 
-static void take(const exchange_t *e, unsigned from, const void *what)
+static void store_piece(const exchange_t *e, unsigned from, const void *what)
 {
     memcpy(e->out + from * e->bytes + e->at, what, e->part);
 }
@@ -61,7 +61,7 @@ static keel_status_t gather_turn(keel_group_h group, const exchange_t *e)
                                pieces + number * e->part, below * e->part, keel_group_flag_tree(round));
     }
     for (unsigned i = 0; i < count && status == KEEL_OK; i++) {
-        take(e, keel_group_member(group, e->to, i), pieces + i * e->part);
+        store_piece(e, keel_group_member(group, e->to, i), pieces + i * e->part);
     }
     return status;
 }
@@ -83,7 +83,7 @@ static keel_status_t allgather_turn(keel_group_h group, const exchange_t *e)
         status = (status == KEEL_OK) ? keel_group_await(group, keel_group_flag_tree(round)) : status;
     }
     for (unsigned i = 0; i < count && status == KEEL_OK; i++) {
-        take(e, (group->index + i) % count, pieces + i * e->part);
+        store_piece(e, (group->index + i) % count, pieces + i * e->part);
     }
     return status;
 }
@@ -115,7 +115,7 @@ static size_t alltoall_part(keel_group_h group, size_t bytes)
  */
 static keel_status_t alltoall_rounds(keel_group_h group, const exchange_t *e, char *held, char *sent)
 {
-    const char *came = keel_group_pieces(group);
+    const char *received = keel_group_pieces(group);
     keel_status_t status = KEEL_OK;
     uint64_t at = 0;
     unsigned round = 0;
@@ -131,7 +131,7 @@ static keel_status_t alltoall_rounds(keel_group_h group, const exchange_t *e, ch
                                  keel_group_flag_tree(round));
         status = (status == KEEL_OK) ? keel_group_await(group, keel_group_flag_tree(round)) : status;
         for (uint64_t i = bit; i < group->count && status == KEEL_OK; i = (i + 1) | bit, at += e->part) {
-            memcpy(held + i * e->part, came + at, e->part);
+            memcpy(held + i * e->part, received + at, e->part);
         }
     }
     return status;
@@ -161,7 +161,7 @@ static keel_status_t alltoall_turn(keel_group_h group, const exchange_t *e)
     }
     status = alltoall_rounds(group, e, held, held + count * e->part);
     for (unsigned i = 0; i < count && status == KEEL_OK; i++) {
-        take(e, (own + count - i) % count, held + i * e->part);
+        store_piece(e, (own + count - i) % count, held + i * e->part);
     }
     return status;
 }
@@ -184,7 +184,7 @@ static keel_status_t exchange_turn(keel_group_h group, const exchange_t *e)
     keel_status_t status = KEEL_OK;
 
     if (is_given(e, group, own)) {
-        take(e, own, e->in + own * e->in_step + e->at);
+        store_piece(e, own, e->in + own * e->in_step + e->at);
     }
     for (unsigned d = 1; d < group->count && status == KEEL_OK; d++) {
         const unsigned to = (own + d) % group->count;
@@ -199,7 +199,7 @@ static keel_status_t exchange_turn(keel_group_h group, const exchange_t *e)
 
         status = keel_group_await(group, flag_from(from));
         if (status == KEEL_OK) {
-            take(e, from, keel_group_pieces(group) + from * group->piece);
+            store_piece(e, from, keel_group_pieces(group) + from * group->piece);
         }
     }
     return status;
@@ -215,7 +215,7 @@ static keel_status_t run(keel_group_h group, exchange_t *e, size_t most, exchang
 
     for (e->at = 0; e->at < e->bytes && status == KEEL_OK; e->at += e->part) {
         e->part = (e->bytes - e->at < most) ? e->bytes - e->at : most;
-        keel_group_own(group)->turn++;
+        keel_group_memory_of(group)->turn++;
         status = turn(group, e);
         status = (status == KEEL_OK) ? keel_group_meet(group) : status;
     }

@@ -64,7 +64,7 @@ static int params_have_flag(const keel_params_t *params, uint64_t flag)
 }
 
 /* True if re-execution is possible: accesses of several threads have no order to repeat. */
-static int params_promise(const keel_params_t *params)
+static int params_are_deterministic(const keel_params_t *params)
 {
     return !params_have_flag(params, KEEL_PARAM_FLAG_NONDETERMINISTIC) &&
            !params_have_flag(params, KEEL_PARAM_FLAG_THREADS);
@@ -74,7 +74,7 @@ static int params_promise(const keel_params_t *params)
  * First life: all ranks are present. Connects to each and waits until each has announced its
  * regions.
  */
-static keel_status_t context_meet(keel_context_h ctx)
+static keel_status_t context_connect_all(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
@@ -131,7 +131,7 @@ static keel_status_t context_join(keel_context_h ctx)
         return status;
     }
     if (ctx->lane.incarnation == 0) {
-        return context_meet(ctx);
+        return context_connect_all(ctx);
     }
     keel_recovery_joined(&ctx->rec, ctx->begun_ns);
     if (ctx->config.protect == KEEL_PROTECT_NONE) {
@@ -154,7 +154,7 @@ static keel_status_t context_join(keel_context_h ctx)
  * Fails keel_init() after the peers have learned of this rank: they wait for the rank and may need
  * its last messages.
  */
-static void context_give_up(keel_context_h ctx, keel_status_t status)
+static void context_fail(keel_context_h ctx, keel_status_t status)
 {
     if (!keel_recovery_is_finished(&ctx->rec)) {
         keel_recovery_fail(&ctx->rec, status);
@@ -240,7 +240,7 @@ static keel_status_t context_configure(keel_context_h ctx, const keel_params_t *
         ctx->config.progress = params->progress;
         ctx->config.progress_arg = params->progress_arg;
     }
-    if (!params_promise(params) && ctx->config.protect > KEEL_PROTECT_CKPT) {
+    if (!params_are_deterministic(params) && ctx->config.protect > KEEL_PROTECT_CKPT) {
         ctx->config.protect = KEEL_PROTECT_CKPT; /* logs serve local recovery alone */
     }
     status = params_have_flag(params, KEEL_PARAM_FLAG_THREADS) ? keel_threads_init(ctx) : KEEL_OK;
@@ -254,7 +254,7 @@ static keel_status_t context_configure(keel_context_h ctx, const keel_params_t *
  * Reports a failure of keel_init(): a layer without memory, or with a failed system call,
  * may have had no way to report.
  */
-static void init_say_failure(keel_status_t status)
+static void report_init_failure(keel_status_t status)
 {
     const keel_message_t message = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
     const int error = (status == KEEL_ERR_NO_MEMORY) ? ENOMEM : 0;
@@ -269,7 +269,7 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
 {
     const keel_status_t status = keel_init_on(NULL, params, ctx_p);
 
-    init_say_failure(status);
+    report_init_failure(status);
     return status;
 }
 
@@ -316,7 +316,7 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
         }
         context_message_init(ctx, &drivers);
     }
-    status = context_parts_init(ctx, &drivers, params_promise(params));
+    status = context_parts_init(ctx, &drivers, params_are_deterministic(params));
     if (status != KEEL_OK) {
         goto err_runtime;
     }
@@ -336,7 +336,7 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
         return context_serve(params, ctx_p);
     }
     if (status != KEEL_OK) {
-        context_give_up(ctx, status);
+        context_fail(ctx, status);
         return status;
     }
     if (ctx->lane.incarnation > 0 && ctx->runtime->ops->started != NULL) {

@@ -47,7 +47,7 @@ void keel_context_hooks_init(keel_context_h ctx)
     keel_hooks_add(ctx, KEEL_HOOK_CALL_BACK, keel_requests_call_back);
     keel_hooks_add(ctx, KEEL_HOOK_WAIT, keel_flush_ring);
     keel_hooks_add(ctx, KEEL_HOOK_MUTE, keel_access_mute);
-    keel_hooks_add(ctx, KEEL_HOOK_PHASE, keel_spare_tell);
+    keel_hooks_add(ctx, KEEL_HOOK_PHASE, keel_spare_announce);
 }
 
 keel_status_t keel_context_layers_init(keel_context_h ctx, const keel_drivers_t *drivers, int is_deterministic)

@@ -20,9 +20,9 @@
  * True if the peer can still receive. With a runtime that does not report departures, a broken
  * connection is the only sign of one: earlier messages have arrived or are lost.
  */
-static int finalize_can_hear(keel_context_h ctx, const keel_peer_t *peer)
+static int peer_can_receive(keel_context_h ctx, const keel_peer_t *peer)
 {
-    const int is_lost = ctx->runtime->is_deaf && peer->is_broken && !KEEL_PLANT(exit_awaited);
+    const int is_lost = ctx->runtime->lacks_death_events && peer->is_broken && !KEEL_PLANT(exit_awaited);
 
     return peer->is_up && !is_lost;
 }
@@ -36,7 +36,7 @@ static void finalize_linger(keel_context_h ctx)
     unsigned rounds = 0;
 
     for (uint32_t r = 0; r < ctx->lane.size && ctx->rec.fatal != KEEL_ERR_ISOLATED;) {
-        if (!finalize_can_hear(ctx, &ctx->lane.peers[r]) || keel_lane_is_flushed(&ctx->lane, r)) {
+        if (!peer_can_receive(ctx, &ctx->lane.peers[r]) || keel_lane_is_flushed(&ctx->lane, r)) {
             r++;
         } else {
             /* until the peer has received all, died, or left */

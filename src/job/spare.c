@@ -71,7 +71,7 @@ static size_t need_of_slots(const keel_lane_t *lane, unsigned first)
     return (one > other) ? one : other;
 }
 
-void keel_spare_tell(keel_context_h ctx)
+void keel_spare_announce(keel_context_h ctx)
 {
     const keel_lane_t *lane = &ctx->lane;
     uint64_t bytes[KEEL_NEEDS_MAX] = {0};

@@ -14,6 +14,6 @@ void keel_spare_release(keel_context_h ctx, const keel_drivers_t *drivers);
  * Rank 0 announces the sizes to prepare to the spares, after a change. Costs one comparison if
  * nothing changed.
  */
-void keel_spare_tell(keel_context_h ctx);
+void keel_spare_announce(keel_context_h ctx);
 
 #endif

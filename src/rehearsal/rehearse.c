@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PHASES_LEAST   2u /* phases that a replacement re-executes at least */
-#define PHASES_MOST    4u /* distance from the image in use at which a new image is ordered */
-#define PHASES_WITHOUT 8u /* phases re-executed from the start, if no image was made */
+#define PHASES_MIN            2u /* phases that a replacement re-executes at least */
+#define PHASES_MAX            4u /* distance from the image in use at which a new image is ordered */
+#define PHASES_MIN_FROM_START 8u /* phases re-executed from the start, if no image was made */
 
 struct keel_rehearse {
     int fd;
@@ -82,7 +82,7 @@ static void step_write(keel_context_h ctx)
 
 static void rehearse_fail(keel_context_h ctx, uint32_t phase)
 {
-    keel_rehearse_say_hint(ctx, phase);
+    keel_rehearse_print_hint(ctx, phase);
     ctx->rehearse->step.count = 0;
     step_mark(ctx, KEEL_REHEARSE_DIFFERENT, phase);
     step_write(ctx);
@@ -198,9 +198,9 @@ static void rehearse_arrive(keel_context_h ctx)
 
 static void rehearse_leave(keel_context_h ctx, uint32_t number, int was_front)
 {
-    const int stands_still = was_front || keel_recovery_state(&ctx->rec) == KEEL_RANK_RECOVERING;
+    const int is_still = was_front || keel_recovery_state(&ctx->rec) == KEEL_RANK_RECOVERING;
 
-    if (ctx->rehearse == NULL || !stands_still || ctx->lane.rank >= ctx->lane.programs) {
+    if (ctx->rehearse == NULL || !is_still || ctx->lane.rank >= ctx->lane.programs) {
         return;
     }
     sum_memory(ctx, number - 1, KEEL_PART_WINDOW, KEEL_REHEARSE_WINDOW);
@@ -222,7 +222,7 @@ static uint32_t next_victim(const keel_context_h ctx)
     return rank;
 }
 
-static int rehearse_orders(const keel_context_h ctx)
+static int rehearse_is_pending(const keel_context_h ctx)
 {
     return ctx->rehearse != NULL && next_victim(ctx) < ctx->lane.programs;
 }
@@ -231,13 +231,13 @@ static int rehearse_wants_image(const keel_context_h ctx)
 {
     const uint32_t used = ctx->ckpt.set.used.number;
 
-    return ctx->ckpt.set.parity != NULL && (used == 0 || ctx->rec.phase + 1 >= used + PHASES_MOST);
+    return ctx->ckpt.set.parity != NULL && (used == 0 || ctx->rec.phase + 1 >= used + PHASES_MAX);
 }
 
-static int is_its_turn(const keel_context_h ctx, uint32_t number, unsigned is_explicit)
+static int is_next_victim(const keel_context_h ctx, uint32_t number, unsigned is_explicit)
 {
     const uint32_t used = ctx->ckpt.set.used.number;
-    const uint32_t least = (used > 0 || ctx->ckpt.set.parity == NULL) ? PHASES_LEAST : PHASES_WITHOUT;
+    const uint32_t least = (used > 0 || ctx->ckpt.set.parity == NULL) ? PHASES_MIN : PHASES_MIN_FROM_START;
 
     return ctx->lane.rank < ctx->lane.programs && next_victim(ctx) == ctx->lane.rank && number >= used + least &&
            (ctx->ckpt.set.making.number == 0 || is_explicit);
@@ -272,7 +272,7 @@ static keel_status_t rehearse_end(keel_context_h ctx, uint32_t number, unsigned 
     if (status == KEEL_OK) {
         status = keel_gsync_second(ctx, number);
     }
-    if (status == KEEL_OK && ctx->rec.front < number && is_its_turn(ctx, number, flags & KEEL_GSYNC_EXPLICIT)) {
+    if (status == KEEL_OK && ctx->rec.front < number && is_next_victim(ctx, number, flags & KEEL_GSYNC_EXPLICIT)) {
         keel_info(&ctx->message, "rehearsal: rank %u is killed after gsync %u", ctx->lane.rank, number);
         step_mark(ctx, KEEL_REHEARSE_KILLED, number);
         step_write(ctx);
@@ -294,7 +294,7 @@ static void rehearse_rolled_back(keel_context_h ctx)
     rehearse_fail(ctx, ctx->rec.phase);
 }
 
-static const keel_rehearsal_ops_t rehearsal_ops = {.orders = rehearse_orders,
+static const keel_rehearsal_ops_t rehearsal_ops = {.orders = rehearse_is_pending,
                                                    .wants_image = rehearse_wants_image,
                                                    .arrive = rehearse_arrive,
                                                    .leave = rehearse_leave,

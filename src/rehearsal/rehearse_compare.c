@@ -6,9 +6,9 @@
 #include "engine/context.h"
 #include "rehearsal/rehearse.h"
 
-#define SAID_MOST 4u /* count of differences reported one by one */
+#define REPORTED_MAX 4u /* count of differences reported one by one */
 
-static void say_difference(keel_context_h ctx, const keel_rehearse_line_t *was, const keel_rehearse_line_t *is)
+static void report_difference(keel_context_h ctx, const keel_rehearse_line_t *was, const keel_rehearse_line_t *is)
 {
     static const keel_rehearse_line_t none;
     const keel_rehearse_line_t *any = (is != NULL) ? is : was;
@@ -69,14 +69,14 @@ static unsigned lines_compare(keel_context_h ctx, const keel_rehearse_line_t *mi
             (found != NULL && (is_back || lines_are_same(found, line)))) {
             continue;
         }
-        if (differences++ < SAID_MOST) {
-            say_difference(ctx, is_back ? line : found, is_back ? NULL : line);
+        if (differences++ < REPORTED_MAX) {
+            report_difference(ctx, is_back ? line : found, is_back ? NULL : line);
         }
     }
     return differences;
 }
 
-void keel_rehearse_say_hint(keel_context_h ctx, uint32_t phase)
+void keel_rehearse_print_hint(keel_context_h ctx, uint32_t phase)
 {
     static const char *const others =
         "the clock, pids, addresses, random numbers, own memory that is read by loads while "
@@ -126,8 +126,8 @@ int keel_rehearse_is_same(keel_context_h ctx, const keel_rehearse_lines_t *befor
     was = &before->all[end - count];
     differences = lines_compare(ctx, step->all, step->count, was, count, 0);
     differences += lines_compare(ctx, was, count, step->all, step->count, 1);
-    if (differences > SAID_MOST) {
-        keel_error_ctx(ctx, "rehearsal: and %u more in that phase", differences - SAID_MOST);
+    if (differences > REPORTED_MAX) {
+        keel_error_ctx(ctx, "rehearsal: and %u more in that phase", differences - REPORTED_MAX);
     }
     return differences == 0;
 }

@@ -14,6 +14,6 @@
 int keel_rehearse_is_same(keel_context_h ctx, const keel_rehearse_lines_t *before, const keel_rehearse_lines_t *step,
                           char kind, uint32_t phase, int *is_known_p);
 /* Prints a hint at the likely causes of a difference. */
-void keel_rehearse_say_hint(keel_context_h ctx, uint32_t phase);
+void keel_rehearse_print_hint(keel_context_h ctx, uint32_t phase);
 
 #endif

@@ -7,8 +7,8 @@
 
 #define KEEL_FABRIC_PORTS_MAX 16
 /* per poll: a device with endless events must not block the process */
-#define KEEL_FABRIC_EVENTS_MAX 64
-#define KEEL_FABRIC_TOLD_MAX   20 /* events reported in words; all later events are only counted */
+#define KEEL_FABRIC_EVENTS_MAX   64
+#define KEEL_FABRIC_REPORTED_MAX 20 /* events reported in words; all later events are only counted */
 
 struct keel_fabric {
     const keel_fabric_ops_t *ops;
@@ -48,18 +48,18 @@ keel_fabric_t *keel_fabric_watch(const keel_fabric_ops_t *ops, void *arg, const 
     return fabric;
 }
 
-static void keel_fabric_tell(keel_fabric_t *fabric, const keel_fabric_event_t *event)
+static void keel_fabric_report(keel_fabric_t *fabric, const keel_fabric_event_t *event)
 {
     const int is_broken = event->kind == KEEL_FABRIC_BROKEN;
     char where[80];
 
-    if (fabric->told == KEEL_FABRIC_TOLD_MAX) {
+    if (fabric->told == KEEL_FABRIC_REPORTED_MAX) {
         return;
     }
     snprintf(where, sizeof where, event->port > 0 ? "%s port %u" : "%s", event->device, event->port);
     keel_message(fabric->message, is_broken ? KEEL_MSG_WARN : KEEL_MSG_INFO, "network device %s: %s%s", where,
                  event->what, is_broken ? ": a failure may follow" : "");
-    if (++fabric->told == KEEL_FABRIC_TOLD_MAX) {
+    if (++fabric->told == KEEL_FABRIC_REPORTED_MAX) {
         keel_warn(fabric->message, "network devices have announced %u events: more are counted and not said",
                   fabric->told);
     }
@@ -71,7 +71,7 @@ uint64_t keel_fabric_poll(keel_fabric_t *fabric)
 
     for (unsigned i = 0; i < KEEL_FABRIC_EVENTS_MAX && fabric->ops->poll(fabric->devices, &event); i++) {
         fabric->hints += event.kind != KEEL_FABRIC_WELL;
-        keel_fabric_tell(fabric, &event);
+        keel_fabric_report(fabric, &event);
     }
     return fabric->hints;
 }

@@ -219,7 +219,7 @@ static void keel_pmix_close(keel_runtime_t *base)
         has_joined = 0;
     } else {
         if (!runtime->is_keelrun && !keel_pmix_is_spare(runtime)) {
-            keel_pmix_say(runtime, KEEL_PMIX_EVENT_EXIT, base->rank, base->incarnation, runtime->holder);
+            keel_pmix_send_event(runtime, KEEL_PMIX_EVENT_EXIT, base->rank, base->incarnation, runtime->holder);
         }
         PMIx_Deregister_event_handler(runtime->handler, NULL, NULL);
         PMIx_Finalize(NULL, 0); /* ends PMIx's thread: no more events */
@@ -256,7 +256,7 @@ static keel_status_t keel_pmix_join_job(keel_runtime_pmix_t *runtime, uint32_t s
     }
     base->rank = runtime->job.rank;
     base->incarnation = keel_pmix_read_incarnation();
-    base->is_deaf = !runtime->is_keelrun;
+    base->lacks_death_events = !runtime->is_keelrun;
     base->is_emulated = runtime->is_keelrun;
     runtime->does_restart = runtime->is_keelrun && spares == 0;
     status = keel_pmix_read_size(runtime, spares);
@@ -275,13 +275,13 @@ static keel_status_t keel_pmix_join_job(keel_runtime_pmix_t *runtime, uint32_t s
         runtime->spares.does_spawn = spawns > 0;
     }
     if (status == KEEL_OK && keel_pmix_is_spawned()) {
-        status = keel_pmix_spawned_take(runtime);
+        status = keel_pmix_spawned_read(runtime);
     }
     if (status == KEEL_OK) {
         status = keel_event_queue_init(&runtime->queue, base->size);
     }
     if (status == KEEL_OK) {
-        status = keel_pmix_hear_events(runtime);
+        status = keel_pmix_register_events(runtime);
         if (status != KEEL_OK) {
             keel_event_queue_release(&runtime->queue);
         }
@@ -327,7 +327,7 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
         goto err_free;
     }
     if (getenv("PMIX_NAMESPACE") == NULL) { /* set by every launcher */
-        status = keel_pmix_be_alone(runtime);
+        status = keel_pmix_open_singleton(runtime);
         if (status == KEEL_OK) {
             status = keel_pmix_secret_open(runtime, is_auth_off);
         }
@@ -396,7 +396,7 @@ static void keel_pmix_started(keel_runtime_t *base)
     const keel_runtime_pmix_t *runtime = (const keel_runtime_pmix_t *)base;
 
     if (runtime->is_keelrun) {
-        (void)keel_pmix_say_met(runtime);
+        (void)keel_pmix_send_met(runtime);
     }
 }
 

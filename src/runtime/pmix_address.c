@@ -70,7 +70,7 @@ static keel_status_t keel_pmix_fetch_processes(keel_runtime_pmix_t *runtime)
             continue;
         }
         if (value->type == PMIX_BYTE_OBJECT && value->data.bo.size == sizeof *runtime->processes) {
-            keel_pmix_know_process(runtime, holder, (const void *)value->data.bo.bytes);
+            keel_pmix_add_process(runtime, holder, (const void *)value->data.bo.bytes);
         }
         PMIX_VALUE_RELEASE(value);
     }
@@ -145,7 +145,7 @@ static keel_status_t keel_pmix_meet(keel_runtime_pmix_t *runtime, const void *ad
         return status;
     }
     if (runtime->is_keelrun) {
-        pmix_status = keel_pmix_say_met(runtime);
+        pmix_status = keel_pmix_send_met(runtime);
         (void)keel_pmix_fence(false);
     } else {
         pmix_status = keel_pmix_fence(false);
@@ -169,7 +169,7 @@ static keel_status_t keel_pmix_rejoin(keel_runtime_pmix_t *runtime, const void *
         memcpy(spares->address, address, length);
         spares->address_len = length;
     }
-    return keel_pmix_say_join(runtime, address, length);
+    return keel_pmix_send_join(runtime, address, length);
 }
 
 keel_status_t keel_pmix_announce(keel_runtime_t *base, const void *address, size_t length)

@@ -34,12 +34,12 @@ static int keel_pmix_read_event(const pmix_info_t *info, size_t count, keel_even
 }
 
 /* Adds a spawned process, unknown so far. */
-static void keel_pmix_note_process(keel_runtime_pmix_t *runtime, uint32_t holder, const pmix_info_t *info, size_t count)
+static void keel_pmix_read_process(keel_runtime_pmix_t *runtime, uint32_t holder, const pmix_info_t *info, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (PMIX_CHECK_KEY(&info[i], KEEL_PMIX_KEY_PROCESS) && info[i].value.type == PMIX_BYTE_OBJECT &&
             info[i].value.data.bo.size == sizeof(keel_process_t)) {
-            keel_pmix_know_process(runtime, holder, (const void *)info[i].value.data.bo.bytes);
+            keel_pmix_add_process(runtime, holder, (const void *)info[i].value.data.bo.bytes);
         }
     }
 }
@@ -60,7 +60,7 @@ static int keel_pmix_translate(keel_runtime_pmix_t *runtime, keel_event_t *event
     if (event->type == KEEL_EVENT_DEATH) {
         keel_pmix_spare_died(runtime, event->rank);
     }
-    return keel_pmix_held(runtime, event->rank, &event->rank, &event->incarnation);
+    return keel_pmix_rank_of(runtime, event->rank, &event->rank, &event->incarnation);
 }
 
 static keel_status_t keel_pmix_take_event(keel_runtime_pmix_t *runtime, pmix_status_t code, const pmix_proc_t *source,
@@ -72,7 +72,7 @@ static keel_status_t keel_pmix_take_event(keel_runtime_pmix_t *runtime, pmix_sta
     const pmix_proc_t *affected;
 
     if (is_ours && code == KEEL_PMIX_EVENT_NEED) {
-        keel_pmix_spare_needed(runtime, event.address, event.address_len);
+        keel_pmix_spare_on_need(runtime, event.address, event.address_len);
         return KEEL_OK;
     }
     if (is_ours && code == KEEL_PMIX_EVENT_CALL) {
@@ -83,8 +83,8 @@ static keel_status_t keel_pmix_take_event(keel_runtime_pmix_t *runtime, pmix_sta
         event.type = code == KEEL_PMIX_EVENT_JOIN ? KEEL_EVENT_JOIN
                                                   : (code == KEEL_PMIX_EVENT_EXIT ? KEEL_EVENT_EXIT : KEEL_EVENT_DEATH);
         if (event.type == KEEL_EVENT_JOIN) {
-            keel_pmix_spare_there(runtime, event.rank, event.incarnation, holder);
-            keel_pmix_note_process(runtime, holder, info, count);
+            keel_pmix_spare_joined(runtime, event.rank, event.incarnation, holder);
+            keel_pmix_read_process(runtime, holder, info, count);
         } else if (runtime->is_keelrun && runtime->spares.count > 0 && !keel_pmix_translate(runtime, &event)) {
             return KEEL_OK; /* the event of a waiting spare */
         }
@@ -103,7 +103,7 @@ static keel_status_t keel_pmix_take_event(keel_runtime_pmix_t *runtime, pmix_sta
         return KEEL_OK; /* a mere suspicion of the server: keelrun will report a death */
     }
     keel_pmix_spare_died(runtime, affected->rank);
-    if (keel_pmix_held(runtime, affected->rank, &event.rank, &event.incarnation) && runtime->spares.count > 0) {
+    if (keel_pmix_rank_of(runtime, affected->rank, &event.rank, &event.incarnation) && runtime->spares.count > 0) {
         return keel_event_queue_push(&runtime->queue, &event);
     }
     return keel_event_queue_push_current_death(&runtime->queue, affected->rank);
@@ -132,7 +132,7 @@ static void keel_pmix_on_event(size_t handler, pmix_status_t code, const pmix_pr
  * Registers the handler for each code by name, since the server delivers nothing to handlers for
  * "any" code. Returns once the server knows.
  */
-keel_status_t keel_pmix_hear_events(keel_runtime_pmix_t *runtime)
+keel_status_t keel_pmix_register_events(keel_runtime_pmix_t *runtime)
 {
     pmix_status_t codes[] = {KEEL_PMIX_EVENT_DEATH,        KEEL_PMIX_EVENT_JOIN,          KEEL_PMIX_EVENT_EXIT,
                              KEEL_PMIX_EVENT_CALL,         KEEL_PMIX_EVENT_NEED,          KEEL_PMIX_EVENT_GONE,
@@ -158,7 +158,7 @@ keel_status_t keel_pmix_hear_events(keel_runtime_pmix_t *runtime)
  * Notifies the launcher alone. Cached events of range RM never reach it (PMIx 4.2.2), so this event
  * is not cached.
  */
-pmix_status_t keel_pmix_say_met(const keel_runtime_pmix_t *runtime)
+pmix_status_t keel_pmix_send_met(const keel_runtime_pmix_t *runtime)
 {
     pmix_status_t status;
     pmix_info_t info;
@@ -179,7 +179,7 @@ static pmix_data_range_t keel_pmix_range(const keel_runtime_pmix_t *runtime)
     return runtime->is_keelrun ? PMIX_RANGE_RM : PMIX_RANGE_LOCAL;
 }
 
-keel_status_t keel_pmix_say_join(keel_runtime_pmix_t *runtime, const void *address, size_t length)
+keel_status_t keel_pmix_send_join(keel_runtime_pmix_t *runtime, const void *address, size_t length)
 {
     pmix_byte_object_t bytes = {.bytes = (char *)(uintptr_t)address, .size = length};
     keel_process_t self;
@@ -208,14 +208,14 @@ keel_status_t keel_pmix_say_join(keel_runtime_pmix_t *runtime, const void *addre
     return KEEL_OK;
 }
 
-enum { SAID = 6 }; /* count of keys of such an event */
+enum { EVENT_KEYS = 6 }; /* count of keys of such an event */
 
-static void keel_pmix_on_said(pmix_status_t status, void *arg)
+static void keel_pmix_on_event_sent(pmix_status_t status, void *arg)
 {
     pmix_info_t *info = arg;
 
     (void)status;
-    for (size_t i = 0; i < SAID; i++) {
+    for (size_t i = 0; i < EVENT_KEYS; i++) {
         PMIX_INFO_DESTRUCT(&info[i]);
     }
     keel_free(info);
@@ -224,11 +224,11 @@ static void keel_pmix_on_said(pmix_status_t status, void *arg)
 typedef struct said {
     uint32_t rank, incarnation, holder;
     pmix_byte_object_t data;
-} said_t;
+} outgoing_event_t;
 
-static void keel_pmix_say_it(keel_runtime_pmix_t *runtime, pmix_status_t code, const said_t *said)
+static void keel_pmix_send_event_with(keel_runtime_pmix_t *runtime, pmix_status_t code, const outgoing_event_t *said)
 {
-    pmix_info_t *info = keel_alloc(SAID * sizeof *info, "event");
+    pmix_info_t *info = keel_alloc(EVENT_KEYS * sizeof *info, "event");
     bool yes = true;
 
     if (info == NULL) {
@@ -240,25 +240,26 @@ static void keel_pmix_say_it(keel_runtime_pmix_t *runtime, pmix_status_t code, c
     PMIX_INFO_LOAD(&info[3], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
     PMIX_INFO_LOAD(&info[4], KEEL_PMIX_KEY_HOLDER, &said->holder, PMIX_UINT32);
     PMIX_INFO_LOAD(&info[5], KEEL_PMIX_KEY_ADDRESS, &said->data, PMIX_BYTE_OBJECT);
-    if (PMIx_Notify_event(code, &runtime->process, keel_pmix_range(runtime), info, SAID, keel_pmix_on_said, info) !=
-        PMIX_SUCCESS) {
-        keel_pmix_on_said(PMIX_ERROR, info);
+    if (PMIx_Notify_event(code, &runtime->process, keel_pmix_range(runtime), info, EVENT_KEYS, keel_pmix_on_event_sent,
+                          info) != PMIX_SUCCESS) {
+        keel_pmix_on_event_sent(PMIX_ERROR, info);
     }
 }
 
 /* Sends an event without waiting. A lost event is repeated, or its content found out otherwise. */
-void keel_pmix_say(keel_runtime_pmix_t *runtime, pmix_status_t code, uint32_t rank, uint32_t incarnation,
-                   uint32_t holder)
+void keel_pmix_send_event(keel_runtime_pmix_t *runtime, pmix_status_t code, uint32_t rank, uint32_t incarnation,
+                          uint32_t holder)
 {
-    keel_pmix_say_it(runtime, code, &(said_t){.rank = rank, .incarnation = incarnation, .holder = holder});
+    keel_pmix_send_event_with(runtime, code,
+                              &(outgoing_event_t){.rank = rank, .incarnation = incarnation, .holder = holder});
 }
 
-void keel_pmix_say_need(keel_runtime_pmix_t *runtime, const uint64_t *bytes, size_t length)
+void keel_pmix_send_need(keel_runtime_pmix_t *runtime, const uint64_t *bytes, size_t length)
 {
-    const said_t said = {.rank = runtime->base.rank,
-                         .incarnation = runtime->base.incarnation,
-                         .holder = runtime->holder,
-                         .data = {.bytes = (char *)(uintptr_t)bytes, .size = length}};
+    const outgoing_event_t said = {.rank = runtime->base.rank,
+                                   .incarnation = runtime->base.incarnation,
+                                   .holder = runtime->holder,
+                                   .data = {.bytes = (char *)(uintptr_t)bytes, .size = length}};
 
-    keel_pmix_say_it(runtime, KEEL_PMIX_EVENT_NEED, &said);
+    keel_pmix_send_event_with(runtime, KEEL_PMIX_EVENT_NEED, &said);
 }

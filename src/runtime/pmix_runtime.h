@@ -51,19 +51,19 @@ void keel_pmix_read_place(keel_runtime_t *base);
 int keel_pmix_is_spare(const keel_runtime_pmix_t *runtime);
 void keel_pmix_abort(keel_runtime_t *base, int status, const char *reason);
 
-/* ---- pmix_alone.c ---- */
-keel_status_t keel_pmix_be_alone(keel_runtime_pmix_t *runtime);
+/* ---- pmix_singleton.c ---- */
+keel_status_t keel_pmix_open_singleton(keel_runtime_pmix_t *runtime);
 
 /* ---- pmix_event.c: events from and to the launcher ---- */
 /* Returns once the launcher's server knows that this process listens. */
-keel_status_t keel_pmix_hear_events(keel_runtime_pmix_t *runtime);
-pmix_status_t keel_pmix_say_met(const keel_runtime_pmix_t *runtime);
-keel_status_t keel_pmix_say_join(keel_runtime_pmix_t *runtime, const void *address, size_t length);
+keel_status_t keel_pmix_register_events(keel_runtime_pmix_t *runtime);
+pmix_status_t keel_pmix_send_met(const keel_runtime_pmix_t *runtime);
+keel_status_t keel_pmix_send_join(keel_runtime_pmix_t *runtime, const void *address, size_t length);
 /* Announces a list of uint64_t. */
-void keel_pmix_say_need(keel_runtime_pmix_t *runtime, const uint64_t *bytes, size_t length);
+void keel_pmix_send_need(keel_runtime_pmix_t *runtime, const uint64_t *bytes, size_t length);
 /* @a holder: the launcher's process in question */
-void keel_pmix_say(keel_runtime_pmix_t *runtime, pmix_status_t code, uint32_t rank, uint32_t incarnation,
-                   uint32_t holder);
+void keel_pmix_send_event(keel_runtime_pmix_t *runtime, pmix_status_t code, uint32_t rank, uint32_t incarnation,
+                          uint32_t holder);
 
 /* ---- pmix_suspect.c ---- */
 keel_status_t keel_pmix_suspect(keel_runtime_t *base, const keel_suspicion_t *suspicion);
@@ -75,7 +75,7 @@ int keel_pmix_end_spare(keel_runtime_pmix_t *runtime, uint32_t holder, uint64_t 
 
 /* Processes of this node: PMIx's thread adds joining processes, the thread inside Keel looks. */
 keel_status_t keel_pmix_processes_init(keel_runtime_pmix_t *runtime);
-void keel_pmix_know_process(keel_runtime_pmix_t *runtime, uint32_t holder, const keel_process_t *process);
+void keel_pmix_add_process(keel_runtime_pmix_t *runtime, uint32_t holder, const keel_process_t *process);
 int keel_pmix_find_process(const keel_runtime_pmix_t *runtime, uint32_t holder, keel_process_t *process_p);
 void keel_pmix_replace(keel_runtime_t *base, uint32_t rank, uint32_t incarnation);
 

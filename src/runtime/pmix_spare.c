@@ -74,7 +74,7 @@ void keel_pmix_use_spare_order(keel_runtime_t *base, keel_spare_order_cb_t order
 
 /* ---- translation ---- */
 
-uint32_t keel_pmix_holder(const keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation)
+uint32_t keel_pmix_holder_of(const keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation)
 {
     const int is_any = incarnation == KEEL_INCARNATION_ANY;
     uint32_t holder = is_any || incarnation == 0 || runtime->spares.count == 0 ? rank : KEEL_PMIX_NO_RANK, last = 0;
@@ -102,7 +102,7 @@ static keel_pmix_spare_t *spares_find(const keel_runtime_pmix_t *runtime, uint32
     return holder >= size && holder - size < runtime->spares.count ? &runtime->spares.spare[holder - size] : NULL;
 }
 
-int keel_pmix_held(const keel_runtime_pmix_t *runtime, uint32_t holder, uint32_t *rank_p, uint32_t *incarnation_p)
+int keel_pmix_rank_of(const keel_runtime_pmix_t *runtime, uint32_t holder, uint32_t *rank_p, uint32_t *incarnation_p)
 {
     const keel_pmix_spare_t *spare = spares_find(runtime, holder);
 
@@ -117,7 +117,7 @@ int keel_pmix_held(const keel_runtime_pmix_t *runtime, uint32_t holder, uint32_t
 
 /* ---- PMIx's thread ---- */
 
-void keel_pmix_spare_there(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation, uint32_t holder)
+void keel_pmix_spare_joined(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation, uint32_t holder)
 {
     keel_pmix_spare_t *spare = spares_find(runtime, holder);
 
@@ -237,7 +237,7 @@ static void spares_spawn(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t s
         return;
     }
     life->asked++;
-    keel_pmix_say(runtime, KEEL_PMIX_EVENT_CALL, rank, spare + 1, runtime->base.size + spare);
+    keel_pmix_send_event(runtime, KEEL_PMIX_EVENT_CALL, rank, spare + 1, runtime->base.size + spare);
 }
 
 static void spares_call(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation)
@@ -257,7 +257,7 @@ static void spares_call(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t in
         life->asked = 0;
         return;
     }
-    keel_pmix_say(runtime, KEEL_PMIX_EVENT_CALL, rank, incarnation, runtime->base.size + s);
+    keel_pmix_send_event(runtime, KEEL_PMIX_EVENT_CALL, rank, incarnation, runtime->base.size + s);
 }
 
 void keel_pmix_spares_finish(keel_runtime_t *base)
@@ -265,7 +265,7 @@ void keel_pmix_spares_finish(keel_runtime_t *base)
     keel_runtime_pmix_t *runtime = (keel_runtime_pmix_t *)base;
 
     if (runtime->is_keelrun && !runtime->spares.is_finished) {
-        keel_pmix_say(runtime, KEEL_PMIX_EVENT_OVER, base->rank, base->incarnation, runtime->holder);
+        keel_pmix_send_event(runtime, KEEL_PMIX_EVENT_OVER, base->rank, base->incarnation, runtime->holder);
     }
     runtime->spares.is_over = runtime->spares.is_finished = 1;
 }
@@ -293,7 +293,7 @@ void keel_pmix_spares_step(keel_runtime_pmix_t *runtime)
 
     if (atomic_load_explicit(&spares->must_repeat, memory_order_relaxed) && spares->address != NULL) {
         atomic_store(&spares->must_repeat, 0);
-        (void)keel_pmix_say_join(runtime, spares->address, spares->address_len);
+        (void)keel_pmix_send_join(runtime, spares->address, spares->address_len);
     }
     if (spares->absent == 0 || spares->is_over || runtime->does_restart) {
         return;

@@ -57,12 +57,12 @@ typedef struct keel_pmix_spares {
 
 keel_status_t keel_pmix_spares_init(keel_runtime_pmix_t *runtime, uint32_t count);
 void keel_pmix_spares_release(keel_runtime_pmix_t *runtime);
-/* Implements await_rank() (pmix_waiting.c, with the input of PMIx's thread). */
+/* Implements await_rank() (pmix_spare_wait.c, with the input of PMIx's thread). */
 keel_status_t keel_pmix_spare_wait(keel_runtime_t *base, keel_prepare_cb_t prepare, void *arg);
 /* Implements need(). */
 void keel_pmix_spares_need(keel_runtime_t *base, const uint64_t *bytes, unsigned count);
 /* In PMIx's thread: handles an announcement of need(). */
-void keel_pmix_spare_needed(keel_runtime_pmix_t *runtime, const void *bytes, size_t length);
+void keel_pmix_spare_on_need(keel_runtime_pmix_t *runtime, const void *bytes, size_t length);
 
 void keel_pmix_use_spare_order(keel_runtime_t *base, keel_spare_order_cb_t order, void *arg);
 
@@ -70,8 +70,8 @@ void keel_pmix_use_spare_order(keel_runtime_t *base, keel_spare_order_cb_t order
  * Translates between an incarnation of a rank and the launcher's process. KEEL_PMIX_NO_RANK: not
  * known; 0: the process waits.
  */
-uint32_t keel_pmix_holder(const keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation);
-int keel_pmix_held(const keel_runtime_pmix_t *runtime, uint32_t holder, uint32_t *rank_p, uint32_t *incarnation_p);
+uint32_t keel_pmix_holder_of(const keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation);
+int keel_pmix_rank_of(const keel_runtime_pmix_t *runtime, uint32_t holder, uint32_t *rank_p, uint32_t *incarnation_p);
 
 /*
  * In PMIx's thread: a spare was called, has joined, or died. @a holder: the launcher's process in
@@ -79,7 +79,7 @@ int keel_pmix_held(const keel_runtime_pmix_t *runtime, uint32_t holder, uint32_t
  */
 void keel_pmix_spare_called(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation, uint32_t holder);
 void keel_pmix_spare_dismiss(keel_runtime_pmix_t *runtime);
-void keel_pmix_spare_there(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation, uint32_t holder);
+void keel_pmix_spare_joined(keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation, uint32_t holder);
 void keel_pmix_spare_died(keel_runtime_pmix_t *runtime, uint32_t holder);
 /* In the thread inside Keel: with each event, and with each poll(). */
 void keel_pmix_spares_note(keel_runtime_pmix_t *runtime, const keel_event_t *event);

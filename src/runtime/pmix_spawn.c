@@ -274,7 +274,7 @@ keel_status_t keel_pmix_spawned_open(keel_runtime_pmix_t *runtime)
     return (!keel_pmix_spawned_is_alone() && spawn_claim(runtime, spare)) ? KEEL_OK : KEEL_ERR_STATE;
 }
 
-keel_status_t keel_pmix_spawned_take(keel_runtime_pmix_t *runtime)
+keel_status_t keel_pmix_spawned_read(keel_runtime_pmix_t *runtime)
 {
     const char *text = spawned_list();
     keel_pmix_spares_t *spares = &runtime->spares;
@@ -288,12 +288,12 @@ keel_status_t keel_pmix_spawned_take(keel_runtime_pmix_t *runtime)
     runtime->holder = runtime->base.size + runtime->spare;
     /* a repeated call makes the process repeat its join */
     atomic_store(&spares->called_rank, runtime->base.rank);
-    keel_pmix_spare_there(runtime, runtime->base.rank, runtime->base.incarnation, runtime->holder);
+    keel_pmix_spare_joined(runtime, runtime->base.rank, runtime->base.incarnation, runtime->holder);
     spares->lives[runtime->base.rank].next = runtime->base.incarnation;
     while (spawned_next(&text, &holder, &process)) {
-        keel_pmix_know_process(runtime, holder, &process);
+        keel_pmix_add_process(runtime, holder, &process);
     }
     keel_process_self(&process); /* for later spawns by this process */
-    keel_pmix_know_process(runtime, runtime->holder, &process);
+    keel_pmix_add_process(runtime, runtime->holder, &process);
     return KEEL_OK;
 }

@@ -29,6 +29,6 @@ keel_status_t keel_pmix_spawned_open(keel_runtime_pmix_t *runtime);
  * In a spawned process, once the job's size is known: sets the incarnation and the other processes
  * of this node.
  */
-keel_status_t keel_pmix_spawned_take(keel_runtime_pmix_t *runtime);
+keel_status_t keel_pmix_spawned_read(keel_runtime_pmix_t *runtime);
 
 #endif

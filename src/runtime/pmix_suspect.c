@@ -20,7 +20,7 @@ keel_status_t keel_pmix_processes_init(keel_runtime_pmix_t *runtime)
     return runtime->processes != NULL ? KEEL_OK : KEEL_ERR_NO_MEMORY;
 }
 
-void keel_pmix_know_process(keel_runtime_pmix_t *runtime, uint32_t holder, const keel_process_t *process)
+void keel_pmix_add_process(keel_runtime_pmix_t *runtime, uint32_t holder, const keel_process_t *process)
 {
     if (runtime->processes != NULL && holder < runtime->job_size + runtime->spares.count) {
         runtime->processes[holder].start = process->start;
@@ -39,7 +39,7 @@ int keel_pmix_find_process(const keel_runtime_pmix_t *runtime, uint32_t holder, 
 }
 
 /* A spawned process that meets no rank: the job may have ended before it could receive the exit. */
-static void look_for_end(keel_runtime_pmix_t *runtime, const keel_suspicion_t *suspicion)
+static void check_end_of_job(keel_runtime_pmix_t *runtime, const keel_suspicion_t *suspicion)
 {
     const keel_event_t event = {
         .type = KEEL_EVENT_EXIT, .rank = suspicion->rank, .incarnation = runtime->spares.lives[suspicion->rank].next};
@@ -59,13 +59,13 @@ static int is_reprieved(keel_runtime_pmix_t *runtime, const keel_process_t *proc
     return keel_starved_is_reprieved(&runtime->accused, &sight, suspicion->repeats, suspicion->silence_ns);
 }
 
-static keel_status_t keel_pmix_look(keel_runtime_pmix_t *runtime, const keel_suspicion_t *suspicion)
+static keel_status_t keel_pmix_examine(keel_runtime_pmix_t *runtime, const keel_suspicion_t *suspicion)
 {
-    const uint32_t holder = keel_pmix_holder(runtime, suspicion->rank, suspicion->incarnation);
+    const uint32_t holder = keel_pmix_holder_of(runtime, suspicion->rank, suspicion->incarnation);
     keel_process_t process;
 
     if (suspicion->is_absent) {
-        look_for_end(runtime, suspicion);
+        check_end_of_job(runtime, suspicion);
         return KEEL_OK;
     }
     if (!keel_pmix_find_process(runtime, holder, &process)) {
@@ -89,8 +89,8 @@ static void keel_pmix_on_suspected(pmix_status_t status, void *arg)
 /*
  * Reports without waiting, since the server may be the hanging process. A lost report is repeated.
  */
-static void suspect_say(const keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation,
-                        const keel_suspicion_t *suspicion)
+static void report_suspect(const keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation,
+                           const keel_suspicion_t *suspicion)
 {
     pmix_status_t status;
     pmix_info_t *info;
@@ -127,16 +127,16 @@ keel_status_t keel_pmix_suspect(keel_runtime_t *base, const keel_suspicion_t *su
         base->ops->die(base);
     }
     if (!runtime->is_keelrun) {
-        return keel_pmix_look(runtime, suspicion);
+        return keel_pmix_examine(runtime, suspicion);
     }
     if (suspicion->silence_ns == 0 || (runtime->spares.count > 0 && suspicion->is_absent)) {
         return KEEL_OK; /* keelrun reports deaths by itself; a silent spare is called again */
     }
     if (runtime->spares.count > 0) { /* keelrun knows its own processes, and restarts none */
-        rank = keel_pmix_holder(runtime, suspicion->rank, suspicion->incarnation);
+        rank = keel_pmix_holder_of(runtime, suspicion->rank, suspicion->incarnation);
         incarnation = 0;
     }
-    suspect_say(runtime, rank, incarnation, suspicion);
+    report_suspect(runtime, rank, incarnation, suspicion);
     return KEEL_OK;
 }
 
@@ -149,7 +149,7 @@ int keel_pmix_end_spare(keel_runtime_pmix_t *runtime, uint32_t holder, uint64_t 
     keel_process_t process;
 
     if (runtime->is_keelrun) {
-        suspect_say(runtime, holder, 0, &suspicion);
+        report_suspect(runtime, holder, 0, &suspicion);
         return 0;
     }
     return !keel_pmix_find_process(runtime, holder, &process) || keel_process_kill(&process, KILL_WAIT_MS);
@@ -163,6 +163,7 @@ void keel_pmix_replace(keel_runtime_t *base, uint32_t rank, uint32_t incarnation
 
     keel_pmix_spares_note(runtime, &event);
     if (!runtime->is_keelrun) {
-        keel_pmix_say(runtime, KEEL_PMIX_EVENT_GONE, rank, incarnation, keel_pmix_holder(runtime, rank, incarnation));
+        keel_pmix_send_event(runtime, KEEL_PMIX_EVENT_GONE, rank, incarnation,
+                             keel_pmix_holder_of(runtime, rank, incarnation));
     }
 }

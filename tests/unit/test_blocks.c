@@ -120,7 +120,7 @@ static void make_one(scene_t *scene, model_t *model, uint64_t drawn)
     const size_t bytes = 1 + (drawn >> 16) % (drawn % 16 == 1 ? LINES * LINE / 8 : 700);
     const int needs_piece = scene->blocks->last->used == scene->blocks->last->size;
     const char *const fit = map_fit(scene, model, alignment, bytes);
-    char *const made = keel_shmem_blocks_make(scene->blocks, alignment, bytes);
+    char *const made = keel_shmem_blocks_alloc(scene->blocks, alignment, bytes);
 
     if (made == NULL) { /* the table may have wanted what was left */
         ck_assert(fit == NULL || needs_piece);
@@ -207,7 +207,7 @@ START_TEST(there_may_be_many)
     unsigned count = MANY;
 
     for (unsigned i = 0; i < MANY; i++) {
-        made[i] = keel_shmem_blocks_make(scene.blocks, 8, 1 + i % LINE);
+        made[i] = keel_shmem_blocks_alloc(scene.blocks, 8, 1 + i % LINE);
         ck_assert_ptr_nonnull(made[i]);
     }
     ck_assert_uint_lt(depth_of(scene.blocks->root), 80); /* 40 to 45 seen; 18 if it were balanced */
@@ -215,9 +215,9 @@ START_TEST(there_may_be_many)
         keel_shmem_blocks_free(scene.blocks, keel_shmem_blocks_find(scene.blocks, made[i]));
     }
     for (unsigned i = 0; i < MANY; i += 2) { /* the lowest first */
-        ck_assert_ptr_eq(keel_shmem_blocks_make(scene.blocks, 8, LINE), made[i]);
+        ck_assert_ptr_eq(keel_shmem_blocks_alloc(scene.blocks, 8, LINE), made[i]);
     }
-    while ((one = keel_shmem_blocks_make(scene.blocks, 8, 1)) != NULL) {
+    while ((one = keel_shmem_blocks_alloc(scene.blocks, 8, 1)) != NULL) {
         made[count++] = one;
     }
     /* a block, its place in the table, and what is left over of pieces */
@@ -240,16 +240,16 @@ START_TEST(all_of_it_can_be_one)
 {
     scene_t scene = scene_begin((size_t)LINES * LINE);
     const size_t all = scene.blocks->root->room;
-    char *made = keel_shmem_blocks_make(scene.blocks, 1, all);
+    char *made = keel_shmem_blocks_alloc(scene.blocks, 1, all);
 
     ck_assert_ptr_nonnull(made);
-    ck_assert_ptr_null(keel_shmem_blocks_make(scene.blocks, 1, 1));
+    ck_assert_ptr_null(keel_shmem_blocks_alloc(scene.blocks, 1, 1));
     keel_shmem_blocks_free(scene.blocks, keel_shmem_blocks_find(scene.blocks, made));
     is_empty(&scene);
-    ck_assert_ptr_null(keel_shmem_blocks_make(scene.blocks, 1, all + 1));
-    ck_assert_ptr_null(keel_shmem_blocks_make(scene.blocks, 1, SIZE_MAX));
-    ck_assert_ptr_null(keel_shmem_blocks_make(scene.blocks, (size_t)1 << 30, all));
-    ck_assert_ptr_null(keel_shmem_blocks_make(scene.blocks, (size_t)1 << 63, 1));
+    ck_assert_ptr_null(keel_shmem_blocks_alloc(scene.blocks, 1, all + 1));
+    ck_assert_ptr_null(keel_shmem_blocks_alloc(scene.blocks, 1, SIZE_MAX));
+    ck_assert_ptr_null(keel_shmem_blocks_alloc(scene.blocks, (size_t)1 << 30, all));
+    ck_assert_ptr_null(keel_shmem_blocks_alloc(scene.blocks, (size_t)1 << 63, 1));
     is_empty(&scene);
     free(scene.memory);
 }
@@ -259,13 +259,13 @@ END_TEST
 START_TEST(the_table_needs_no_room_at_the_end)
 {
     scene_t scene = scene_begin((size_t)LINES * LINE);
-    char *low = keel_shmem_blocks_make(scene.blocks, 1, scene.blocks->root->room / 2);
-    char *high = keel_shmem_blocks_make(scene.blocks, 1, scene.blocks->root->most);
+    char *low = keel_shmem_blocks_alloc(scene.blocks, 1, scene.blocks->root->room / 2);
+    char *high = keel_shmem_blocks_alloc(scene.blocks, 1, scene.blocks->root->most_room);
     unsigned count = 0;
 
     ck_assert(low != NULL && high != NULL);
     keel_shmem_blocks_free(scene.blocks, keel_shmem_blocks_find(scene.blocks, low));
-    while (keel_shmem_blocks_make(scene.blocks, 1, 1) != NULL) {
+    while (keel_shmem_blocks_alloc(scene.blocks, 1, 1) != NULL) {
         count++;
     }
     ck_assert_uint_gt(count, LINES / 2 / 2);
@@ -281,7 +281,7 @@ START_TEST(an_image_is_the_table)
     uint64_t count;
 
     for (unsigned i = 0; i < 1000; i++) {
-        char *made = keel_shmem_blocks_make(scene.blocks, 1, 100);
+        char *made = keel_shmem_blocks_alloc(scene.blocks, 1, 100);
 
         first = (first == NULL) ? made : first;
     }

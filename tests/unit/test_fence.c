@@ -228,7 +228,7 @@ START_TEST(stopped_node_that_does_not_wait_is_killed)
     scene_t scene;
 
     scene_set_late(&scene, rank, node);
-    job_check_fences(&scene.job);
+    job_check_fencing(&scene.job);
     ck_assert(scene.ranks[SUSPECT].fenced_ns == 0);
     expect_killed(node);
     expect_killed(rank);
@@ -241,10 +241,10 @@ START_TEST(busy_node_that_does_not_wait_is_killed_not_at_once_but_in_the_end)
     scene_t scene;
 
     scene_set_late(&scene, rank, node);
-    job_check_fences(&scene.job);
+    job_check_fencing(&scene.job);
     ck_assert(scene.ranks[SUSPECT].fenced_ns != 0 && is_alive(node));
     for (unsigned looks = 0; looks < KEEL_REPRIEVES_MAX; looks++) {
-        job_check_fences(&scene.job);
+        job_check_fencing(&scene.job);
     }
     ck_assert(scene.ranks[SUSPECT].fenced_ns == 0);
     expect_killed(node);
@@ -259,10 +259,10 @@ START_TEST(node_of_a_rank_that_is_still_ending_is_killed_not_at_once_but_in_the_
     scene_t scene;
 
     scene_set_late(&scene, rank, node);
-    job_check_fences(&scene.job);
+    job_check_fencing(&scene.job);
     ck_assert(scene.ranks[SUSPECT].fenced_ns != 0 && is_alive(node));
     for (unsigned looks = 0; looks < KEEL_REPRIEVES_MAX; looks++) {
-        job_check_fences(&scene.job);
+        job_check_fencing(&scene.job);
     }
     ck_assert(scene.ranks[SUSPECT].fenced_ns == 0);
     expect_killed(node);

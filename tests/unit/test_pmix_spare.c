@@ -119,7 +119,7 @@ START_TEST(spare_that_does_not_answer_is_gone_before_it_is_passed_over)
 
     spare_open(1);
     ck_assert_int_eq(keel_pmix_processes_init(&runtime), KEEL_OK);
-    keel_pmix_know_process(&runtime, SPARE_RANKS, &process);
+    keel_pmix_add_process(&runtime, SPARE_RANKS, &process);
     spare_note(KEEL_EVENT_DEATH, 2, 0);
     keel_pmix_spares_step(&runtime);
     ck_assert(!keel_process_is_gone(&process));
@@ -139,7 +139,7 @@ START_TEST(spare_that_has_joined_is_not_missed_before_its_event_is_taken)
     spare_open(1);
     spare_note(KEEL_EVENT_DEATH, 2, 0);
     keel_pmix_spares_step(&runtime);
-    keel_pmix_spare_there(&runtime, 2, 1, SPARE_RANKS);
+    keel_pmix_spare_joined(&runtime, 2, 1, SPARE_RANKS);
     spare_wait(1);
     ck_assert_uint_eq(aborts, 0);
     spare_note(KEEL_EVENT_JOIN, 2, 1);
@@ -156,7 +156,7 @@ START_TEST(spare_of_another_rank_is_none_for_this_one)
 {
     spare_open(1);
     spare_note(KEEL_EVENT_DEATH, 2, 0);
-    keel_pmix_spare_there(&runtime, 3, 1, SPARE_RANKS);
+    keel_pmix_spare_joined(&runtime, 3, 1, SPARE_RANKS);
     spare_wait(0);
     ck_assert_uint_gt(aborts, 0);
     keel_pmix_spares_release(&runtime);
@@ -201,8 +201,8 @@ START_TEST(incarnations_are_the_spares_of_the_ranks_order)
     keel_pmix_use_spare_order(&runtime.base, order_from_rank, &spares);
     spare_note(KEEL_EVENT_DEATH, 2, 0);
     ck_assert_uint_eq(spare_given_up(spares), 2);
-    keel_pmix_spare_there(&runtime, 1, 3, SPARE_RANKS + 3); /* the second of rank 2's order is the third of rank 1's */
-    keel_pmix_spare_there(&runtime, 2, 3, SPARE_RANKS + 0);
+    keel_pmix_spare_joined(&runtime, 1, 3, SPARE_RANKS + 3); /* the second of rank 2's order is the third of rank 1's */
+    keel_pmix_spare_joined(&runtime, 2, 3, SPARE_RANKS + 0);
     ck_assert_uint_eq(spare_given_up(spares), UINT32_MAX);
     spare_note(KEEL_EVENT_JOIN, 2, 3);
     keel_pmix_spare_died(&runtime, SPARE_RANKS + 0);
@@ -220,17 +220,17 @@ START_TEST(processes_are_known_by_rank_and_incarnation)
     uint32_t rank, incarnation;
 
     spare_open(3);
-    ck_assert_uint_eq(keel_pmix_holder(&runtime, 2, 0), 2);
-    ck_assert_uint_eq(keel_pmix_holder(&runtime, 2, 1), KEEL_PMIX_NO_RANK);
-    ck_assert_uint_eq(keel_pmix_holder(&runtime, 2, KEEL_INCARNATION_ANY), 2);
-    keel_pmix_spare_there(&runtime, 2, 2, SPARE_RANKS + 1);
-    keel_pmix_spare_there(&runtime, 2, 1, SPARE_RANKS + 2);
-    ck_assert_uint_eq(keel_pmix_holder(&runtime, 2, 1), SPARE_RANKS + 2);
-    ck_assert_uint_eq(keel_pmix_holder(&runtime, 2, KEEL_INCARNATION_ANY), SPARE_RANKS + 1);
-    ck_assert(keel_pmix_held(&runtime, SPARE_RANKS + 1, &rank, &incarnation) && rank == 2 && incarnation == 2);
-    ck_assert(keel_pmix_held(&runtime, 3, &rank, &incarnation) && rank == 3 && incarnation == 0);
-    ck_assert(!keel_pmix_held(&runtime, SPARE_RANKS, &rank, &incarnation)); /* it waits */
-    ck_assert(!keel_pmix_held(&runtime, SPARE_RANKS + 3, &rank, &incarnation));
+    ck_assert_uint_eq(keel_pmix_holder_of(&runtime, 2, 0), 2);
+    ck_assert_uint_eq(keel_pmix_holder_of(&runtime, 2, 1), KEEL_PMIX_NO_RANK);
+    ck_assert_uint_eq(keel_pmix_holder_of(&runtime, 2, KEEL_INCARNATION_ANY), 2);
+    keel_pmix_spare_joined(&runtime, 2, 2, SPARE_RANKS + 1);
+    keel_pmix_spare_joined(&runtime, 2, 1, SPARE_RANKS + 2);
+    ck_assert_uint_eq(keel_pmix_holder_of(&runtime, 2, 1), SPARE_RANKS + 2);
+    ck_assert_uint_eq(keel_pmix_holder_of(&runtime, 2, KEEL_INCARNATION_ANY), SPARE_RANKS + 1);
+    ck_assert(keel_pmix_rank_of(&runtime, SPARE_RANKS + 1, &rank, &incarnation) && rank == 2 && incarnation == 2);
+    ck_assert(keel_pmix_rank_of(&runtime, 3, &rank, &incarnation) && rank == 3 && incarnation == 0);
+    ck_assert(!keel_pmix_rank_of(&runtime, SPARE_RANKS, &rank, &incarnation)); /* it waits */
+    ck_assert(!keel_pmix_rank_of(&runtime, SPARE_RANKS + 3, &rank, &incarnation));
     keel_pmix_spares_release(&runtime);
 }
 END_TEST

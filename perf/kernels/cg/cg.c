@@ -246,12 +246,12 @@ static uint64_t steps(const cg_t *cg)
 }
 
 /* Reports repeated steps. A replacement knows its predecessor's progress from --die only. */
-static void tell_again(const cg_t *cg, uint32_t rank, uint32_t incarnation)
+static void report_repeated(const cg_t *cg, uint32_t rank, uint32_t incarnation)
 {
     if (incarnation == 0) {
-        kernel_tell_again(cg->executed - steps(cg));
+        kernel_report_repeated(cg->executed - steps(cg));
     } else if (cg->common.death.is_set && (cg->common.death.rank == rank)) {
-        kernel_tell_again(cg->executed - (steps(cg) - cg->common.death.step));
+        kernel_report_repeated(cg->executed - (steps(cg) - cg->common.death.step));
     }
 }
 
@@ -398,7 +398,7 @@ int main(int argc, char **argv)
     if (rank == 0) {
         print(&cg, &outcome);
     }
-    tell_again(&cg, rank, incarnation);
+    report_repeated(&cg, rank, incarnation);
     cg_matrix_cleanup(&cg.matrix);
     free(cg.x);
     return outcome.is_right ? KERNEL_EXIT_OK : KERNEL_EXIT_WRONG;

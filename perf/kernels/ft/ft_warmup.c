@@ -95,10 +95,10 @@ static keel_status_t fill_logs(const ft_t *ft, ft_warmup_t *warmup)
 keel_status_t ft_warmup_end(const ft_t *ft, ft_warmup_t *warmup)
 {
     /* gsyncs after which logs are empty */
-    enum { CHECKPOINT, FILL, CHECKPOINT_AGAIN, SETTLE, SETTLED = SETTLE + 4 };
+    enum { CHECKPOINT, FILL, CHECKPOINT_AGAIN, DRAIN, DRAINED = DRAIN + 4 };
     keel_stats_t stats;
 
-    while (warmup->stage < SETTLED) {
+    while (warmup->stage < DRAINED) {
         if (warmup->stage == FILL) { /* images are taken during this stage */
             KERNEL_TRY(fill_logs(ft, warmup));
         }

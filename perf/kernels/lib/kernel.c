@@ -99,7 +99,7 @@ void kernel_spoil(void *result, size_t bytes)
     }
 }
 
-void kernel_tell_again(uint64_t steps)
+void kernel_report_repeated(uint64_t steps)
 {
     life.steps_again = steps;
     life.has_again = 1;
@@ -110,7 +110,7 @@ static double seconds_between(struct timeval begin, struct timeval end)
     return (double)(end.tv_sec - begin.tv_sec) + 1e-6 * (double)(end.tv_usec - begin.tv_usec);
 }
 
-static void life_tell(void)
+static void life_report(void)
 {
     if (!life.has_end) {
         kernel_cpu_end();
@@ -127,10 +127,10 @@ static void life_tell(void)
  * at its end; a replacement, since its start. Processes that log for others never reach a kernel's
  * own code, and report, too.
  */
-__attribute__((constructor)) static void life_watch(void)
+__attribute__((constructor)) static void life_report_at_exit(void)
 {
     if (getenv("KERNEL_CPU") != NULL) {
-        atexit(life_tell);
+        atexit(life_report);
     }
 }
 

@@ -57,7 +57,7 @@ void kernel_spoil(void *result, size_t bytes);
 /*
  * Reports steps that this process repeated after a predecessor; printed at its end with KERNEL_CPU.
  */
-void kernel_tell_again(uint64_t steps);
+void kernel_report_repeated(uint64_t steps);
 
 /* Continues @a hash (KERNEL_HASH_START at first) over @a bytes of memory. */
 #define KERNEL_HASH_START 0xcbf29ce484222325ull

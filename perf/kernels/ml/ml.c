@@ -47,7 +47,7 @@ static keel_status_t publish(void)
 }
 
 /* Makes the log complete, so that an epoch may close. */
-static keel_status_t settle(void)
+static keel_status_t complete_log(void)
 {
     if (ml.flushed == ml.written) {
         return KEEL_OK;
@@ -61,7 +61,7 @@ static keel_status_t settle(void)
 static keel_status_t await_room(void)
 {
     while (ml.written - taken() > ML_RING_BYTES - sizeof(ml_record_t)) {
-        KERNEL_TRY(settle());
+        KERNEL_TRY(complete_log());
         KERNEL_TRY(keel_progress(ml.ctx));
         sched_yield();
     }
@@ -99,7 +99,7 @@ static keel_status_t record_access(ml_kind_t kind, uint32_t target, uint64_t off
 static keel_status_t mark(ml_kind_t kind)
 {
     KERNEL_TRY(record(kind, 0, (kind == ML_END) ? ml.sum : 0, 0));
-    return settle();
+    return complete_log();
 }
 
 /* ---- the calls ---- */
@@ -146,7 +146,7 @@ keel_status_t __wrap_keel_init(const keel_params_t *params, keel_context_h *ctx_
 }
 
 /* Reports on stderr if ML_VERBOSE is set: the kernel's own output is for scripts. */
-static void say_what_was_kept(void)
+static void report_kept(void)
 {
     if (getenv("ML_VERBOSE") != NULL) {
         fprintf(stderr, "ml: rank %u kept %" PRIu64 " bytes%s\n", keel_rank(ml.ctx), ml.log.logged,
@@ -160,7 +160,7 @@ keel_status_t __wrap_keel_finalize(keel_context_h ctx)
         fprintf(stderr, "ml: the data that rank %u kept are not those that it was given\n", keel_rank(ctx));
         return KEEL_ERR_CORRUPT;
     }
-    say_what_was_kept();
+    report_kept();
     ml_log_free(&ml.log);
     KERNEL_TRY(mark(ML_END));
     return __real_keel_finalize(ctx);
@@ -238,7 +238,7 @@ keel_status_t __wrap_keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32
 
 keel_status_t __wrap_keel_flush(keel_context_h ctx, uint32_t rank)
 {
-    KERNEL_TRY(settle());
+    KERNEL_TRY(complete_log());
     return __real_keel_flush(ctx, rank);
 }
 

@@ -133,7 +133,7 @@ static keel_status_t run(logger_t *logger)
 }
 
 /* Reports on stderr if ML_VERBOSE is set: the kernel's own output is for scripts. */
-static void say_what_was_logged(const logger_t *logger)
+static void report_logged(const logger_t *logger)
 {
     uint64_t records = 0;
     uint32_t i;
@@ -163,7 +163,7 @@ keel_status_t ml_logger_run(keel_context_h ctx, keel_win_h rings, uint32_t logge
             }
         }
         status = run(&logger);
-        say_what_was_logged(&logger);
+        report_logged(&logger);
     }
     ml_log_free(&logger.log);
     free(logger.sources);

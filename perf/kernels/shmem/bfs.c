@@ -168,12 +168,12 @@ int main(int argc, char **argv)
     merged = words(across * piece);
     distances = shmem_malloc((size_t)(piece * BITS) * sizeof(*distances));
     counts = shmem_calloc(2, sizeof(*counts));
-    KERNEL_GOES_ON(at);
+    KERNEL_RESTART_POINT(at);
     while (at.step < steps) {
         search();
         at.flaws += flaws();
         at.step++;
-        kernel_meet();
+        kernel_safepoint();
     }
     kernel_stepped();
     return kernel_end("bfs", steps, at.flaws);

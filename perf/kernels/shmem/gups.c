@@ -59,7 +59,7 @@ int main(int argc, char **argv)
         table[i] = 0;
     }
     shmem_barrier_all();
-    KERNEL_GOES_ON(at);
+    KERNEL_RESTART_POINT(at);
     while (at.step < steps) {
         for (long i = 0; i < updates; i++) {
             const uint64_t word = update(at.step, shmem_my_pe(), i, &by);
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
             shmem_ulong_atomic_xor(&table[word % (uint64_t)words], by, (int)(word / (uint64_t)words));
         }
         at.step++;
-        kernel_meet();
+        kernel_safepoint();
     }
     kernel_stepped();
     return kernel_end("gups", steps, flaws(steps));

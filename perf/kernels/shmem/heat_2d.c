@@ -156,12 +156,12 @@ int main(int argc, char **argv)
     seen = shmem_calloc(SIDES, sizeof(*seen));
     heat(own_field(0), side + 2, height, width, top, left);
     heat(own_field(1), side + 2, height, width, top, left);
-    KERNEL_GOES_ON(at);
+    KERNEL_RESTART_POINT(at);
     while (at.step < steps) {
         step();
         at.step++;
         if (at.step % meets == 0) {
-            kernel_meet();
+            kernel_safepoint();
         }
     }
     kernel_stepped();

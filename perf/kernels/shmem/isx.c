@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     dealt = shmem_malloc((size_t)keys * sizeof(*dealt));
     *given = 0;
     shmem_barrier_all();
-    KERNEL_GOES_ON(at);
+    KERNEL_RESTART_POINT(at);
     while (at.step < steps) {
         long *counts = deal();
 
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
         at.flaws += !is_sorted();
         *given = 0;
         at.step++;
-        kernel_meet();
+        kernel_safepoint();
     }
     kernel_stepped();
     return kernel_end("isx", steps, at.flaws);

@@ -21,19 +21,19 @@ static double kernel_took_us;
  * Follows the allocations: PEs continue here after a rollback, with the contents of the heap and of
  * @a _state, a static variable.
  */
-#define KERNEL_GOES_ON(_state)                    \
+#define KERNEL_RESTART_POINT(_state)              \
     shmemx_protect(1, &(_state), sizeof(_state)); \
     SHMEMX_RESTART_POINT();                       \
     if (shmemx_restarted()) {                     \
         shmemx_restore();                         \
     }                                             \
     clock_gettime(CLOCK_MONOTONIC, &kernel_began)
-#define kernel_meet() shmemx_safepoint()
+#define kernel_safepoint() shmemx_safepoint()
 #else
-#define KERNEL_GOES_ON(_state) \
-    shmem_barrier_all();       \
+#define KERNEL_RESTART_POINT(_state) \
+    shmem_barrier_all();             \
     clock_gettime(CLOCK_MONOTONIC, &kernel_began)
-#define kernel_meet() shmem_barrier_all()
+#define kernel_safepoint() shmem_barrier_all()
 #endif
 
 /* Number @a i of the stream, equal on all PEs. */

@@ -8,8 +8,8 @@
 #include "shmem_collect.h"
 
 _Static_assert(SHMEM_SYNC_VALUE == 0, "a flag that is not up");
-_Static_assert(KEEL_SHMEM_KINDS *KEEL_SHMEM_ROUNDS_MOST + KEEL_SHMEM_SINGLES +
-                       KEEL_SHMEM_HEAD * KEEL_SHMEM_ROUNDS_MOST <=
+_Static_assert(KEEL_SHMEM_FLAG_KINDS *KEEL_SHMEM_ROUNDS_MAX + KEEL_SHMEM_SINGLES +
+                       KEEL_SHMEM_HEAD * KEEL_SHMEM_ROUNDS_MAX <=
                    SHMEM_SYNC_SIZE,
                "pSync has room for the flags");
 _Static_assert(sizeof(long) == sizeof(uint64_t), "and for each of them");
@@ -40,7 +40,7 @@ static keel_shmem_set_t set_of(const keel_shmem_active_t *active)
 
 static int is_world(const keel_shmem_set_t *set)
 {
-    return set->size == keel_shmem.pes && !keel_shmem_are_many;
+    return set->size == keel_shmem.pes && !keel_shmem_is_threaded;
 }
 
 static keel_shmem_set_t set_or_world_of(const keel_shmem_active_t *active)
@@ -58,7 +58,7 @@ static void meet(const keel_shmem_active_t *active, int is_barrier)
     keel_shmem_set_t set = set_of(active);
 
     if (is_world(&set)) {
-        keel_shmem_meet(active->call);
+        keel_shmem_barrier_of_world(active->call);
     } else if (!keel_shmem_begin(active->call)) {
         if (is_barrier) {
             keel_shmem_quiet(active->call);

@@ -12,9 +12,9 @@
 #include <assert.h>
 
 enum {
-    PIECE_BYTES = 4096,      /* of a chunk, if there is room for so many bytes */
-    LEAST_PIECE_BYTES = 128, /* otherwise: room for one block of the program */
-    MOST_ALIGNMENT = 1 << 30
+    CHUNK_BYTES = 4096,    /* of a chunk, if there is room for so many bytes */
+    MIN_CHUNK_BYTES = 128, /* otherwise: room for one block of the program */
+    MAX_ALIGNMENT = 1 << 30
 };
 
 /* ---- the tree ---- */
@@ -30,12 +30,12 @@ static uint64_t priority_of(const keel_shmem_block_t *block)
 
 static void update(keel_shmem_block_t *block)
 {
-    block->most = block->room;
-    if (block->left != NULL && block->left->most > block->most) {
-        block->most = block->left->most;
+    block->most_room = block->room;
+    if (block->left != NULL && block->left->most_room > block->most_room) {
+        block->most_room = block->left->most_room;
     }
-    if (block->right != NULL && block->right->most > block->most) {
-        block->most = block->right->most;
+    if (block->right != NULL && block->right->most_room > block->most_room) {
+        block->most_room = block->right->most_room;
     }
 }
 
@@ -137,14 +137,14 @@ static int fits(const keel_shmem_block_t *block, size_t alignment, size_t bytes)
 }
 
 /*
- * Finds the lowest fitting block. With KEEL_SHMEM_ALIGN in one descent: there is one if most is
+ * Finds the lowest fitting block. With KEEL_SHMEM_ALIGN in one descent: there is one if most_room is
  * large enough. Otherwise tries all candidates.
  */
 static keel_shmem_block_t *first_fit(keel_shmem_block_t *root, size_t alignment, size_t bytes)
 {
     keel_shmem_block_t *found;
 
-    if (root == NULL || root->most < bytes) {
+    if (root == NULL || root->most_room < bytes) {
         return NULL;
     }
     found = first_fit(root->left, alignment, bytes);
@@ -156,8 +156,8 @@ static keel_shmem_block_t *first_fit(keel_shmem_block_t *root, size_t alignment,
 
 static keel_shmem_block_t *last_fit(keel_shmem_block_t *root, size_t bytes)
 {
-    while (root != NULL && root->most >= bytes) {
-        if (root->right != NULL && root->right->most >= bytes) {
+    while (root != NULL && root->most_room >= bytes) {
+        if (root->right != NULL && root->right->most_room >= bytes) {
             root = root->right;
         } else if (root->room >= bytes) {
             return root;
@@ -196,41 +196,41 @@ static void leave(keel_shmem_blocks_t *blocks, const keel_shmem_block_t *block)
 }
 
 /* Adds a chunk with a block of its own behind all others. Returns false if there is no room. */
-static int piece_add(keel_shmem_blocks_t *blocks, size_t bytes)
+static int chunk_add(keel_shmem_blocks_t *blocks, size_t bytes)
 {
     keel_shmem_block_t *before = last_fit(blocks->root, bytes);
-    keel_shmem_piece_t *piece;
+    keel_shmem_chunk_t *chunk;
 
     if (before == NULL) {
         return 0;
     }
-    piece = (keel_shmem_piece_t *)(void *)(keel_shmem_block_end(before) + before->room - bytes);
-    *piece = (keel_shmem_piece_t){
+    chunk = (keel_shmem_chunk_t *)(void *)(keel_shmem_block_end(before) + before->room - bytes);
+    *chunk = (keel_shmem_chunk_t){
         .before = blocks->last,
-        .size = (uint32_t)((bytes - sizeof(*piece)) / sizeof(piece->blocks[0])),
+        .size = (uint32_t)((bytes - sizeof(*chunk)) / sizeof(chunk->blocks[0])),
         .used = 1,
-        .blocks = (keel_shmem_block_t *)(void *)(piece + 1),
+        .blocks = (keel_shmem_block_t *)(void *)(chunk + 1),
     };
-    enter(blocks, &piece->blocks[0], before, (char *)piece, bytes, 1);
-    blocks->last = piece;
+    enter(blocks, &chunk->blocks[0], before, (char *)chunk, bytes, 1);
+    blocks->last = chunk;
     return 1;
 }
 
-static void piece_give_back(keel_shmem_blocks_t *blocks)
+static void chunk_release(keel_shmem_blocks_t *blocks)
 {
-    keel_shmem_piece_t *piece = blocks->last;
+    keel_shmem_chunk_t *chunk = blocks->last;
 
-    if (piece->used == 1 && piece->before != NULL) { /* only the chunk's own block */
-        blocks->last = piece->before;
-        leave(blocks, &piece->blocks[0]);
+    if (chunk->used == 1 && chunk->before != NULL) { /* only the chunk's own block */
+        blocks->last = chunk->before;
+        leave(blocks, &chunk->blocks[0]);
     }
 }
 
 /* Frees a node and moves the last node into its place. */
 static void node_free(keel_shmem_blocks_t *blocks, keel_shmem_block_t *node)
 {
-    keel_shmem_piece_t *piece = blocks->last;
-    keel_shmem_block_t *last = &piece->blocks[--piece->used], **link = &blocks->root;
+    keel_shmem_chunk_t *chunk = blocks->last;
+    keel_shmem_block_t *last = &chunk->blocks[--chunk->used], **link = &blocks->root;
 
     if (last != node) {
         while (*link != last) {
@@ -239,14 +239,14 @@ static void node_free(keel_shmem_blocks_t *blocks, keel_shmem_block_t *node)
         *link = node;
         *node = *last;
     }
-    piece_give_back(blocks);
+    chunk_release(blocks);
 }
 
 static void *block_make(keel_shmem_blocks_t *blocks, size_t alignment, size_t bytes)
 {
     /* found at once: room for every possible alignment */
     keel_shmem_block_t *before = first_fit(blocks->root, KEEL_SHMEM_ALIGN, bytes + alignment - KEEL_SHMEM_ALIGN);
-    keel_shmem_piece_t *piece = blocks->last;
+    keel_shmem_chunk_t *chunk = blocks->last;
     char *begin;
 
     if (before == NULL) {
@@ -256,7 +256,7 @@ static void *block_make(keel_shmem_blocks_t *blocks, size_t alignment, size_t by
         return NULL;
     }
     begin = align_up(keel_shmem_block_end(before), alignment);
-    enter(blocks, &piece->blocks[piece->used++], before, begin, bytes, 0);
+    enter(blocks, &chunk->blocks[chunk->used++], before, begin, bytes, 0);
     return begin;
 }
 
@@ -270,18 +270,18 @@ void keel_shmem_blocks_begin(keel_shmem_blocks_t *blocks, char *begin, size_t by
     *first = (keel_shmem_block_t){.begin = begin, .bytes = bytes, .is_table = 1};
     first->room = (uint64_t)(end - keel_shmem_block_end(first)) & ~(uint64_t)(KEEL_SHMEM_ALIGN - 1);
     update(first);
-    blocks->first = (keel_shmem_piece_t){.size = KEEL_SHMEM_FIRST_PIECE, .used = 1, .blocks = blocks->first_blocks};
+    blocks->first = (keel_shmem_chunk_t){.size = KEEL_SHMEM_FIRST_CHUNK, .used = 1, .blocks = blocks->first_blocks};
     blocks->last = &blocks->first;
     blocks->root = first;
     blocks->count = 1;
 }
 
-void *keel_shmem_blocks_make(keel_shmem_blocks_t *blocks, size_t alignment, size_t bytes)
+void *keel_shmem_blocks_alloc(keel_shmem_blocks_t *blocks, size_t alignment, size_t bytes)
 {
-    static const size_t piece_bytes[] = {PIECE_BYTES, LEAST_PIECE_BYTES};
+    static const size_t chunk_bytes[] = {CHUNK_BYTES, MIN_CHUNK_BYTES};
     void *made = NULL;
 
-    if (alignment > MOST_ALIGNMENT || bytes > blocks->root->most) {
+    if (alignment > MAX_ALIGNMENT || bytes > blocks->root->most_room) {
         return NULL;
     }
     alignment = (alignment < KEEL_SHMEM_ALIGN) ? KEEL_SHMEM_ALIGN : alignment;
@@ -289,9 +289,9 @@ void *keel_shmem_blocks_make(keel_shmem_blocks_t *blocks, size_t alignment, size
         return block_make(blocks, alignment, bytes);
     }
     for (int i = 0; i < 2 && made == NULL; i++) {
-        if (piece_add(blocks, piece_bytes[i])) {
+        if (chunk_add(blocks, chunk_bytes[i])) {
             made = block_make(blocks, alignment, bytes);
-            piece_give_back(blocks);
+            chunk_release(blocks);
         }
     }
     return made;

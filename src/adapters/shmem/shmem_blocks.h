@@ -13,7 +13,7 @@
 enum {
     /* alignment of blocks, at least: no two blocks share a cache line */
     KEEL_SHMEM_ALIGN = 64,
-    KEEL_SHMEM_FIRST_PIECE = 84 /* blocks in the first chunk of the table */
+    KEEL_SHMEM_FIRST_CHUNK = 84 /* blocks in the first chunk of the table */
 };
 
 /* A node of a tree ordered by address. The memory from a block's end to the next block is free. */
@@ -22,7 +22,7 @@ typedef struct keel_shmem_block {
     uint64_t bytes : 63;
     uint64_t is_table : 1; /* a chunk of the table, not memory of the program */
     uint64_t room;         /* free bytes behind the block: a multiple of KEEL_SHMEM_ALIGN */
-    uint64_t most;         /* largest room in this subtree */
+    uint64_t most_room;    /* largest room in this subtree */
     struct keel_shmem_block *left, *right;
 } keel_shmem_block_t;
 
@@ -30,19 +30,19 @@ typedef struct keel_shmem_block {
  * A chunk of the table. The table is dense: all chunks but the last are full. The first block of
  * each chunk but the first is the chunk itself.
  */
-typedef struct keel_shmem_piece {
-    struct keel_shmem_piece *before;
+typedef struct keel_shmem_chunk {
+    struct keel_shmem_chunk *before;
     uint32_t size, used;        /* blocks */
     keel_shmem_block_t *blocks; /* right behind this header */
-} keel_shmem_piece_t;
+} keel_shmem_chunk_t;
 
 /* The allocator's state, the first block of the area. */
 typedef struct keel_shmem_blocks {
     keel_shmem_block_t *root;
-    keel_shmem_piece_t *last;
+    keel_shmem_chunk_t *last;
     uint64_t count; /* count of blocks, chunks of the table included */
-    keel_shmem_piece_t first;
-    keel_shmem_block_t first_blocks[KEEL_SHMEM_FIRST_PIECE];
+    keel_shmem_chunk_t first;
+    keel_shmem_block_t first_blocks[KEEL_SHMEM_FIRST_CHUNK];
 } keel_shmem_blocks_t;
 
 /*
@@ -51,7 +51,7 @@ typedef struct keel_shmem_blocks {
  */
 void keel_shmem_blocks_begin(keel_shmem_blocks_t *blocks, char *begin, size_t bytes, const char *end);
 /* Allocates in the lowest sufficient room. @a alignment: a power of 2. NULL: there is no room. */
-void *keel_shmem_blocks_make(keel_shmem_blocks_t *blocks, size_t alignment, size_t bytes);
+void *keel_shmem_blocks_alloc(keel_shmem_blocks_t *blocks, size_t alignment, size_t bytes);
 /*
  * Returns the last block, chunks of the table included, that begins at or before the address. Valid
  * until the next change. NULL: no such block.

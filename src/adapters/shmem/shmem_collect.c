@@ -142,7 +142,7 @@ void keel_shmem_collect(keel_shmem_set_t *set, void *dest, const void *source, s
 
     keel_shmem_begin_reading(set->call);
     keel_shmem_set_check(set, dest, bytes);
-    keel_shmem_set_begin_whole(set);
+    keel_shmem_set_begin_with_places(set);
     ahead = sizes_ahead(set, bytes);
     said[0] = bytes;
     said[1] = (set->me == set->size - 1) ? ahead + bytes : 0;

@@ -5,7 +5,7 @@
  */
 #include "shmem_globals.h"
 #include "shmem_job.h"
-#include "shmem_keep.h"
+#include "shmem_snapshot.h"
 #include "shmem_state.h"
 #include "shmemx.h"
 
@@ -79,7 +79,7 @@ KEEL_SHMEM_DEFINE(int, restore_all, (void))
 }
 
 /* A PE that cannot keep its memory notifies all PEs: then none keeps memory. */
-static int is_kept_by_all(int is_kept, const char *call)
+static int is_kept_by_every_pe(int is_kept, const char *call)
 {
     keel_shmem_hidden_t *hidden = keel_shmem.hidden;
     const uint64_t offset = (uint64_t)((char *)&hidden->is_not_kept - (char *)hidden), yes = 1;
@@ -107,7 +107,7 @@ int shmemx_restore_all(int option)
         return 0; /* the dead PE was recovered alone */
     }
     if (option == SHMEMX_RESTORE_DEAD && !is_new) {
-        is_kept = keel_shmem_keep_take();
+        is_kept = keel_shmem_snapshot_take();
     }
     keel_shmem_end(KEEL_SHMEM_ALONE(keel_stats(keel_shmem.ctx, &before, sizeof(before))), call);
     keel_shmem_restore(call);
@@ -115,11 +115,11 @@ int shmemx_restore_all(int option)
     if (option == SHMEMX_RESTORE_CHECKPOINT || behind.rollbacks == before.rollbacks) {
         return 0; /* if this PE was recovered alone, the other PEs received no notification */
     }
-    is_kept = is_kept_by_all(is_kept && (is_new || keel_shmem_keep_fits()), call);
+    is_kept = is_kept_by_every_pe(is_kept && (is_new || keel_shmem_snapshot_fits()), call);
     if (is_kept && !is_new) {
-        keel_shmem_keep_put_back();
+        keel_shmem_snapshot_restore();
     }
-    keel_shmem_keep_drop();
+    keel_shmem_snapshot_drop();
     keel_shmem_checkpoint(call); /* the next death returns to this checkpoint */
     return is_kept ? 0 : SHMEMX_RESTORED_CHECKPOINT;
 }

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-keel_shmem_globals_t keel_shmem_globals = {.why = "SHMEM_KEEL_GLOBALS says so", .are_restored = -1};
+keel_shmem_globals_t keel_shmem_globals = {.reason = "SHMEM_KEEL_GLOBALS says so", .are_restored = -1};
 
 size_t keel_shmem_globals_find(void)
 {
@@ -22,8 +22,8 @@ size_t keel_shmem_globals_find(void)
     if (globals->begin != 0) { /* mapped for an earlier job: still valid */
         return globals->bytes;
     }
-    globals->why = keel_shmem_program_open(&globals->program);
-    if (globals->why != NULL) {
+    globals->reason = keel_shmem_program_open(&globals->program);
+    if (globals->reason != NULL) {
         globals->served_bytes = keel_shmem_program_data(&globals->served_begin);
         return 0;
     }
@@ -126,7 +126,7 @@ int keel_shmem_globals_map(void *base, uint64_t offset)
     is_mapped = map_again(window, begin, globals->bytes) || map_both(window, begin, globals->bytes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!is_mapped) {
-        globals->why = "their memory cannot be mapped a second time";
+        globals->reason = "their memory cannot be mapped a second time";
         return 0;
     }
     /* the window's own pages are absent in a child */
@@ -145,11 +145,11 @@ void keel_shmem_globals_serve(keel_context_h ctx, const char *call)
     keel_shmem_globals_t *globals = &keel_shmem_globals;
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 
-    if (globals->why == NULL || globals->served_bytes == 0) {
+    if (globals->reason == NULL || globals->served_bytes == 0) {
         return;
     }
     if (keel_restarted(ctx)) {
-        keel_shmem_job_start_anew(call, KEEL_SHMEM_GLOBALS_ARE_LOST);
+        keel_shmem_job_restart(call, KEEL_SHMEM_GLOBALS_ARE_LOST);
     }
     /* a window of whole pages would be remapped */
     if ((globals->served_begin | globals->served_bytes) % page == 0) {
@@ -176,20 +176,20 @@ void keel_shmem_globals_restore(int are_restored, const char *call)
 {
     keel_shmem_globals_t *globals = &keel_shmem_globals;
 
-    if (are_restored && globals->why == NULL && keel_shmem_program_moves(&globals->program)) {
+    if (are_restored && globals->reason == NULL && keel_shmem_program_moves(&globals->program)) {
         keel_shmem_refuse(call, "a replacement has the program at other addresses: link it by oshcc, or -no-pie",
                           globals->begin);
     }
     globals->are_restored = are_restored != 0;
 }
 
-int keel_shmem_globals_have(const void *address, size_t bytes)
+int keel_shmem_globals_contain(const void *address, size_t bytes)
 {
     keel_shmem_globals_t *globals = &keel_shmem_globals;
     const uintptr_t begin = (uintptr_t)address;
     unsigned low = 0, high = globals->program.count;
 
-    if (globals->why != NULL || begin < globals->begin || begin - globals->begin >= globals->bytes) {
+    if (globals->reason != NULL || begin < globals->begin || begin - globals->begin >= globals->bytes) {
         return 0;
     }
     while (low < high) { /* finds the first range that ends behind the address */
@@ -211,7 +211,7 @@ unsigned keel_shmem_globals_extents(keel_extent_t *extents)
     const keel_shmem_globals_t *globals = &keel_shmem_globals;
     unsigned count = 0;
 
-    if (globals->why != NULL || globals->are_restored <= 0) {
+    if (globals->reason != NULL || globals->are_restored <= 0) {
         return 0;
     }
     for (unsigned i = 0; i < globals->program.count; i++) {

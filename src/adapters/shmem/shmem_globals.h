@@ -19,12 +19,12 @@
 #define KEEL_SHMEM_GLOBALS_ARE_LOST "global variables are served here, which nobody can bring back"
 
 typedef struct keel_shmem_globals {
-    const char *why;  /* why global variables are not symmetric; NULL: they are */
-    uintptr_t begin;  /* start of the pages; 0: not looked for yet */
-    size_t bytes;     /* length of the pages */
-    uint64_t offset;  /* offset in the window */
-    int are_restored; /* part of checkpoints; below 0: not set by the program */
-    int are_used;     /* accessed as symmetric objects */
+    const char *reason; /* why global variables are not symmetric; NULL: they are */
+    uintptr_t begin;    /* start of the pages; 0: not looked for yet */
+    size_t bytes;       /* length of the pages */
+    uint64_t offset;    /* offset in the window */
+    int are_restored;   /* part of checkpoints; below 0: not set by the program */
+    int are_used;       /* accessed as symmetric objects */
     keel_shmem_program_t program;
     keel_win_h served; /* window of unmapped global variables; NULL: none */
     uintptr_t served_begin;
@@ -35,7 +35,7 @@ extern keel_shmem_globals_t keel_shmem_globals;
 
 /* Returns the bytes that global variables need in a window, 0 if they cannot be symmetric. */
 size_t keel_shmem_globals_find(void);
-/* Moves the global variables to @a offset of the window. Returns 0 on failure and sets why. */
+/* Moves the global variables to @a offset of the window. Returns 0 on failure and sets reason. */
 int keel_shmem_globals_map(void *base, uint64_t offset);
 /*
  * Collective: creates a window of global variables for messages if their pages cannot be
@@ -50,7 +50,7 @@ int keel_shmem_globals_serves(const void *address, size_t bytes);
  */
 void keel_shmem_globals_restore(int are_restored, const char *call);
 /* True if the whole range consists of the program's global variables. */
-int keel_shmem_globals_have(const void *address, size_t bytes);
+int keel_shmem_globals_contain(const void *address, size_t bytes);
 /* Returns the count of extents in a checkpoint. @a extents NULL: counts only. */
 unsigned keel_shmem_globals_extents(keel_extent_t *extents);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static struct {
-    int is_told;             /* the blocks were announced for images */
+    int is_announced;        /* the blocks were announced for images */
     keel_extent_t *extents;  /* the list under construction */
     unsigned count, globals; /* of the list; of its global variables */
 } heap;
@@ -19,7 +19,7 @@ static keel_shmem_block_t *block_of(const void *ptr, const char *call)
 {
     keel_shmem_block_t *block = NULL;
 
-    if (keel_shmem_is_of_heap(ptr, 1)) {
+    if (keel_shmem_is_in_heap(ptr, 1)) {
         block = keel_shmem_blocks_find(&keel_shmem.hidden->blocks, ptr);
         if (block->begin == ptr && !block->is_table) {
             return block;
@@ -36,13 +36,13 @@ static keel_shmem_block_t *block_of(const void *ptr, const char *call)
 static void block_free(void *ptr, const char *call)
 {
     keel_shmem_blocks_free(&keel_shmem.hidden->blocks, block_of(ptr, call));
-    heap.is_told = 0;
+    heap.is_announced = 0;
 }
 
 static void *block_make(size_t alignment, size_t bytes)
 {
-    heap.is_told = 0;
-    return keel_shmem_blocks_make(&keel_shmem.hidden->blocks, alignment, bytes);
+    heap.is_announced = 0;
+    return keel_shmem_blocks_alloc(&keel_shmem.hidden->blocks, alignment, bytes);
 }
 
 static void *allocate(size_t alignment, size_t bytes, int is_zeroed, const char *call)
@@ -57,7 +57,7 @@ static void *allocate(size_t alignment, size_t bytes, int is_zeroed, const char 
     if (made != NULL && is_zeroed) { /* before other PEs put there */
         memset(made, 0, bytes);
     }
-    keel_shmem_meet(call);
+    keel_shmem_barrier_of_world(call);
     return made;
 }
 
@@ -91,7 +91,7 @@ KEEL_SHMEM_DEFINE(void, free, (void *ptr))
         return;
     }
     (void)block_of(ptr, "shmem_free");
-    keel_shmem_meet("shmem_free"); /* no PE accesses the block any more */
+    keel_shmem_barrier_of_world("shmem_free"); /* no PE accesses the block any more */
     block_free(ptr, "shmem_free");
 }
 
@@ -102,7 +102,7 @@ static void *resize(void *ptr, size_t bytes, const char *call)
     const size_t had = block->bytes;
     void *made;
 
-    heap.is_told = 0;
+    heap.is_announced = 0;
     if (keel_shmem_blocks_resize(&keel_shmem.hidden->blocks, block, bytes)) {
         return ptr;
     }
@@ -110,7 +110,7 @@ static void *resize(void *ptr, size_t bytes, const char *call)
     if (made != NULL) {
         memcpy(made, ptr, had);
         block_free(ptr, call);
-        keel_shmem_meet(call);
+        keel_shmem_barrier_of_world(call);
     }
     return made;
 }
@@ -122,7 +122,7 @@ KEEL_SHMEM_DEFINE(void *, realloc, (void *ptr, size_t size))
         return allocate(KEEL_SHMEM_ALIGN, size, 0, "shmem_realloc");
     }
     (void)block_of(ptr, "shmem_realloc");
-    keel_shmem_meet("shmem_realloc");
+    keel_shmem_barrier_of_world("shmem_realloc");
     if (size == 0) {
         block_free(ptr, "shmem_realloc");
         return NULL;
@@ -134,7 +134,7 @@ KEEL_SHMEM_DEFINE(void *, realloc, (void *ptr, size_t size))
 
 void keel_shmem_extents_forget(void)
 {
-    heap.is_told = 0;
+    heap.is_announced = 0;
 }
 
 static void extent_add(const keel_shmem_block_t *block, void *arg)
@@ -160,7 +160,7 @@ keel_status_t keel_shmem_extents(void)
     const unsigned globals = keel_shmem_globals_extents(NULL);
     keel_status_t status;
 
-    if (heap.is_told && heap.globals == globals) {
+    if (heap.is_announced && heap.globals == globals) {
         return keel_shmem_teams_extents();
     }
     heap.extents = malloc((keel_shmem_blocks_count(blocks) + globals) * sizeof(heap.extents[0]));
@@ -172,7 +172,7 @@ keel_status_t keel_shmem_extents(void)
     heap.count += keel_shmem_globals_extents(&heap.extents[heap.count]);
     status = keel_win_extents(keel_shmem.win, heap.extents, heap.count);
     free(heap.extents);
-    heap.is_told = status == KEEL_OK;
+    heap.is_announced = status == KEEL_OK;
     heap.globals = globals;
     return (status == KEEL_OK) ? keel_shmem_teams_extents() : status;
 }

@@ -19,7 +19,7 @@ static keel_shmem_environment_t environment;
 static int was_left;
 static pid_t process; /* process that joined: its children have no part in the job */
 
-void keel_shmem_job_start_anew(const char *call, const char *why)
+void keel_shmem_job_restart(const char *call, const char *why)
 {
     char reason[300];
 
@@ -29,7 +29,7 @@ void keel_shmem_job_start_anew(const char *call, const char *why)
 
 int keel_shmem_job_polls(void)
 {
-    return environment.is_promised && environment.waits;
+    return environment.is_deterministic && environment.waits;
 }
 
 /* ---- joining ---- */
@@ -40,7 +40,7 @@ static void join(const char *call)
     const uint64_t promises = environment.waits ? KEEL_PARAM_FLAG_POLLS : 0;
     const keel_params_t params = {
         .field_mask = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV,
-        .flags = environment.is_promised ? promises : KEEL_PARAM_FLAG_NONDETERMINISTIC,
+        .flags = environment.is_deterministic ? promises : KEEL_PARAM_FLAG_NONDETERMINISTIC,
         .env = environment.is_debug ? debug : none,
     };
     const keel_status_t status = keel_init(&params, &keel_shmem.ctx);
@@ -66,15 +66,15 @@ static void go_on(const char *call)
     if (stats.generation > 0) {
         return;
     }
-    if (!environment.is_promised) {
-        keel_shmem_job_start_anew(call, "there is no checkpoint yet");
+    if (!environment.is_deterministic) {
+        keel_shmem_job_restart(call, "there is no checkpoint yet");
     }
     status = keel_restore(keel_shmem.ctx);
     if (status == KEEL_ERR_ROLLED_BACK) {
-        keel_shmem_job_start_anew(call, "another, before any checkpoint");
+        keel_shmem_job_restart(call, "another, before any checkpoint");
     }
     keel_shmem_end(status, call);
-    keel_shmem.is_due = 0;
+    keel_shmem.is_before_restart_point = 0;
 }
 
 static void make_window(const char *call)
@@ -86,12 +86,12 @@ static void make_window(const char *call)
     keel_shmem.bytes = sizeof(keel_shmem_hidden_t) + environment.heap_bytes;
     keel_shmem.bytes += (globals > 0) ? -keel_shmem.bytes & (page - 1) : 0;
     bytes = keel_shmem.bytes + globals;
-    keel_shmem.is_due = keel_restarted(keel_shmem.ctx);
+    keel_shmem.is_before_restart_point = keel_restarted(keel_shmem.ctx);
     keel_shmem_end(keel_win_alloc(keel_shmem.ctx, bytes, NULL, &keel_shmem.win), call);
     keel_shmem.hidden = keel_win_base(keel_shmem.win);
     keel_shmem_teams_alloc(call);
     keel_shmem_globals_serve(keel_shmem.ctx, call);
-    if (keel_shmem.is_due) {
+    if (keel_shmem.is_before_restart_point) {
         go_on(call);
     } else if (keel_win_size(keel_shmem.win, 0) != bytes) {
         keel_shmem_refuse(call, "SHMEM_SYMMETRIC_SIZE, or the program, is another than that of PE 0",
@@ -117,7 +117,7 @@ static void say_where(void)
             "0x%lx%s%s\n",
             keel_shmem.pe, (int)process, keel_incarnation(keel_shmem.ctx), keel_shmem.pes, environment.heap_bytes,
             (void *)(keel_shmem.hidden + 1), globals->bytes, (unsigned long)globals->begin,
-            globals->why == NULL ? "" : ": ", globals->why == NULL ? "" : globals->why);
+            globals->reason == NULL ? "" : ": ", globals->reason == NULL ? "" : globals->reason);
 }
 
 static void leave_at_exit(int status, void *arg);
@@ -136,11 +136,11 @@ void keel_shmem_job_join(const keel_shmem_joining_t *joining, const char *call)
         fprintf(stderr, "shmem 0 error: %s: %s is no number of bytes\n", call, wrong);
         _Exit(EXIT_FAILURE);
     }
-    environment.is_promised |= joining->is_promised;
+    environment.is_deterministic |= joining->is_deterministic;
     environment.waits |= joining->waits;
-    if (joining->are_many) {
-        is_given_up = environment.is_promised;
-        environment.is_promised = 0; /* no log has the order of several threads */
+    if (joining->is_threaded) {
+        is_given_up = environment.is_deterministic;
+        environment.is_deterministic = 0; /* no log has the order of several threads */
     }
     join(call);
     if (keel_shmem.pe == 0 && keel_incarnation(keel_shmem.ctx) == 0) {
@@ -152,14 +152,14 @@ void keel_shmem_job_join(const keel_shmem_joining_t *joining, const char *call)
                     call);
         }
     }
-    keel_shmem.lends = !environment.is_promised;
+    keel_shmem.lends = !environment.is_deterministic;
     make_window(call);
     keel_shmem_teams_begin();
-    keel_shmem_are_many = joining->are_many;
+    keel_shmem_is_threaded = joining->is_threaded;
     if (environment.is_debug) {
         say_where();
     }
-    if (!keel_shmem.is_due) {
+    if (!keel_shmem.is_before_restart_point) {
         keel_shmem_end(keel_gsync(keel_shmem.ctx, 0), call);
         keel_shmem_teams_share(call);
     }
@@ -170,7 +170,7 @@ void keel_shmem_job_join(const keel_shmem_joining_t *joining, const char *call)
 
 /* ---- leaving ---- */
 
-int keel_shmem_job_was_left(void)
+int keel_shmem_job_has_left(void)
 {
     return was_left;
 }
@@ -182,7 +182,7 @@ void keel_shmem_job_leave(const char *call)
     keel_shmem_end(keel_finalize(keel_shmem.ctx), call);
     keel_shmem = (keel_shmem_t){0};
     keel_shmem_globals.served = NULL;
-    keel_shmem_are_many = 0;
+    keel_shmem_is_threaded = 0;
     was_left = 1;
 }
 

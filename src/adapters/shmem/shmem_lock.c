@@ -8,7 +8,7 @@
 
 #include <sched.h>
 
-#define ONE_MORE ((uint64_t)1 << 32)
+#define ONE_ARRIVAL ((uint64_t)1 << 32)
 
 enum { PATIENCE = 64 }; /* looks before yielding the core, which the lock's holder may need */
 
@@ -21,7 +21,7 @@ static uint64_t look(long *lock, const char *call)
     return word;
 }
 
-static uint32_t come(uint64_t word)
+static uint32_t arrivals(uint64_t word)
 {
     return (uint32_t)(word >> 32);
 }
@@ -35,7 +35,7 @@ static uint32_t served(uint64_t word)
  * The lock's entry in the table of locks held by this PE; with NULL, a free entry. NULL: no such
  * entry.
  */
-static const long **place_of(const long *lock)
+static const long **entry_of(const long *lock)
 {
     for (unsigned i = 0; i < KEEL_SHMEM_HELD; i++) {
         if (keel_shmem.hidden->held[i] == lock) {
@@ -45,12 +45,12 @@ static const long **place_of(const long *lock)
     return NULL;
 }
 
-static void note(const long *lock, const long *instead)
+static void replace_entry(const long *lock, const long *instead)
 {
-    const long **place = place_of(lock);
+    const long **entry = entry_of(lock);
 
-    if (place != NULL) {
-        *place = instead;
+    if (entry != NULL) {
+        *entry = instead;
     }
 }
 
@@ -62,14 +62,14 @@ static void check_free(long *lock, const char *call)
 {
     uint64_t word;
 
-    if (place_of(lock) == NULL) {
+    if (entry_of(lock) == NULL) {
         return;
     }
     word = look(lock, call);
-    if (come(word) != served(word)) {
+    if (arrivals(word) != served(word)) {
         keel_shmem_refuse(call, "this PE has that lock already", (uintptr_t)lock);
     }
-    note(lock, NULL);
+    replace_entry(lock, NULL);
 }
 
 static void wait_for_more(uint32_t before, unsigned *looks_p, const char *call)
@@ -85,7 +85,7 @@ KEEL_SHMEM_DEFINE(void, set_lock, (long *lock))
 {
     uint64_t word = 0;
     const keel_shmem_atomic_t ticket = {
-        .op = KEEL_ATOMIC_ADD, .size = sizeof(word), .operand = ONE_MORE, .result = &word};
+        .op = KEEL_ATOMIC_ADD, .size = sizeof(word), .operand = ONE_ARRIVAL, .result = &word};
     unsigned looks = 0;
     uint32_t turn;
 
@@ -93,14 +93,14 @@ KEEL_SHMEM_DEFINE(void, set_lock, (long *lock))
     check_free(lock, KEEL_SHMEM_CALL);
     keel_shmem_atomic(&ticket, lock, 0, KEEL_SHMEM_CALL);
     /* cleared more often than set: memory of another time */
-    if ((int32_t)(come(word) - served(word)) < 0) {
+    if ((int32_t)(arrivals(word) - served(word)) < 0) {
         keel_shmem_refuse(KEEL_SHMEM_CALL, "cleared by who did not have it, or not restored with the rest",
                           (uintptr_t)lock);
     }
-    for (turn = come(word); served(word) != turn; word = look(lock, KEEL_SHMEM_CALL)) {
+    for (turn = arrivals(word); served(word) != turn; word = look(lock, KEEL_SHMEM_CALL)) {
         wait_for_more(turn - served(word), &looks, KEEL_SHMEM_CALL);
     }
-    note(NULL, lock);
+    replace_entry(NULL, lock);
 }
 
 KEEL_SHMEM_DEFINE(int, test_lock, (long *lock))
@@ -111,16 +111,16 @@ KEEL_SHMEM_DEFINE(int, test_lock, (long *lock))
     keel_shmem_begin_reading(KEEL_SHMEM_CALL);
     check_free(lock, KEEL_SHMEM_CALL);
     word = look(lock, KEEL_SHMEM_CALL);
-    if (come(word) != served(word)) {
+    if (arrivals(word) != served(word)) {
         return 1;
     }
     swap.compare = word;
-    swap.operand = word + ONE_MORE;
+    swap.operand = word + ONE_ARRIVAL;
     keel_shmem_atomic(&swap, lock, 0, KEEL_SHMEM_CALL);
     if (was != word) {
         return 1;
     }
-    note(NULL, lock);
+    replace_entry(NULL, lock);
     return 0;
 }
 
@@ -132,7 +132,7 @@ KEEL_SHMEM_DEFINE(void, clear_lock, (long *lock))
         return;
     }
     keel_shmem_quiet(KEEL_SHMEM_CALL);
-    note(lock, NULL);
+    replace_entry(lock, NULL);
     keel_shmem_atomic(&next, lock, 0, KEEL_SHMEM_CALL);
     keel_shmem_quiet(KEEL_SHMEM_CALL);
 }

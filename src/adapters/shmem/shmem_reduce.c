@@ -8,7 +8,8 @@
  */
 #include "shmem_reduce.h"
 
-_Static_assert(KEEL_SHMEM_FEW *KEEL_SHMEM_LITTLE <= KEEL_SHMEM_CHUNK, "a place has room for what few PEs put");
+_Static_assert(KEEL_SHMEM_DIRECT_PES_MAX *KEEL_SHMEM_DIRECT_BYTES_MAX <= KEEL_SHMEM_CHUNK,
+               "a place has room for what few PEs put");
 
 /* bytes of a PE's block from which on getting it from all PEs pays off */
 enum { BLOCK_LEAST = 512 };
@@ -55,10 +56,10 @@ static void reduce_ack(const keel_shmem_set_t *set, uint32_t power, uint32_t ext
     }
 }
 
-static void reduce_few(const keel_shmem_set_t *set, void *sum, const keel_shmem_numbers_t *numbers)
+static void reduce_direct(const keel_shmem_set_t *set, void *sum, const keel_shmem_numbers_t *numbers)
 {
     const size_t bytes = numbers->count * numbers->size;
-    char *place = keel_shmem_set_place(set, 0), *own = place + set->me * KEEL_SHMEM_LITTLE;
+    char *place = keel_shmem_set_place(set, 0), *own = place + set->me * KEEL_SHMEM_DIRECT_BYTES_MAX;
 
     for (uint32_t i = 1; i < set->size; i++) {
         keel_shmem_set_put(set, (set->me + i) % set->size, own, sum, bytes);
@@ -67,7 +68,7 @@ static void reduce_few(const keel_shmem_set_t *set, void *sum, const keel_shmem_
     memcpy(own, sum, bytes);
     keel_shmem_set_await_all(set);
     for (uint32_t i = 1; i < set->size; i++) {
-        numbers->combine(place, place + i * KEEL_SHMEM_LITTLE, numbers->count);
+        numbers->combine(place, place + i * KEEL_SHMEM_DIRECT_BYTES_MAX, numbers->count);
     }
     memcpy(sum, place, bytes);
 }
@@ -78,9 +79,9 @@ static void reduce_chunk(keel_shmem_set_t *set, void *sum, const keel_shmem_numb
     const uint32_t power = power_below(set->size), extra = set->size - power, fold = set->rounds;
     const size_t bytes = numbers->count * numbers->size;
 
-    keel_shmem_set_begin_whole(set);
-    if (keel_shmem_set_is_few(set) && bytes <= KEEL_SHMEM_LITTLE) {
-        reduce_few(set, sum, numbers);
+    keel_shmem_set_begin_with_places(set);
+    if (keel_shmem_set_is_direct(set) && bytes <= KEEL_SHMEM_DIRECT_BYTES_MAX) {
+        reduce_direct(set, sum, numbers);
         return;
     }
     if (set->me >= power) {
@@ -214,7 +215,7 @@ static void scan_chunk(keel_shmem_set_t *set, void *sum, void *ahead, const keel
     int has_ahead = 0;
 
     keel_shmem_set_sync(set); /* ends only after all PEs have begun */
-    keel_shmem_set_begin_whole(set);
+    keel_shmem_set_begin_with_places(set);
     memset(ahead, 0, bytes);
     for (uint32_t k = 0; (uint32_t)1 << k < set->size; k++) {
         const uint32_t step = (uint32_t)1 << k;

@@ -31,7 +31,7 @@ static void get(void *dest, const void *source, size_t bytes, int is_nbi, int pe
     if (bytes == 0) {
         return;
     }
-    if (!keel_shmem_is_of_heap(source, bytes) && !keel_shmem_globals_have(source, bytes) &&
+    if (!keel_shmem_is_in_heap(source, bytes) && !keel_shmem_globals_contain(source, bytes) &&
         keel_shmem_program_is_constant(&keel_shmem_globals.program, (uintptr_t)source, bytes)) {
         memmove(dest, source, bytes);
         return;
@@ -66,7 +66,7 @@ static int blocks_are_one(const void *remote, ptrdiff_t stride, ptrdiff_t buffer
 
     if (stride < (ptrdiff_t)size || buffer_stride < 0 || nelems < 2 ||
         __builtin_mul_overflow(nelems - 1, (size_t)stride, &span) || __builtin_add_overflow(span, size, &span) ||
-        !keel_shmem_is_of_heap(remote, span)) {
+        !keel_shmem_is_in_heap(remote, span)) {
         return 0;
     }
     *blocks_p = (keel_blocks_t){

@@ -27,7 +27,7 @@ static void warn_of_globals(void)
     static int is_done;
     const keel_shmem_globals_t *globals = &keel_shmem_globals;
 
-    if (is_done || globals->why != NULL || keel_shmem.pe != 0) {
+    if (is_done || globals->reason != NULL || keel_shmem.pe != 0) {
         return;
     }
     is_done = 1;

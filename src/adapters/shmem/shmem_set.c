@@ -12,7 +12,7 @@ void keel_shmem_set_begin(keel_shmem_set_t *set)
     set->turn = (set->turns != NULL) ? ++set->turns[0] : 1;
 }
 
-void keel_shmem_set_begin_whole(keel_shmem_set_t *set)
+void keel_shmem_set_begin_with_places(keel_shmem_set_t *set)
 {
     keel_shmem_set_begin(set);
     if (set->turns != NULL) {
@@ -28,7 +28,7 @@ static uint32_t side(const keel_shmem_set_t *set)
 
 uint64_t *keel_shmem_set_head(const keel_shmem_set_t *set, uint32_t round)
 {
-    return set->flags + KEEL_SHMEM_KINDS * set->rounds + KEEL_SHMEM_SINGLES +
+    return set->flags + KEEL_SHMEM_FLAG_KINDS * set->rounds + KEEL_SHMEM_SINGLES +
            (size_t)KEEL_SHMEM_HEAD * (side(set) * set->rounds + round);
 }
 
@@ -113,7 +113,7 @@ static void sync_active(keel_shmem_set_t *set)
 void keel_shmem_set_sync(keel_shmem_set_t *set)
 {
     keel_shmem_set_begin(set);
-    if (keel_shmem_set_is_few(set)) {
+    if (keel_shmem_set_is_direct(set)) {
         keel_shmem_set_signal_all(set);
         keel_shmem_set_await_all(set);
     } else if (set->turns != NULL) {

@@ -13,7 +13,7 @@
  *
  * Heads and places hold data other than flags. The receiver reads them after their flag, and the
  * next step may overwrite them. A team has two sets of heads and places, used alternately:
- * keel_shmem_set_begin_whole() is for steps that end at a PE only after all PEs have begun them, so
+ * keel_shmem_set_begin_with_places() is for steps that end at a PE only after all PEs have begun them, so
  * a PE that begins the step after next knows that all PEs are done with the present step.
  */
 #ifndef KEEL_SHMEM_SET_H_
@@ -22,11 +22,11 @@
 #include "shmem_state.h"
 
 enum {
-    KEEL_SHMEM_ROUNDS_MOST = 24, /* 2^24 PEs */
-    KEEL_SHMEM_HEAD = 3,         /* words */
-    KEEL_SHMEM_CHUNK = 2048,     /* bytes of a place of a team */
-    KEEL_SHMEM_FEW = 8,          /* PEs of a team in which each puts to each */
-    KEEL_SHMEM_LITTLE = 256      /* bytes from each PE in such a team; a place has room for all */
+    KEEL_SHMEM_ROUNDS_MAX = 24,       /* 2^24 PEs */
+    KEEL_SHMEM_HEAD = 3,              /* words */
+    KEEL_SHMEM_CHUNK = 2048,          /* bytes of a place of a team */
+    KEEL_SHMEM_DIRECT_PES_MAX = 8,    /* PEs of a team in which each puts to each */
+    KEEL_SHMEM_DIRECT_BYTES_MAX = 256 /* bytes from each PE in such a team; a place has room for all */
 };
 
 typedef struct keel_shmem_set {
@@ -49,8 +49,8 @@ typedef enum {
     KEEL_SHMEM_UP,      /* from me + 2^round, in the barrier of an active set */
     /* of an active set: from me + 2^round, around the set, or, in a reduction, me ^ 2^round */
     KEEL_SHMEM_ACK,
-    KEEL_SHMEM_KINDS
-} keel_shmem_kind_t;
+    KEEL_SHMEM_FLAG_KINDS
+} keel_shmem_flag_kind_t;
 
 /* single flags, after the rounds of all kinds */
 typedef enum {
@@ -63,29 +63,29 @@ typedef enum {
 
 static inline size_t keel_shmem_set_words(uint32_t rounds, int is_team)
 {
-    return KEEL_SHMEM_KINDS * rounds + KEEL_SHMEM_SINGLES + (size_t)KEEL_SHMEM_HEAD * rounds * (is_team ? 2 : 1) +
-           (is_team ? KEEL_SHMEM_FEW : 0);
+    return KEEL_SHMEM_FLAG_KINDS * rounds + KEEL_SHMEM_SINGLES + (size_t)KEEL_SHMEM_HEAD * rounds * (is_team ? 2 : 1) +
+           (is_team ? KEEL_SHMEM_DIRECT_PES_MAX : 0);
 }
 
-static inline uint64_t *keel_shmem_set_flag(const keel_shmem_set_t *set, keel_shmem_kind_t kind, uint32_t round)
+static inline uint64_t *keel_shmem_set_flag(const keel_shmem_set_t *set, keel_shmem_flag_kind_t kind, uint32_t round)
 {
     return set->flags + kind * set->rounds + round;
 }
 
 static inline uint64_t *keel_shmem_set_single(const keel_shmem_set_t *set, keel_shmem_single_t single)
 {
-    return set->flags + KEEL_SHMEM_KINDS * set->rounds + single;
+    return set->flags + KEEL_SHMEM_FLAG_KINDS * set->rounds + single;
 }
 
 /* The flag of PE @a i in a team of few, behind all other flags. */
 static inline uint64_t *keel_shmem_set_flag_of(const keel_shmem_set_t *set, uint32_t i)
 {
-    return set->flags + keel_shmem_set_words(set->rounds, 1) - KEEL_SHMEM_FEW + i;
+    return set->flags + keel_shmem_set_words(set->rounds, 1) - KEEL_SHMEM_DIRECT_PES_MAX + i;
 }
 
-static inline int keel_shmem_set_is_few(const keel_shmem_set_t *set)
+static inline int keel_shmem_set_is_direct(const keel_shmem_set_t *set)
 {
-    return set->turns != NULL && set->size <= KEEL_SHMEM_FEW;
+    return set->turns != NULL && set->size <= KEEL_SHMEM_DIRECT_PES_MAX;
 }
 
 /* Rounds of flags for @a pes PEs; at least 1. */
@@ -111,7 +111,7 @@ void keel_shmem_set_check(const keel_shmem_set_t *set, const void *dest, size_t 
 /* Begins a step: later signals belong to the step. */
 void keel_shmem_set_begin(keel_shmem_set_t *set);
 /* Begins a step that uses heads or places. */
-void keel_shmem_set_begin_whole(keel_shmem_set_t *set);
+void keel_shmem_set_begin_with_places(keel_shmem_set_t *set);
 uint64_t *keel_shmem_set_head(const keel_shmem_set_t *set, uint32_t round);
 char *keel_shmem_set_place(const keel_shmem_set_t *set, uint32_t round);
 

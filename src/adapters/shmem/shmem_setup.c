@@ -31,7 +31,7 @@ int keel_shmem_begin(const char *call)
         say(call, "not between shmem_init and shmem_finalize");
         _Exit(EXIT_FAILURE);
     }
-    return keel_shmem.is_due;
+    return keel_shmem.is_before_restart_point;
 }
 
 void keel_shmem_begin_reading(const char *call)
@@ -39,8 +39,8 @@ void keel_shmem_begin_reading(const char *call)
     const int unsent = __atomic_load_n(&keel_shmem.unsent, __ATOMIC_RELAXED);
 
     if (keel_shmem_begin(call)) {
-        keel_shmem_job_start_anew(
-            call, "its replacement came to a call that cannot be left out before a SHMEMX_RESTART_POINT");
+        keel_shmem_job_restart(call,
+                               "its replacement came to a call that cannot be left out before a SHMEMX_RESTART_POINT");
     }
     if (unsent == 0) {
         return;
@@ -60,11 +60,11 @@ void keel_shmem_end(keel_status_t status, const char *call)
         return;
     }
     if (status == KEEL_ERR_ROLLED_BACK) {
-        keel_shmem_job_start_anew(call, (keel_shmem_globals.served != NULL)
-                                            ? KEEL_SHMEM_GLOBALS_ARE_LOST
-                                            : "there is no checkpoint to go back to (shmemx_safepoint takes some), or "
-                                              "no SHMEMX_RESTART_POINT of the "
-                                              "thread that was told");
+        keel_shmem_job_restart(call, (keel_shmem_globals.served != NULL)
+                                         ? KEEL_SHMEM_GLOBALS_ARE_LOST
+                                         : "there is no checkpoint to go back to (shmemx_safepoint takes some), or "
+                                           "no SHMEMX_RESTART_POINT of the "
+                                           "thread that was told");
     }
     say(call, keel_status_string(status));
     keel_abort(keel_shmem.ctx, EXIT_FAILURE);
@@ -74,12 +74,12 @@ void keel_shmem_end(keel_status_t status, const char *call)
 
 static void join(int level, const char *call)
 {
-    keel_shmem_job_join(&(keel_shmem_joining_t){.are_many = level >= SHMEM_THREAD_MULTIPLE}, call);
+    keel_shmem_job_join(&(keel_shmem_joining_t){.is_threaded = level >= SHMEM_THREAD_MULTIPLE}, call);
 }
 
 static int provides(void)
 {
-    return keel_shmem_are_many ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SERIALIZED;
+    return keel_shmem_is_threaded ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SERIALIZED;
 }
 
 KEEL_SHMEM_DEFINE(void, init, (void))
@@ -102,7 +102,7 @@ KEEL_SHMEM_DEFINE(void, query_thread, (int *provided))
 
 KEEL_SHMEM_DEFINE(void, finalize, (void))
 {
-    if (keel_shmem.ctx != NULL || !keel_shmem_job_was_left()) { /* a program may call it twice */
+    if (keel_shmem.ctx != NULL || !keel_shmem_job_has_left()) { /* a program may call it twice */
         keel_shmem_job_leave("shmem_finalize");
     }
 }
@@ -132,7 +132,7 @@ KEEL_SHMEM_DEFINE(int, pe_accessible, (int pe))
     return pe >= 0 && (uint32_t)pe < keel_shmem.pes;
 }
 
-int keel_shmem_is_of_heap(const void *address, size_t bytes)
+int keel_shmem_is_in_heap(const void *address, size_t bytes)
 {
     const uintptr_t heap = (uintptr_t)(keel_shmem.hidden + 1);
     const size_t size = keel_shmem.bytes - sizeof(keel_shmem_hidden_t);
@@ -145,12 +145,12 @@ static void refuse_address(const void *address, const char *call)
 {
     char what[160];
 
-    if (keel_shmem_globals.why == NULL) {
+    if (keel_shmem_globals.reason == NULL) {
         keel_shmem_refuse(call, "neither in the symmetric heap nor a global variable of the program",
                           (uintptr_t)address);
     }
     snprintf(what, sizeof(what), "not in the symmetric heap; global variables are not symmetric here, %s",
-             keel_shmem_globals.why);
+             keel_shmem_globals.reason);
     keel_shmem_refuse(call, what, (uintptr_t)address);
 }
 
@@ -162,10 +162,10 @@ keel_shmem_place_t keel_shmem_place(const void *address, size_t bytes, int pe, c
     if (pe < 0 || (uint32_t)pe >= keel_shmem.pes) {
         keel_shmem_refuse(call, "there is no PE of this number", (uint64_t)(int64_t)pe);
     }
-    if (keel_shmem_is_of_heap(address, bytes)) {
+    if (keel_shmem_is_in_heap(address, bytes)) {
         return (keel_shmem_place_t){keel_shmem.win, (uint64_t)((const char *)address - hidden)};
     }
-    if (keel_shmem_globals_have(address, bytes)) {
+    if (keel_shmem_globals_contain(address, bytes)) {
         return (keel_shmem_place_t){keel_shmem.win,
                                     keel_shmem_globals.offset + ((uintptr_t)address - keel_shmem_globals.begin)};
     }
@@ -183,8 +183,8 @@ keel_shmem_place_t keel_shmem_place(const void *address, size_t bytes, int pe, c
 
 KEEL_SHMEM_DEFINE(int, addr_accessible, (const void *addr, int pe))
 {
-    return pshmem_pe_accessible(pe) &&
-           (keel_shmem_is_of_heap(addr, 1) || keel_shmem_globals_have(addr, 1) || keel_shmem_globals_serves(addr, 1));
+    return pshmem_pe_accessible(pe) && (keel_shmem_is_in_heap(addr, 1) || keel_shmem_globals_contain(addr, 1) ||
+                                        keel_shmem_globals_serves(addr, 1));
 }
 
 void *keel_shmem_pointer(const void *address, int pe, const char *call)
@@ -195,7 +195,7 @@ void *keel_shmem_pointer(const void *address, int pe, const char *call)
     if ((uint32_t)pe == keel_shmem.pe) {
         return (void *)address;
     }
-    if (keel_shmem.lends && !keel_shmem.is_due) {
+    if (keel_shmem.lends && !keel_shmem.is_before_restart_point) {
         keel_shmem_end(KEEL_SHMEM_ALONE(keel_win_ptr(place.win, (uint32_t)pe, &base)), call);
     }
     return (base != NULL) ? (char *)base + place.offset : NULL;

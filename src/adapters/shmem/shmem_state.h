@@ -52,11 +52,11 @@ typedef struct keel_shmem {
     keel_win_h teams_win;
     struct keel_shmem_teams *teams; /* base of teams_win */
     uint32_t pe, pes;
-    size_t last_any; /* index last returned by a wait for any of several words */
-    int lends;       /* pointers to other PEs' memory are handed out: no log is relied on */
-    int is_due;      /* a replacement that has not reached its restart point */
-    int unsent;      /* looks at memory until the oldest unsent put is sent; 0: all puts are sent */
-    int looks;       /* looks since the last put */
+    size_t last_any_index;       /* index last returned by a wait for any of several words */
+    int lends;                   /* pointers to other PEs' memory are handed out: no log is relied on */
+    int is_before_restart_point; /* a replacement that has not reached its restart point */
+    int unsent;                  /* looks at memory until the oldest unsent put is sent; 0: all puts are sent */
+    int looks;                   /* looks since the last put */
 } keel_shmem_t;
 
 extern keel_shmem_t keel_shmem;
@@ -98,7 +98,7 @@ typedef struct keel_shmem_place {
 } keel_shmem_place_t;
 
 /* shmem_setup.c: true if the whole range lies in the heap */
-int keel_shmem_is_of_heap(const void *address, size_t bytes);
+int keel_shmem_is_in_heap(const void *address, size_t bytes);
 /* Locates symmetric memory. Refuses ranges that are not entirely symmetric, and invalid PEs. */
 keel_shmem_place_t keel_shmem_place(const void *address, size_t bytes, int pe, const char *call);
 
@@ -180,7 +180,7 @@ size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int i
                        const char *call);
 
 /* shmem_team.c: barrier of all PEs, skipped by a replacement before its restart point */
-void keel_shmem_meet(const char *call);
+void keel_shmem_barrier_of_world(const char *call);
 
 /*
  * shmem_team_state.c. Called in shmem_init() before any restore: allocates the window of teams;

@@ -1,7 +1,7 @@
 /* Restart points, and restores there. */
 #include "shmem_globals.h"
 #include "shmem_job.h"
-#include "shmem_keep.h"
+#include "shmem_snapshot.h"
 #include "shmem_state.h"
 #include "shmemx.h"
 
@@ -14,7 +14,7 @@ int shmemx_init_attr(const shmemx_init_attr_t *attr)
         (flags & ~(uint64_t)(SHMEMX_INIT_DETERMINISTIC | SHMEMX_INIT_WAITS))) {
         return -1;
     }
-    keel_shmem_job_join(&(keel_shmem_joining_t){.is_promised = (flags & SHMEMX_INIT_DETERMINISTIC) != 0,
+    keel_shmem_job_join(&(keel_shmem_joining_t){.is_deterministic = (flags & SHMEMX_INIT_DETERMINISTIC) != 0,
                                                 .waits = (flags & SHMEMX_INIT_WAITS) != 0},
                         "shmemx_init_attr");
     return 0;
@@ -27,7 +27,7 @@ void shmemx_protect(unsigned id, void *address, size_t bytes)
         return;
     }
     keel_shmem_end(KEEL_SHMEM_ALONE(keel_protect(keel_shmem.ctx, id, address, bytes)), "shmemx_protect");
-    keel_shmem_keep_region(address, bytes);
+    keel_shmem_snapshot_add(address, bytes);
 }
 
 void shmemx_globals(int are_restored)
@@ -73,7 +73,7 @@ void keel_shmem_restore(const char *call)
     if (stats.generation == 0) { /* the heap is empty, but the program has pointers into it */
         keel_shmem_end(KEEL_ERR_ROLLED_BACK, call);
     }
-    keel_shmem.is_due = 0;
+    keel_shmem.is_before_restart_point = 0;
     keel_shmem_extents_forget();
     keel_shmem_threads_restored();
 }

@@ -18,7 +18,7 @@ typedef struct {
  * Barrier of all PEs by single looks. A gsync would block Keel for other threads of this process,
  * which remote PEs may wait for.
  */
-static void meet_by_looks(const char *call)
+static void barrier_by_looks(const char *call)
 {
     keel_shmem_set_t world;
 
@@ -28,13 +28,13 @@ static void meet_by_looks(const char *call)
     }
 }
 
-void keel_shmem_meet(const char *call)
+void keel_shmem_barrier_of_world(const char *call)
 {
     if (keel_shmem_begin(call)) {
         return;
     }
-    if (keel_shmem_are_many) {
-        meet_by_looks(call);
+    if (keel_shmem_is_threaded) {
+        barrier_by_looks(call);
     } else {
         keel_shmem_end(keel_gsync(keel_shmem.ctx, 0), call);
     }
@@ -42,12 +42,12 @@ void keel_shmem_meet(const char *call)
 
 KEEL_SHMEM_DEFINE(void, barrier_all, (void))
 {
-    keel_shmem_meet(KEEL_SHMEM_CALL);
+    keel_shmem_barrier_of_world(KEEL_SHMEM_CALL);
 }
 
 KEEL_SHMEM_DEFINE(void, sync_all, (void))
 {
-    keel_shmem_meet(KEEL_SHMEM_CALL);
+    keel_shmem_barrier_of_world(KEEL_SHMEM_CALL);
 }
 
 KEEL_SHMEM_DEFINE(int, team_sync, (shmem_team_t team))
@@ -58,7 +58,7 @@ KEEL_SHMEM_DEFINE(int, team_sync, (shmem_team_t team))
         return -1;
     }
     if (team == SHMEM_TEAM_WORLD) { /* as shmem_sync_all() */
-        keel_shmem_meet(KEEL_SHMEM_CALL);
+        keel_shmem_barrier_of_world(KEEL_SHMEM_CALL);
     } else if (!keel_shmem_begin(KEEL_SHMEM_CALL)) {
         keel_shmem_set_sync(&set);
     }

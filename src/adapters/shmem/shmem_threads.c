@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-int keel_shmem_are_many;
+int keel_shmem_is_threaded;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned waiting, turns; /* threads that want to enter; count of entries */
@@ -30,7 +30,7 @@ void keel_shmem_threads_enter(void)
     if (seen == 0) {
         seen = restores + 1;
     } else if (seen != restores + 1) {
-        keel_shmem_job_start_anew("a thread", "it is none of those that began after the restore");
+        keel_shmem_job_restart("a thread", "it is none of those that began after the restore");
     }
 }
 
@@ -44,7 +44,7 @@ void keel_shmem_threads_yield(void)
 {
     const unsigned turn = __atomic_load_n(&turns, __ATOMIC_RELAXED);
 
-    if (keel_shmem_are_many) {
+    if (keel_shmem_is_threaded) {
         do {
             sched_yield();
         } while (__atomic_load_n(&waiting, __ATOMIC_RELAXED) > 0 && __atomic_load_n(&turns, __ATOMIC_RELAXED) == turn);

@@ -10,7 +10,7 @@
 
 #include <keel/keel.h>
 
-extern int keel_shmem_are_many; /* several threads may call */
+extern int keel_shmem_is_threaded; /* several threads may call */
 
 void keel_shmem_threads_enter(void);
 void keel_shmem_threads_leave(void);
@@ -24,14 +24,14 @@ void keel_shmem_threads_restored(void);
 
 static inline void keel_shmem_enter(void)
 {
-    if (keel_shmem_are_many) {
+    if (keel_shmem_is_threaded) {
         keel_shmem_threads_enter();
     }
 }
 
 static inline keel_status_t keel_shmem_leave(keel_status_t status)
 {
-    if (keel_shmem_are_many) {
+    if (keel_shmem_is_threaded) {
         keel_shmem_threads_leave();
     }
     return status;

@@ -49,7 +49,7 @@ static void words_fill(const keel_shmem_wait_t *wait, keel_word_t *words, const 
     }
 }
 
-static size_t words_tell(const keel_word_t *words, size_t count, size_t *indices)
+static size_t words_list_met(const keel_word_t *words, size_t count, size_t *indices)
 {
     size_t met = 0;
 
@@ -74,7 +74,7 @@ static keel_status_t wait_for(keel_wait_for_t how, keel_word_t *words, size_t co
 {
     keel_status_t status;
 
-    if (!keel_shmem_are_many) {
+    if (!keel_shmem_is_threaded) {
         return keel_wait(keel_shmem.ctx, how, words, (unsigned)count, NULL);
     }
     while ((status = look(how, words, count)) == KEEL_INPROGRESS) {
@@ -86,8 +86,8 @@ static keel_status_t wait_for(keel_wait_for_t how, keel_word_t *words, size_t co
 /* Waits for one word: the only kind of wait that logs can answer after a death. */
 static keel_status_t wait_for_one(keel_word_t *word)
 {
-    return keel_shmem_are_many ? wait_for(KEEL_WAIT_ALL, word, 1)
-                               : keel_wait_until(word->win, word->offset, word->size, word->compare, word->value);
+    return keel_shmem_is_threaded ? wait_for(KEEL_WAIT_ALL, word, 1)
+                                  : keel_wait_until(word->win, word->offset, word->size, word->compare, word->value);
 }
 
 /* Waits for one word after the other, for the same reason. */
@@ -125,7 +125,7 @@ size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int i
         status = is_test ? look(how, words, wait->count) : wait_for(how, words, wait->count);
     }
     if (status == KEEL_OK && how == KEEL_WAIT_ANY) {
-        met = words_tell(words, wait->count, indices);
+        met = words_list_met(words, wait->count, indices);
     }
     if (words != few) {
         free(words); /* leaked if the wait ends by a jump to the restart point */
@@ -137,7 +137,7 @@ size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int i
 /* Takes the next match behind the last result, around the array: so each match has its turn. */
 static size_t wait_any(const keel_shmem_wait_t *wait, int is_test, const char *call)
 {
-    const size_t last = __atomic_load_n(&keel_shmem.last_any, __ATOMIC_RELAXED);
+    const size_t last = __atomic_load_n(&keel_shmem.last_any_index, __ATOMIC_RELAXED);
     size_t *indices = calloc(wait->count + 1, sizeof(*indices)), count, next = 0, told = SIZE_MAX;
 
     if (indices == NULL) {
@@ -149,7 +149,7 @@ static size_t wait_any(const keel_shmem_wait_t *wait, int is_test, const char *c
     }
     if (count > 0) {
         told = indices[next < count ? next : 0];
-        __atomic_store_n(&keel_shmem.last_any, told, __ATOMIC_RELAXED);
+        __atomic_store_n(&keel_shmem.last_any_index, told, __ATOMIC_RELAXED);
     }
     free(indices);
     return told;

@@ -69,7 +69,7 @@ static void lost_print_groups(FILE *stream, const topo_view_t *view, const lost_
 }
 
 /* Prints a job of the remaining ranks, on the level that the groups keep. */
-static keel_status_t lost_print_left(FILE *stream, const topo_view_t *view, const lost_t *lost)
+static keel_status_t lost_print_remaining(FILE *stream, const topo_view_t *view, const lost_t *lost)
 {
     keel_place_params_t params = {.group_size = view->group_size, .parities = view->parities};
     keel_shrink_result_t result;
@@ -121,7 +121,7 @@ keel_status_t topo_print_lost(FILE *stream, const topo_view_t *view, const char 
             lost_print_groups(stream, view, &lost);
         }
         if (view->groups != NULL && !view->is_dedicated) {
-            status = lost_print_left(stream, view, &lost);
+            status = lost_print_remaining(stream, view, &lost);
         }
     }
     keel_free(lost.is_lost);

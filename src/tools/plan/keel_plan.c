@@ -21,7 +21,7 @@
 /* ---- progress on a terminal, and the time limit ---- */
 
 typedef struct keel_plan_clock {
-    double begin_s, told_s, limit_s;
+    double begin_s, reported_s, limit_s;
     int is_terminal, is_over;
 } keel_plan_clock_t;
 
@@ -33,7 +33,7 @@ static double keel_plan_now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static int keel_plan_tell(void *arg, double done)
+static int keel_plan_report_progress(void *arg, double done)
 {
     keel_plan_clock_t *clock = arg;
     const double now_s = keel_plan_now_s();
@@ -45,8 +45,8 @@ static int keel_plan_tell(void *arg, double done)
         clock->is_over = 1;
         return 1;
     }
-    if (clock->is_terminal && (now_s - clock->told_s >= 1)) {
-        clock->told_s = now_s;
+    if (clock->is_terminal && (now_s - clock->reported_s >= 1)) {
+        clock->reported_s = now_s;
         fprintf(stderr, "\r%3.0f %% simulated ", done * 100);
         if (done >= 1) {
             fputc('\n', stderr);
@@ -139,14 +139,14 @@ int main(int argc, char **argv)
 {
     keel_plan_options_t options;
     keel_plan_clock_t clock = {.begin_s = keel_plan_now_s(), .is_terminal = isatty(STDERR_FILENO)};
-    keel_plan_progress_t progress = {keel_plan_tell, &clock};
+    keel_plan_progress_t progress = {keel_plan_report_progress, &clock};
     int rc = 0;
 
     if (keel_plan_options_read(argc, argv, &options, stderr)) {
         return EXIT_USAGE;
     }
     clock.limit_s = options.limit_s;
-    clock.told_s = clock.begin_s;
+    clock.reported_s = clock.begin_s;
     switch (options.mode) {
     case KEEL_PLAN_HELP:
         keel_plan_usage(stdout);

@@ -47,7 +47,7 @@ static keel_status_t keel_plan_risk(keel_plan_advice_t *advice, const keel_plan_
 /*
  * Finds the most levels that such groups can respect on the job's elements, and the resulting risk.
  */
-static keel_status_t keel_plan_heed(keel_plan_advice_t *advice, keel_plan_choice_t *choice)
+static keel_status_t keel_plan_find_levels(keel_plan_advice_t *advice, keel_plan_choice_t *choice)
 {
     keel_status_t status;
     double risk;
@@ -114,7 +114,7 @@ static int keel_plan_meet(const keel_plan_options_t *options, const keel_plan_ma
 
 /* ---- the choice ---- */
 
-static int keel_plan_can_be(const keel_plan_choice_t *choice)
+static int keel_plan_is_feasible(const keel_plan_choice_t *choice)
 {
     return !choice->is_too_large && (choice->lost < 1);
 }
@@ -131,17 +131,18 @@ static void keel_plan_choose(double target, keel_plan_advice_t *advice)
 
     for (i = 0; i < advice->choice_count; i++) {
         choice = &advice->choices[i];
-        if (keel_plan_can_be(choice) && (choice->risk <= target)) {
+        if (keel_plan_is_feasible(choice) && (choice->risk <= target)) {
             fastest = fmin(fastest, choice->lost);
         }
-        if ((safest == NULL) || (keel_plan_can_be(choice) > keel_plan_can_be(safest)) ||
-            ((keel_plan_can_be(choice) == keel_plan_can_be(safest)) && (choice->risk < safest->risk))) {
+        if ((safest == NULL) || (keel_plan_is_feasible(choice) > keel_plan_is_feasible(safest)) ||
+            ((keel_plan_is_feasible(choice) == keel_plan_is_feasible(safest)) && (choice->risk < safest->risk))) {
             safest = choice;
         }
     }
     for (i = 0; i < advice->choice_count; i++) {
         choice = &advice->choices[i];
-        if (!keel_plan_can_be(choice) || (choice->risk > target) || (choice->lost > fastest + KEEL_PLAN_LOST_MORE)) {
+        if (!keel_plan_is_feasible(choice) || (choice->risk > target) ||
+            (choice->lost > fastest + KEEL_PLAN_LOST_MORE)) {
             continue;
         }
         if ((best == NULL) || (choice->memory < best->memory) ||
@@ -153,7 +154,7 @@ static void keel_plan_choose(double target, keel_plan_advice_t *advice)
     advice->best = (unsigned)((advice->is_met ? best : safest) - advice->choices);
 }
 
-static int keel_plan_is_there(const keel_plan_advice_t *advice, const keel_plan_choice_t *choice)
+static int keel_plan_has_choice(const keel_plan_advice_t *advice, const keel_plan_choice_t *choice)
 {
     unsigned i;
 
@@ -176,10 +177,10 @@ static int keel_plan_choices_of(const keel_plan_options_t *options, uint32_t m, 
         choice = (keel_plan_choice_t){.parities = m};
         if (!keel_plan_cost(options, (options->group_size > 0) ? options->group_size : keel_plan_sizes[i],
                             advice->mtbf_s, advice->window_least_s, &choice) ||
-            keel_plan_is_there(advice, &choice)) {
+            keel_plan_has_choice(advice, &choice)) {
             continue;
         }
-        if (keel_plan_heed(advice, &choice) != KEEL_OK) {
+        if (keel_plan_find_levels(advice, &choice) != KEEL_OK) {
             return -1;
         }
         if (choice.aware > 0) {
@@ -192,7 +193,7 @@ static int keel_plan_choices_of(const keel_plan_options_t *options, uint32_t m, 
 static int keel_plan_choices(const keel_plan_options_t *options, keel_plan_advice_t *advice)
 {
     const uint32_t first = (options->parities > 0) ? options->parities : 1;
-    const uint32_t last = (options->parities > 0) ? options->parities : KEEL_PLAN_PARITIES_USUAL;
+    const uint32_t last = (options->parities > 0) ? options->parities : KEEL_PLAN_ADVICE_PARITIES_USUAL;
     uint32_t m;
     int rc = 0;
 
@@ -255,8 +256,9 @@ static int keel_plan_choose_more(const keel_plan_options_t *options, keel_plan_a
     uint32_t m;
     int rc = 1;
 
-    for (m = KEEL_PLAN_PARITIES_USUAL + 1; (options->parities == 0) && (m <= KEEL_PLAN_PARITIES_MOST) && (rc > 0) &&
-                                           !advice->is_met && keel_plan_can_be(&advice->choices[advice->best]);
+    for (m = KEEL_PLAN_ADVICE_PARITIES_USUAL + 1;
+         (options->parities == 0) && (m <= KEEL_PLAN_ADVICE_PARITIES_MAX) && (rc > 0) && !advice->is_met &&
+         keel_plan_is_feasible(&advice->choices[advice->best]);
          m++) {
         rc = keel_plan_choices_of(options, m, advice) ? -1 : keel_plan_choose_verified(options, advice);
     }
@@ -267,8 +269,8 @@ static int keel_plan_choose_more(const keel_plan_options_t *options, keel_plan_a
 
 static int keel_plan_check_options(const keel_plan_options_t *options, keel_plan_error_t *error)
 {
-    if (options->parities > KEEL_PLAN_PARITIES_MOST) {
-        snprintf(error->text, sizeof error->text, "KEEL_PARITIES is at most %u", KEEL_PLAN_PARITIES_MOST);
+    if (options->parities > KEEL_PLAN_ADVICE_PARITIES_MAX) {
+        snprintf(error->text, sizeof error->text, "KEEL_PARITIES is at most %u", KEEL_PLAN_ADVICE_PARITIES_MAX);
         return -1;
     }
     if (options->group_size > options->ranks) {

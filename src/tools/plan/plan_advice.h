@@ -5,9 +5,9 @@
 #include "plan_cost.h"
 #include "plan_machine.h"
 
-#define KEEL_PLAN_PARITIES_MOST  8u /* limit of KEEL_PARITIES */
-#define KEEL_PLAN_PARITIES_USUAL 3u /* more are considered if these miss the target */
-#define KEEL_PLAN_CHOICES_MAX    128
+#define KEEL_PLAN_ADVICE_PARITIES_MAX   8u /* limit of KEEL_PARITIES */
+#define KEEL_PLAN_ADVICE_PARITIES_USUAL 3u /* more are considered if these miss the target */
+#define KEEL_PLAN_CHOICES_MAX           128
 
 typedef struct keel_plan_advice {
     /*

@@ -27,7 +27,7 @@
 
 #define KEEL_PLAN_RESTART_S    10.0
 #define KEEL_PLAN_OPLOG_USUAL  0x1p28
-#define KEEL_PLAN_OPLOG_LEAST  0x1p26
+#define KEEL_PLAN_OPLOG_MIN    0x1p26
 #define KEEL_PLAN_OPLOG_IMAGES 8
 #define KEEL_PLAN_GETLOG       0x1p24
 
@@ -43,7 +43,7 @@ void keel_plan_cost_logs(const keel_plan_options_t *options, keel_plan_logs_t *l
     logs->getlog = KEEL_PLAN_GETLOG;
     logs->oplog = fmax(KEEL_PLAN_OPLOG_USUAL, KEEL_PLAN_OPLOG_IMAGES * options->memory);
     if (options->node_memory > 0) {
-        logs->oplog = fmax(fmin(logs->oplog, share), KEEL_PLAN_OPLOG_LEAST);
+        logs->oplog = fmax(fmin(logs->oplog, share), KEEL_PLAN_OPLOG_MIN);
     }
 }
 

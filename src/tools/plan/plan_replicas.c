@@ -87,7 +87,7 @@ int keel_plan_simulate_replicas(const keel_replicas_t *replicas, uint64_t sample
     }
     for (i = 0; i < samples; i++) {
         values[i] = keel_plan_failures_until_lost(&run, random);
-        if ((progress->tell != NULL) && progress->tell(progress->arg, (double)(i + 1) / (double)samples)) {
+        if ((progress->report != NULL) && progress->report(progress->arg, (double)(i + 1) / (double)samples)) {
             i++;
             break;
         }

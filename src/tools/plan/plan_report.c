@@ -68,7 +68,7 @@ static int keel_plan_simulate_cell(const keel_plan_report_t *report, const keel_
 }
 
 /* Upper bound of the risk. 2: the ranks are too uneven to respect the level. */
-static double keel_plan_at_most(const keel_plan_report_t *report, const keel_reliability_params_t *cell_params)
+static double keel_plan_upper_bound(const keel_plan_report_t *report, const keel_reliability_params_t *cell_params)
 {
     const keel_plan_options_t *options = report->options;
     keel_reliability_params_t params = *cell_params;
@@ -110,7 +110,7 @@ static int keel_plan_cell(const keel_plan_report_t *report, const keel_plan_prog
     }
     cell->is_possible = 1;
     if (report->options->ranks > 0) {
-        cell->bound = keel_plan_at_most(report, &params);
+        cell->bound = keel_plan_upper_bound(report, &params);
     }
     return (report->options->samples > 0) ? keel_plan_simulate_cell(report, progress, cell, error) : 0;
 }

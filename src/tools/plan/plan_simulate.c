@@ -14,9 +14,9 @@
 #include <string.h>
 
 /* numbers of failures with strata of their own; the last stratum has all above */
-#define KEEL_PLAN_SEPARATE   6
-#define KEEL_PLAN_DRAWS_MIN  400 /* per stratum */
-#define KEEL_PLAN_TELL_EVERY 16384
+#define KEEL_PLAN_SEPARATE       6
+#define KEEL_PLAN_DRAWS_MIN      400 /* per stratum */
+#define KEEL_PLAN_PROGRESS_EVERY 16384
 /* each with as many draws as all before: an early stop leaves draws in every stratum */
 #define KEEL_PLAN_ROUNDS   16
 #define KEEL_PLAN_SETS_MAX 20000000.0 /* larger numbers are not enumerated */
@@ -192,8 +192,8 @@ static void keel_plan_run_stratum(keel_plan_run_t *run, keel_plan_stratum_t *str
 {
     for (; (stratum->drawn < draws) && !run->is_stopped; stratum->drawn++) {
         stratum->hits += (uint64_t)keel_plan_draw(run, stratum->level, keel_plan_draw_number(run, stratum));
-        if ((++run->drawn % KEEL_PLAN_TELL_EVERY == 0) && (run->progress->tell != NULL)) {
-            run->is_stopped = run->progress->tell(run->progress->arg, (double)run->drawn / (double)run->planned);
+        if ((++run->drawn % KEEL_PLAN_PROGRESS_EVERY == 0) && (run->progress->report != NULL)) {
+            run->is_stopped = run->progress->report(run->progress->arg, (double)run->drawn / (double)run->planned);
         }
     }
 }

@@ -15,7 +15,7 @@
 #define KEEL_PLAN_Z 1.959963984540054 /* quantile of 95 % */
 
 typedef struct keel_plan_progress {
-    int (*tell)(void *arg, double done); /* done: 0 .. 1; nonzero return: stop. May be NULL. */
+    int (*report)(void *arg, double done); /* done: 0 .. 1; nonzero return: stop. May be NULL. */
     void *arg;
 } keel_plan_progress_t;
 

@@ -22,7 +22,7 @@ static int keel_plan_site_refuse(const char *format, const char *name, const cha
 
 /* ---- the hierarchy ---- */
 
-static void keel_plan_site_say(void *arg, int is_warning, const char *text)
+static void keel_plan_site_report(void *arg, int is_warning, const char *text)
 {
     fprintf(stderr, "keel_plan: %s\n", text);
 }
@@ -64,7 +64,7 @@ static keel_status_t keel_plan_site_sort(const keel_domains_t *domains, keel_dom
 static int keel_plan_site_domains(const keel_plan_options_t *options, const tool_hosts_t *hosts, keel_domains_t *sorted)
 {
     keel_topology_params_t params = {
-        .ranks = hosts->count, .host = (const char *const *)hosts->host, .say = keel_plan_site_say};
+        .ranks = hosts->count, .host = (const char *const *)hosts->host, .say = keel_plan_site_report};
     char *text = keel_alloc(KEEL_PLAN_SITE_TEXT_MAX + 1, "plan topology");
     keel_domains_t domains = {0};
     keel_tree_error_t error;

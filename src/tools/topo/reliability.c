@@ -12,11 +12,11 @@
 #include <math.h>
 
 /* simultaneous failures computed one by one; more count as catastrophic */
-#define KEEL_RELIABILITY_X_MAX   4096
-#define KEEL_RELIABILITY_NOTHING 1e-20  /* negligible part of a sum */
-#define KEEL_RELIABILITY_SMALL   1e-100 /* smaller products are recomputed from factors */
-#define KEEL_RELIABILITY_MU_MAX  40.0
-#define KEEL_RELIABILITY_PRECISE 1e-15 /* relative error of truncated sums */
+#define KEEL_RELIABILITY_X_MAX      4096
+#define KEEL_RELIABILITY_NEGLIGIBLE 1e-20  /* negligible part of a sum */
+#define KEEL_RELIABILITY_SMALL      1e-100 /* smaller products are recomputed from factors */
+#define KEEL_RELIABILITY_MU_MAX     40.0
+#define KEEL_RELIABILITY_PRECISE    1e-15 /* relative error of truncated sums */
 
 /* ---- catastrophic draws ---- */
 
@@ -100,7 +100,8 @@ static double keel_reliability_class(uint64_t size, uint64_t rest, uint64_t r, u
     }
     for (i = least; i <= most; i++) {
         sum += h * ((i >= deaths) ? 1 : (later != NULL) ? later[r - i] : 0);
-        if ((i >= deaths) && ((double)(i * (rest - r)) > (double)(size * r)) && (h < sum * KEEL_RELIABILITY_NOTHING)) {
+        if ((i >= deaths) && ((double)(i * (rest - r)) > (double)(size * r)) &&
+            (h < sum * KEEL_RELIABILITY_NEGLIGIBLE)) {
             break; /* beyond the mean, where the terms fall */
         }
         h *= (double)(size - i) / (double)(i + 1) * ((double)(r - i) / (double)(rest - size + i + 1 - r));
@@ -184,13 +185,14 @@ static void keel_reliability_thin(uint64_t count, uint64_t used, uint64_t x_max,
         mode = (x - mode > unused) ? x - unused : mode;
         top = keel_hypergeometric(count, used, x, mode);
         sum = 0;
-        for (p = top, i = mode; (i <= x) && (i <= used) && ((sum == 0) || (p > sum * KEEL_RELIABILITY_NOTHING)); i++) {
+        for (p = top, i = mode; (i <= x) && (i <= used) && ((sum == 0) || (p > sum * KEEL_RELIABILITY_NEGLIGIBLE));
+             i++) {
             sum += p * conditional[i];
             p *= (double)(used - i) / (double)(i + 1) * ((double)(x - i) / (double)(unused + i + 1 - x));
         }
         for (p = top, i = mode; (i > 0) && (x - i < unused); i--) {
             p *= (double)i / (double)(used - i + 1) * ((double)(unused + i - x) / (double)(x - i + 1));
-            if (p * conditional[i - 1] <= sum * KEEL_RELIABILITY_NOTHING) {
+            if (p * conditional[i - 1] <= sum * KEEL_RELIABILITY_NEGLIGIBLE) {
                 break;
             }
             sum += p * conditional[i - 1];

@@ -314,8 +314,9 @@ static keel_status_t shrink_finish(uint32_t ranks, uint32_t count, uint32_t room
  * Places all remaining ranks anew, with the largest group size that keeps the property, or as
  * requested if none does.
  */
-static keel_status_t shrink_anew(const keel_domains_t *domains, uint32_t left, const uint32_t *rank,
-                                 const keel_place_params_t *params, keel_groups_t *groups, keel_shrink_result_t *result)
+static keel_status_t shrink_place_all(const keel_domains_t *domains, uint32_t left, const uint32_t *rank,
+                                      const keel_place_params_t *params, keel_groups_t *groups,
+                                      keel_shrink_result_t *result)
 {
     keel_place_params_t possible = *params;
     keel_domains_t some;
@@ -383,7 +384,7 @@ keel_status_t keel_groups_shrink(const keel_domains_t *domains, const keel_group
     }
     if ((status == KEEL_OK) && ((shrunk.count == 0) || (result_p->best > params->parities))) {
         keel_groups_release(&shrunk); /* a group stayed small, or the old groups were crowded */
-        status = shrink_anew(domains, left, rank, params, &shrunk, result_p);
+        status = shrink_place_all(domains, left, rank, params, &shrunk, result_p);
     }
     keel_free(rank);
     keel_free(shrink.member);

@@ -20,7 +20,7 @@ chapters_are_right()
         run 0 -n $pes --nodes $(((pes + 1) / 2)) "${small[@]}" -x KEEL_LANES="$1" "$chapters"
         has "$out" $pes '^shmem_chapters: PE [0-9]*: right$'
     done
-    for chapter in teams reductions active; do # PEs beyond KEEL_SHMEM_FEW
+    for chapter in teams reductions active; do # PEs beyond KEEL_SHMEM_DIRECT_PES_MAX
         run 0 -n 9 --nodes 5 "${small[@]}" -x KEEL_LANES="$1" "$chapters" $chapter
         has "$out" 9 '^shmem_chapters: PE [0-9]*: right$'
     done

@@ -28,16 +28,16 @@
 
 #include "report.h"
 
-#define FENCE_REAP_NS (2 * 1000000000ull) /* a node that has not reaped a dead rank by then hangs */
+#define FENCING_REAP_NS (2 * 1000000000ull) /* a node that has not reaped a dead rank by then hangs */
 /* accusations needed if the accuser does not hear more than half of the job */
-#define FENCE_REPEATS 2
-#define FENCE_QUIET   4 /* silences; a silent rank is accused after one, and again after each */
+#define FENCING_REPEATS 2
+#define FENCING_QUIET   4 /* silences; a silent rank is accused after one, and again after each */
 
 /*
  * True if a process that is to be killed only waits for a core. The first thread of a node starts
  * ranks and reaps them.
  */
-static bool fence_is_starved(pid_t pid, const char *thread, keel_reprieve_t *last, const suspicion_t *suspicion)
+static bool fencing_is_starved(pid_t pid, const char *thread, keel_reprieve_t *last, const suspicion_t *suspicion)
 {
     keel_sight_t sight;
 
@@ -49,7 +49,7 @@ static bool fence_is_starved(pid_t pid, const char *thread, keel_reprieve_t *las
  * True if a rank on another node accuses any rank, too, and is to be believed instead. An accuser
  * repeats its accusation at most one silence later.
  */
-static bool fence_is_outvoted(const job_t *job, uint32_t accuser)
+static bool fencing_is_outvoted(const job_t *job, uint32_t accuser)
 {
     const job_rank_t *own = &job->ranks[accuser];
 
@@ -72,14 +72,15 @@ bool job_is_doubtful(const job_t *job, uint32_t node)
     for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
         const job_rank_t *state = &job->ranks[rank];
 
-        if (state->node == node && state->state == RANK_RUNNING && state->is_accuser && fence_is_outvoted(job, rank)) {
+        if (state->node == node && state->state == RANK_RUNNING && state->is_accuser &&
+            fencing_is_outvoted(job, rank)) {
             return true;
         }
     }
     return false;
 }
 
-static bool fence_has_witness(const job_t *job, uint32_t node)
+static bool fencing_has_witness(const job_t *job, uint32_t node)
 {
     for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
         const job_rank_t *state = &job->ranks[rank];
@@ -97,8 +98,8 @@ bool job_is_suspect(const job_t *job, uint32_t node)
     const job_node_t *state = &job->nodes[node];
 
     return state->has_failed ||
-           (state->suspected_ns != 0 &&
-            (clock_now_ns() - state->suspected_ns < FENCE_QUIET * state->silence_ns || !fence_has_witness(job, node)));
+           (state->suspected_ns != 0 && (clock_now_ns() - state->suspected_ns < FENCING_QUIET * state->silence_ns ||
+                                         !fencing_has_witness(job, node)));
 }
 
 static void fence_suspect_node(job_t *job, uint32_t node, uint64_t silence_ns)
@@ -115,7 +116,7 @@ static void fence_kill_node(job_t *job, uint32_t node)
     kill(job->nodes[node].pid, SIGKILL);
 }
 
-static void fence_kill(job_rank_t *state)
+static void fencing_kill(job_rank_t *state)
 {
     state->is_killed = true;
     state->fenced_ns = clock_now_ns();
@@ -140,7 +141,7 @@ static void fence_rank(job_t *job, const suspicion_t *suspicion, uint32_t suspec
         fence_suspect_node(job, state->node, suspicion->silence_ns);
         state->must_move = true;
     }
-    fence_kill(state);
+    fencing_kill(state);
 }
 
 static void fence_judge(job_t *job, uint32_t suspect, const suspicion_t *suspicion, char process)
@@ -148,7 +149,7 @@ static void fence_judge(job_t *job, uint32_t suspect, const suspicion_t *suspici
     const job_rank_t *state = &job->ranks[suspect];
     keel_reprieve_t *last = &job->ranks[suspicion->accuser].reprieve;
 
-    if (process != 'T' && fence_is_starved(state->pid, KEEL_SERVICE_THREAD, last, suspicion)) {
+    if (process != 'T' && fencing_is_starved(state->pid, KEEL_SERVICE_THREAD, last, suspicion)) {
         report_verbose(
             "rank %u incarnation %u may live until it is accused again: rank %u does not hear it, and it waits for "
             "a core (%u of %u)",
@@ -162,7 +163,7 @@ static void fence_judge(job_t *job, uint32_t suspect, const suspicion_t *suspici
  * Handles a rank that accuses itself: its network device has failed. The rank restarts on another
  * node, if there is one, as do other ranks of the node with the same report.
  */
-static void fence_own(job_t *job, uint32_t rank)
+static void fencing_on_own_report(job_t *job, uint32_t rank)
 {
     job_rank_t *state = &job->ranks[rank];
 
@@ -170,7 +171,7 @@ static void fence_own(job_t *job, uint32_t rank)
                    state->incarnation);
     job->nodes[state->node].has_failed = true;
     state->must_move = true;
-    fence_kill(state);
+    fencing_kill(state);
 }
 
 void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *suspicion)
@@ -186,7 +187,7 @@ void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *s
         return; /* already dead, or younger than the silence */
     }
     if (state->state == RANK_STARTING) {
-        if (!fence_is_starved(job->nodes[state->node].pid, NULL, &own->reprieve, suspicion)) {
+        if (!fencing_is_starved(job->nodes[state->node].pid, NULL, &own->reprieve, suspicion)) {
             fence_kill_node(job, state->node);
         }
         return;
@@ -195,7 +196,7 @@ void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *s
         return;
     }
     if (accuser == suspect) {
-        fence_own(job, suspect);
+        fencing_on_own_report(job, suspect);
         return;
     }
     (void)keel_process_see(state->pid, NULL, &sight);
@@ -215,7 +216,7 @@ void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *s
         fence_suspect_node(job, state->node, suspicion->silence_ns);
     }
     if (sight.state == 'T' || 2 * suspicion->heard > suspicion->live ||
-        (own->doubts >= FENCE_REPEATS && !job_is_suspect(job, own->node) && !fence_is_outvoted(job, accuser))) {
+        (own->doubts >= FENCING_REPEATS && !job_is_suspect(job, own->node) && !fencing_is_outvoted(job, accuser))) {
         fence_judge(job, suspect, suspicion, sight.state);
     } else {
         report_verbose("rank %u hears %u of %u ranks and not rank %u: waiting for others", accuser, suspicion->heard,
@@ -223,20 +224,20 @@ void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *s
     }
 }
 
-static uint64_t fence_look_ns(const job_rank_t *state)
+static uint64_t fencing_look_ns(const job_rank_t *state)
 {
-    return state->fenced_ns + (1 + state->fence_looks) * FENCE_REAP_NS;
+    return state->fenced_ns + (1 + state->fencing_looks) * FENCING_REAP_NS;
 }
 
-uint64_t job_next_fence_ns(const job_t *job)
+uint64_t job_next_fencing_ns(const job_t *job)
 {
     uint64_t next = UINT64_MAX;
 
     for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
         const job_rank_t *state = &job->ranks[rank];
 
-        if (state->fenced_ns != 0 && fence_look_ns(state) < next) {
-            next = fence_look_ns(state);
+        if (state->fenced_ns != 0 && fencing_look_ns(state) < next) {
+            next = fencing_look_ns(state);
         }
     }
     return next;
@@ -247,12 +248,12 @@ uint64_t job_next_fence_ns(const job_t *job)
  * a bounded number of times, while the rank is still ending, which takes long with much memory, and
  * once if the node has reaped the rank but PMIx has not noticed.
  */
-static bool fence_is_node_late(const job_t *job, job_rank_t *state)
+static bool fencing_is_node_late(const job_t *job, job_rank_t *state)
 {
     const pid_t node = job->nodes[state->node].pid;
     struct pollfd end = {.fd = state->pidfd, .events = POLLIN};
     const bool is_ending = poll(&end, 1, 0) == 0;
-    const unsigned looks = state->fence_looks++;
+    const unsigned looks = state->fencing_looks++;
     keel_sight_t sight;
 
     (void)keel_process_see(node, NULL, &sight);
@@ -264,17 +265,17 @@ static bool fence_is_node_late(const job_t *job, job_rank_t *state)
            (sight.state == 'T' || looks > 0 || pidfd_send_signal(state->pidfd, 0, NULL, 0) == 0);
 }
 
-void job_check_fences(job_t *job)
+void job_check_fencing(job_t *job)
 {
     for (uint32_t rank = 0; rank < job->options->ranks && !job->is_ending; rank++) {
         job_rank_t *state = &job->ranks[rank];
 
-        if (state->fenced_ns == 0 || clock_now_ns() < fence_look_ns(state)) {
+        if (state->fenced_ns == 0 || clock_now_ns() < fencing_look_ns(state)) {
             continue;
         }
         if (state->state != RANK_RUNNING || state->has_exited || job->nodes[state->node].is_lost) {
             state->fenced_ns = 0;
-        } else if (fence_is_node_late(job, state)) {
+        } else if (fencing_is_node_late(job, state)) {
             state->fenced_ns = 0;
             fence_kill_node(job, state->node);
         }

@@ -18,7 +18,7 @@ static const struct {
     const char *size, *also;
 } launchers[] = {{"PMI_SIZE", NULL}, {"SLURM_STEP_NUM_TASKS", NULL}, {"SLURM_NTASKS", "SLURM_STEP_ID"}};
 
-static keel_status_t alone_check(void)
+static keel_status_t singleton_check(void)
 {
     for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
         const char *size = getenv(launchers[i].size);
@@ -36,9 +36,9 @@ static keel_status_t alone_check(void)
     return KEEL_OK;
 }
 
-keel_status_t keel_pmix_be_alone(keel_runtime_pmix_t *runtime)
+keel_status_t keel_pmix_open_singleton(keel_runtime_pmix_t *runtime)
 {
-    keel_status_t status = alone_check();
+    keel_status_t status = singleton_check();
 
     if (status != KEEL_OK) {
         return status;

@@ -41,7 +41,7 @@ void keel_pmix_spare_dismiss(keel_runtime_pmix_t *runtime)
     sem_post(&runtime->spares.called);
 }
 
-void keel_pmix_spare_needed(keel_runtime_pmix_t *runtime, const void *bytes, size_t length)
+void keel_pmix_spare_on_need(keel_runtime_pmix_t *runtime, const void *bytes, size_t length)
 {
     keel_pmix_spares_t *spares = &runtime->spares;
 
@@ -62,10 +62,10 @@ void keel_pmix_spare_needed(keel_runtime_pmix_t *runtime, const void *bytes, siz
 
 void keel_pmix_spares_need(keel_runtime_t *base, const uint64_t *bytes, unsigned count)
 {
-    keel_pmix_say_need((keel_runtime_pmix_t *)base, bytes, count * sizeof *bytes);
+    keel_pmix_send_need((keel_runtime_pmix_t *)base, bytes, count * sizeof *bytes);
 }
 
-static int spare_is_wanted(const keel_pmix_spares_t *spares)
+static int spare_is_called(const keel_pmix_spares_t *spares)
 {
     return atomic_load(&spares->called_rank) != KEEL_PMIX_NO_RANK || atomic_load(&spares->is_dismissed);
 }
@@ -84,7 +84,7 @@ static keel_status_t spare_prepare(keel_pmix_spares_t *spares, keel_prepare_cb_t
         spares->needs_seen = spares->needs;
         pthread_mutex_unlock(&spares->lock);
         status = prepare(arg, need, count);
-    } while (status == KEEL_INPROGRESS && !spare_is_wanted(spares));
+    } while (status == KEEL_INPROGRESS && !spare_is_called(spares));
     return status == KEEL_INPROGRESS ? KEEL_OK : status;
 }
 
@@ -105,8 +105,8 @@ static int spare_has_caller(const keel_runtime_pmix_t *runtime)
     keel_process_t process;
 
     for (uint32_t holder = 0; holder < runtime->job_size; holder++) {
-        if (keel_pmix_held(runtime, holder, &rank, &incarnation) && keel_pmix_find_process(runtime, holder, &process) &&
-            !keel_process_is_gone(&process)) {
+        if (keel_pmix_rank_of(runtime, holder, &rank, &incarnation) &&
+            keel_pmix_find_process(runtime, holder, &process) && !keel_process_is_gone(&process)) {
             return 1;
         }
     }
@@ -132,7 +132,7 @@ static keel_status_t spare_sleep(keel_runtime_pmix_t *runtime, unsigned *looks)
     until.tv_nsec %= 1000000000l;
     if (sem_timedwait(&spares->called, &until) == 0 || spare_has_caller(runtime)) {
         *looks = 0;
-    } else if (++*looks >= LOOKS && !spare_is_wanted(spares)) {
+    } else if (++*looks >= LOOKS && !spare_is_called(spares)) {
         fprintf(stderr, "keel: spare %u: no rank of the job is left on this host, so nobody can call it: it ends\n",
                 runtime->holder);
         return KEEL_ERR_CATASTROPHIC;
@@ -150,9 +150,9 @@ keel_status_t keel_pmix_spare_wait(keel_runtime_t *base, keel_prepare_cb_t prepa
     if (status == KEEL_OK) {
         status = spare_prepare(spares, prepare, arg);
     }
-    while (status == KEEL_OK && !spare_is_wanted(spares)) {
+    while (status == KEEL_OK && !spare_is_called(spares)) {
         status = spare_sleep(runtime, &looks);
-        if (status == KEEL_OK && !spare_is_wanted(spares) && spare_has_news(spares)) {
+        if (status == KEEL_OK && !spare_is_called(spares) && spare_has_news(spares)) {
             status = spare_prepare(spares, prepare, arg);
         }
     }
@@ -166,7 +166,7 @@ keel_status_t keel_pmix_spare_wait(keel_runtime_t *base, keel_prepare_cb_t prepa
     runtime->base.incarnation = atomic_load(&spares->called_incarnation);
     base->is_spare = 0;
     keel_pmix_read_place(base);
-    keel_pmix_spare_there(runtime, runtime->base.rank, runtime->base.incarnation, runtime->holder);
+    keel_pmix_spare_joined(runtime, runtime->base.rank, runtime->base.incarnation, runtime->holder);
     spares->lives[runtime->base.rank].next = runtime->base.incarnation;
     return KEEL_OK;
 }
