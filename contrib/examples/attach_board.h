@@ -1,4 +1,4 @@
-/* The memory file that the launcher and all ranks of attach.c map. */
+/* The memory file shared by the launcher and all ranks of attach.c. */
 #ifndef ATTACH_BOARD_H_
 #define ATTACH_BOARD_H_
 
@@ -22,9 +22,9 @@ typedef struct {
 typedef struct {
     uint32_t size, nodes;
     unsigned char secret[32]; /* authenticates Keel's messages; the file is this job's alone */
-    uint32_t events;          /* entries of event[] that are taken */
+    uint32_t events;          /* count of used entries of event[] */
     board_event_t event[EVENTS_MAX];
-    uint32_t arrived[GATHERS_MAX]; /* ranks that wrote their part of an exchange */
+    uint32_t arrived[GATHERS_MAX]; /* ranks that wrote a part of an exchange */
     unsigned char gather[GATHERS_MAX][RANKS_MAX][GATHER_MAX];
     board_address_t join[RANKS_MAX][LIVES_MAX];   /* Keel's addresses of replacements */
     board_address_t worker[RANKS_MAX][LIVES_MAX]; /* addresses of the runtime's own UCP workers */

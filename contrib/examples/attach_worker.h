@@ -11,7 +11,7 @@
 static ucp_context_h ucp;
 static ucp_worker_h worker;
 static ucp_ep_h ep;
-static uint32_t ep_incarnation, ep_is_broken; /* of the neighbour that ep leads to */
+static uint32_t ep_incarnation, ep_is_broken; /* of the neighbour of ep */
 static unsigned long own_sent, own_received;
 
 static void on_error(void *arg, ucp_ep_h broken, ucs_status_t status)

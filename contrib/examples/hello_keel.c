@@ -1,4 +1,4 @@
-/* A ring that adds up what comes from the left. Kill a rank while it runs: the sums are the same. */
+/* A ring of sums: each rank adds its left neighbour's. Kill a rank: the sums are the same. */
 #include <keel/keel.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -12,16 +12,16 @@ int main(void)
 
     if (keel_init(NULL, &ctx) != KEEL_OK || keel_win_alloc(ctx, 2 * sizeof sum, NULL, &win) != KEEL_OK)
         return 1;
-    keel_protect(ctx, 0, &step, sizeof step); /* with the window, all that a replacement needs */
+    keel_protect(ctx, 0, &step, sizeof step); /* with the window: the whole state of a rank */
     keel_protect(ctx, 1, &sum, sizeof sum);
     do {
         if (keel_restarted(ctx))
             status = keel_restore(ctx);
         while (status == KEEL_OK && step < 20) {
-            sum += ((uint64_t *)keel_win_base(win))[(step + 1) % 2]; /* put by the left in the step before */
+            sum += ((uint64_t *)keel_win_base(win))[(step + 1) % 2]; /* put in the previous step */
             keel_put(win, (keel_rank(ctx) + 1) % keel_size(ctx), step % 2 * sizeof sum, &sum, sizeof sum);
             usleep(50000);
-            step++; /* before the gsync: an image taken there goes on from here */
+            step++; /* before the gsync: an image taken there continues from here */
             status = keel_gsync(ctx, KEEL_GSYNC_SAFE);
         }
         if (status == KEEL_OK) {

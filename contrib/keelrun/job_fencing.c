@@ -28,7 +28,8 @@
 
 #include "report.h"
 
-#define FENCING_REAP_NS (2 * 1000000000ull) /* a node that has not reaped a dead rank by then hangs */
+/* a node that has not reaped a dead rank by then hangs */
+#define FENCING_REAP_NS (2 * 1000000000ull)
 /* accusations needed if the accuser does not hear more than half of the job */
 #define FENCING_REPEATS 2
 #define FENCING_QUIET   4 /* silences; a silent rank is accused after one, and again after each */

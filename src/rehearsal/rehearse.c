@@ -15,8 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PHASES_MIN            2u /* phases that a replacement re-executes at least */
-#define PHASES_MAX            4u /* distance from the image in use at which a new image is ordered */
+#define PHASES_MIN 2u /* phases that a replacement re-executes at least */
+/* distance from the image in use at which a new image is ordered */
+#define PHASES_MAX            4u
 #define PHASES_MIN_FROM_START 8u /* phases re-executed from the start, if no image was made */
 
 struct keel_rehearse {

@@ -254,7 +254,8 @@ static const char *attached_wrong(const keel_attach_t *table)
 
 keel_status_t keel_attached_check(const keel_attach_t *given, keel_attach_t *table_p)
 {
-    const size_t shortest = offsetof(keel_attach_t, message) + sizeof(given->message); /* the first version's */
+    /* the first version's */
+    const size_t shortest = offsetof(keel_attach_t, message) + sizeof(given->message);
     const char *wrong;
 
     if (given == NULL) {

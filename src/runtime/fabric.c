@@ -7,8 +7,9 @@
 
 #define KEEL_FABRIC_PORTS_MAX 16
 /* per poll: a device with endless events must not block the process */
-#define KEEL_FABRIC_EVENTS_MAX   64
-#define KEEL_FABRIC_REPORTED_MAX 20 /* events reported in words; all later events are only counted */
+#define KEEL_FABRIC_EVENTS_MAX 64
+/* events reported in words; all later events are only counted */
+#define KEEL_FABRIC_REPORTED_MAX 20
 
 struct keel_fabric {
     const keel_fabric_ops_t *ops;

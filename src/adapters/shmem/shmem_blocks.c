@@ -137,8 +137,8 @@ static int fits(const keel_shmem_block_t *block, size_t alignment, size_t bytes)
 }
 
 /*
- * Finds the lowest fitting block. With KEEL_SHMEM_ALIGN in one descent: there is one if most_room is
- * large enough. Otherwise tries all candidates.
+ * Finds the lowest fitting block. With KEEL_SHMEM_ALIGN in one descent: there is one if most_room
+ * is large enough. Otherwise tries all candidates.
  */
 static keel_shmem_block_t *first_fit(keel_shmem_block_t *root, size_t alignment, size_t bytes)
 {

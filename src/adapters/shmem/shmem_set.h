@@ -13,8 +13,8 @@
  *
  * Heads and places hold data other than flags. The receiver reads them after their flag, and the
  * next step may overwrite them. A team has two sets of heads and places, used alternately:
- * keel_shmem_set_begin_with_places() is for steps that end at a PE only after all PEs have begun them, so
- * a PE that begins the step after next knows that all PEs are done with the present step.
+ * keel_shmem_set_begin_with_places() is for steps that end at a PE only after all PEs have begun
+ * them, so a PE that begins the step after next knows that all PEs are done with the present step.
  */
 #ifndef KEEL_SHMEM_SET_H_
 #define KEEL_SHMEM_SET_H_
@@ -22,11 +22,12 @@
 #include "shmem_state.h"
 
 enum {
-    KEEL_SHMEM_ROUNDS_MAX = 24,       /* 2^24 PEs */
-    KEEL_SHMEM_HEAD = 3,              /* words */
-    KEEL_SHMEM_CHUNK = 2048,          /* bytes of a place of a team */
-    KEEL_SHMEM_DIRECT_PES_MAX = 8,    /* PEs of a team in which each puts to each */
-    KEEL_SHMEM_DIRECT_BYTES_MAX = 256 /* bytes from each PE in such a team; a place has room for all */
+    KEEL_SHMEM_ROUNDS_MAX = 24,    /* 2^24 PEs */
+    KEEL_SHMEM_HEAD = 3,           /* words */
+    KEEL_SHMEM_CHUNK = 2048,       /* bytes of a place of a team */
+    KEEL_SHMEM_DIRECT_PES_MAX = 8, /* PEs of a team in which each puts to each */
+    /* bytes from each PE in such a team; a place has room for all */
+    KEEL_SHMEM_DIRECT_BYTES_MAX = 256
 };
 
 typedef struct keel_shmem_set {

@@ -52,11 +52,13 @@ typedef struct keel_shmem {
     keel_win_h teams_win;
     struct keel_shmem_teams *teams; /* base of teams_win */
     uint32_t pe, pes;
-    size_t last_any_index;       /* index last returned by a wait for any of several words */
-    int lends;                   /* pointers to other PEs' memory are handed out: no log is relied on */
+    size_t last_any_index; /* index last returned by a wait for any of several words */
+    /* pointers to other PEs' memory are handed out: no log is relied on */
+    int lends;
     int is_before_restart_point; /* a replacement that has not reached its restart point */
-    int unsent;                  /* looks at memory until the oldest unsent put is sent; 0: all puts are sent */
-    int looks;                   /* looks since the last put */
+    /* looks at memory until the oldest unsent put is sent; 0: all puts are sent */
+    int unsent;
+    int looks; /* looks since the last put */
 } keel_shmem_t;
 
 extern keel_shmem_t keel_shmem;
