@@ -73,9 +73,10 @@ int keel_exchange_compare_step(keel_image_set_t *set)
 
 /* Stores the announcement only. The locations of a set's images change when the set is encoded,
  * not when a member is a set ahead. */
-void keel_exchange_receive(keel_image_set_t *set, const keel_control_in_t *in)
+void keel_exchange_receive(void *arg, const keel_control_in_t *in)
 {
-    const keel_image_notice_t *image = (const void *)in->payload;
+    keel_image_set_t *set = arg;
+    const keel_image_told_t *image = (const void *)in->payload;
     const unsigned first = KEEL_PLANT(demand_over_generation) ? 0 : set->first_slot;
     uint8_t **map;
     uint32_t index;

@@ -15,7 +15,7 @@ int keel_exchange_compare_begin(keel_image_set_t *set);
 /* 1: the comparison is complete, announce the image */
 int keel_exchange_compare_step(keel_image_set_t *set);
 keel_status_t keel_exchange_announce(keel_image_set_t *set);
-void keel_exchange_receive(keel_image_set_t *set, const keel_control_in_t *in);
+void keel_exchange_receive(void *arg, const keel_control_in_t *in);
 /* For the set in the making. 1: all members that copy an image have announced it, and the
  * locations are known. -1: an image could not be made. */
 int keel_exchange_gather(keel_image_set_t *set);

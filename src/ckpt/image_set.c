@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "check/plant.h"
 #include "ckpt/exchange.h"
+#include "peer/control.h"
 #include "peer/region.h"
 
 #include <assert.h>
@@ -70,6 +71,7 @@ keel_status_t keel_image_set_init(keel_image_set_t *set, const keel_image_set_pa
         return status;
     }
     memset(set->has, KEEL_PARITY_HAS_ALL, count);
+    keel_lane_control_handle(set->lane, (keel_control_type_t)set->told_type, keel_exchange_receive, set);
     return KEEL_OK;
 }
 

@@ -49,7 +49,7 @@ void keel_context_poll(keel_context_h ctx)
     }
     /* a full barrier: what is told from here on sets it again, what was told before is seen */
     (void)__atomic_exchange_n(&ctx->gate.part.news, 0, __ATOMIC_SEQ_CST);
-    keel_recovery_progress(&ctx->rec);
+    keel_progress_run(&ctx->progress);
     keel_hooks_run(ctx, KEEL_HOOK_PROGRESS);
     if (!keel_recovery_is_idle(&ctx->rec)) { /* what it has to do further is not told by anybody */
         __atomic_store_n(&ctx->gate.part.news, 1, __ATOMIC_RELAXED);
@@ -104,7 +104,7 @@ keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
     }
     keel_hooks_run(ctx, KEEL_HOOK_WAIT);
     keel_threads_yield(ctx);
-    keel_recovery_wait(&ctx->rec, keel_threads_are_busy(ctx) ? &first : rounds);
+    keel_progress_wait(&ctx->progress, keel_threads_are_busy(ctx) ? &first : rounds);
     keel_hooks_run(ctx, KEEL_HOOK_PROGRESS);
     keel_hooks_run(ctx, KEEL_HOOK_CALL_BACK);
     status = keel_recovery_status(&ctx->rec);
@@ -123,7 +123,7 @@ keel_status_t keel_context_progress(keel_context_h ctx)
     keel_status_t status;
 
     keel_hooks_run(ctx, KEEL_HOOK_WAIT);
-    keel_recovery_progress(&ctx->rec);
+    keel_progress_run(&ctx->progress);
     keel_hooks_run(ctx, KEEL_HOOK_PROGRESS);
     keel_hooks_run(ctx, KEEL_HOOK_CALL_BACK);
     status = keel_recovery_status(&ctx->rec);

@@ -4,6 +4,7 @@
 
 #include "recovery/recovery.h"
 #include "engine/hooks.h"
+#include "engine/progress.h"
 #include "engine/site.h"
 
 #include <keel/keel.h>
@@ -202,6 +203,7 @@ struct keel_context {
     keel_demand_t demand;
     keel_sync_t sync;
     keel_recovery_t rec;
+    keel_progress_t progress;
     keel_config_t config;
     keel_message_t message;
     keel_runtime_t *runtime;

@@ -66,7 +66,7 @@ keel_status_t keel_restore_run(keel_context_h ctx)
         }
     }
     while (ctx->rec.rollback_reason != KEEL_OK && ctx->rec.roll == KEEL_ROLL_NONE && ctx->rec.fatal == KEEL_OK) {
-        keel_recovery_wait(&ctx->rec, &rounds); /* asked for, not decided */
+        keel_progress_wait(&ctx->progress, &rounds); /* asked for, not decided */
     }
     if (ctx->rec.fatal != KEEL_OK) {
         return ctx->rec.fatal;

@@ -60,12 +60,14 @@ keel_status_t keel_context_layers_init(keel_context_h ctx, const keel_drivers_t 
                                        .demand = &ctx->demand,
                                        .sync = &ctx->sync,
                                        .message = &ctx->message,
+                                       .loop = keel_progress_loop(&ctx->progress),
                                        .on_fetch = keel_atomic_again,
                                        .arg = ctx};
     keel_status_t status;
 
     ctx->prepared = NULL;
     ucs_list_head_init(&ctx->groups);
+    keel_progress_init(&ctx->progress, &ctx->lane, &ctx->ckpt, &ctx->demand, &ctx->rec);
     status = keel_lane_init(&ctx->lane, &lane);
     if (status != KEEL_OK) {
         goto err_pool;

@@ -40,7 +40,7 @@ static void finalize_linger(keel_context_h ctx)
             r++;
         } else {
             /* until the peer has received all, died, or left */
-            keel_recovery_wait(&ctx->rec, &rounds);
+            keel_progress_wait(&ctx->progress, &rounds);
         }
     }
 }

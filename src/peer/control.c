@@ -221,3 +221,40 @@ keel_control_in_t *keel_lane_control_next(keel_lane_t *lane)
     pthread_mutex_unlock(&lane->lock);
     return in;
 }
+
+/* ---- handling: on the thread inside Keel ---- */
+
+void keel_lane_control_handle(keel_lane_t *lane, keel_control_type_t type, keel_control_handler_t handle, void *arg)
+{
+    lane->handlers[type].handle = handle;
+    lane->handlers[type].arg = arg;
+}
+
+void keel_lane_control_filter(keel_lane_t *lane, keel_control_filter_t filter, void *arg)
+{
+    lane->filter = filter;
+    lane->filter_arg = arg;
+}
+
+int keel_lane_control(keel_lane_t *lane, const keel_control_in_t *in)
+{
+    const keel_control_handler_t handle = lane->handlers[in->type].handle;
+
+    if (handle == NULL) {
+        return 0;
+    }
+    handle(lane->handlers[in->type].arg, in);
+    return 1;
+}
+
+void keel_lane_control_dispatch(keel_lane_t *lane)
+{
+    keel_control_in_t *in;
+
+    while ((in = keel_lane_control_next(lane)) != NULL) {
+        if (lane->filter == NULL || lane->filter(lane->filter_arg, in)) {
+            (void)keel_lane_control(lane, in);
+        }
+        keel_free(in);
+    }
+}

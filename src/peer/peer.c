@@ -170,6 +170,24 @@ keel_status_t keel_lane_prepare(keel_lane_t *lane, const keel_lane_params_t *par
     return params->ops->reserve(*transport_p, ready, pieces);
 }
 
+static void lane_on_hello(void *arg, const keel_control_in_t *in)
+{
+    keel_lane_t *lane = arg;
+
+    if (!lane->peers[in->source].is_up) { /* only a replacement is greeted by unconnected ranks */
+        keel_status_t status = keel_lane_peer_up(lane, in->source, in->incarnation, in->payload, in->length);
+
+        if (status != KEEL_OK) {
+            keel_lane_fail(lane, status);
+        }
+    }
+}
+
+static void lane_on_region(void *arg, const keel_control_in_t *in)
+{
+    keel_lane_region_learn(arg, in);
+}
+
 keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params)
 {
     keel_status_t status;
@@ -202,6 +220,8 @@ keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params
     }
     pthread_mutex_init(&lane->lock, NULL);
     ucs_list_head_init(&lane->inbox);
+    keel_lane_control_handle(lane, KEEL_CONTROL_HELLO, lane_on_hello, lane);
+    keel_lane_control_handle(lane, KEEL_CONTROL_REGION, lane_on_region, lane);
 
     status = lane_peers_init(lane);
     if (status != KEEL_OK) {
@@ -385,28 +405,6 @@ int keel_lane_open_message(keel_lane_t *lane, const char *what, const void *head
         keel_lane_fail(lane, KEEL_ERR_CORRUPT);
     }
     return why == NULL;
-}
-
-int keel_lane_control(keel_lane_t *lane, const keel_control_in_t *in)
-{
-    keel_peer_t *peer = &lane->peers[in->source];
-
-    switch (in->type) {
-    case KEEL_CONTROL_HELLO:
-        if (!peer->is_up) { /* only a replacement is greeted by unconnected ranks */
-            keel_status_t status = keel_lane_peer_up(lane, in->source, in->incarnation, in->payload, in->length);
-
-            if (status != KEEL_OK) {
-                keel_lane_fail(lane, status);
-            }
-        }
-        return 1;
-    case KEEL_CONTROL_REGION:
-        keel_lane_region_learn(lane, in);
-        return 1;
-    default:
-        return 0;
-    }
 }
 
 unsigned keel_lane_progress(keel_lane_t *lane)

@@ -78,6 +78,11 @@ typedef struct keel_region {
 
 typedef struct keel_control_in keel_control_in_t;
 
+/* Takes a control message of one type; @a arg as registered (peer/control.h). */
+typedef void (*keel_control_handler_t)(void *arg, const keel_control_in_t *in);
+/* Looks at a control message before its handler; 0: the message is dropped. */
+typedef int (*keel_control_filter_t)(void *arg, const keel_control_in_t *in);
+
 typedef struct keel_peer {
     uint32_t rank;
     uint32_t incarnation; /* of the connected process, or of the awaited one */
@@ -218,7 +223,13 @@ typedef struct keel_lane {
     keel_carrier_t *carrier; /* used by the service side */
     keel_fetches_t fetches;  /* this process's fetches from service sides */
     ucs_list_link_t inbox;
-    int inbox_pending;  /* read without the lock */
+    int inbox_pending; /* read without the lock */
+    struct {
+        keel_control_handler_t handle; /* NULL: messages of the type are dropped */
+        void *arg;
+    } handlers[KEEL_CONTROL_LAST]; /* by type of control message */
+    keel_control_filter_t filter;  /* NULL: all messages count */
+    void *filter_arg;
     int awaits_records; /* the program waits for puts of others; never reset; any thread */
     /* keel_status_t: a failure that ends the job, until recovery takes it over; any thread */
     int failure;
@@ -294,8 +305,6 @@ static inline keel_status_t keel_lane_failure(const keel_lane_t *lane)
 {
     return (keel_status_t)__atomic_load_n(&lane->failure, __ATOMIC_ACQUIRE);
 }
-/* Handles HELLO and REGION messages; returns 1 if the message was one of these. */
-int keel_lane_control(keel_lane_t *lane, const keel_control_in_t *in);
 
 /* Served lane: an atomic record with its operands (contiguous, unchanged until acknowledged)
  * that returns the old value. */

@@ -235,8 +235,9 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     keel_position_step(rec); /* positions that were said while this process was frozen */
 }
 
-void keel_view_receive_decision(keel_recovery_t *rec, const keel_control_in_t *in)
+void keel_view_receive_decision(void *arg, const keel_control_in_t *in)
 {
+    keel_recovery_t *rec = arg;
     const decision_t *d = (const void *)in->payload;
 
     if (in->length != sizeof(*d) + rec->lane->size * sizeof(decision_rank_t) || in->source != 0 ||

@@ -5,7 +5,7 @@
 #include "recovery/recovery.h"
 #include "recovery/view.h"
 
-void keel_view_receive_decision(keel_recovery_t *rec, const keel_control_in_t *in);
+void keel_view_receive_decision(void *arg, const keel_control_in_t *in);
 /* adopt.c: every rank, when it is for the view that it knows */
 void keel_view_adopt(keel_recovery_t *rec, const decision_t *d);
 

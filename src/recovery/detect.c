@@ -223,8 +223,9 @@ static void decide_without_runtime(keel_recovery_t *rec, keel_watch_t *watch, co
     }
 }
 
-void keel_detect_receive_declared(keel_recovery_t *rec, const keel_control_in_t *in)
+void keel_detect_receive_declared(void *arg, const keel_control_in_t *in)
 {
+    keel_recovery_t *rec = arg;
     uint32_t who[2];
 
     if (in->length != sizeof(who)) {

@@ -43,6 +43,6 @@ struct keel_recovery;
 keel_status_t keel_detect_init(struct keel_recovery *rec);
 void keel_detect_release(struct keel_recovery *rec);
 void keel_detect_step(struct keel_recovery *rec); /* with each progress */
-void keel_detect_receive_declared(struct keel_recovery *rec, const keel_control_in_t *in);
+void keel_detect_receive_declared(void *arg, const keel_control_in_t *in);
 
 #endif

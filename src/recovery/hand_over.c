@@ -285,8 +285,9 @@ void keel_hand_over_announce(keel_recovery_t *rec, uint32_t rank)
     (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_HANDED, &message, sizeof(message));
 }
 
-void keel_hand_over_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+void keel_hand_over_receive(void *arg, const keel_control_in_t *in)
 {
+    keel_recovery_t *rec = arg;
     keel_peer_state_t *peer_state = &rec->peer_states[in->source];
     hand_over_done_t message;
 

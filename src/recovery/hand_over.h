@@ -15,6 +15,6 @@ keel_status_t keel_hand_over_prefix(keel_recovery_t *rec, uint32_t rank);
 void keel_hand_over_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival);
 /* to a process that was behind, or is one: everything was handed over to it, and what this process holds of its predecessor */
 void keel_hand_over_announce(keel_recovery_t *rec, uint32_t rank);
-void keel_hand_over_receive(keel_recovery_t *rec, const keel_control_in_t *in);
+void keel_hand_over_receive(void *arg, const keel_control_in_t *in);
 
 #endif

@@ -117,8 +117,9 @@ void keel_log_pressure_step(keel_recovery_t *rec)
     }
 }
 
-void keel_log_pressure_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+void keel_log_pressure_receive(void *arg, const keel_control_in_t *in)
 {
+    keel_recovery_t *rec = arg;
     uint32_t word = PRESSURE_NONE;
 
     if (in->length == sizeof(word)) {

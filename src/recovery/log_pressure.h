@@ -21,6 +21,6 @@ int keel_log_pressure_knows_safe_points(const keel_recovery_t *rec);
 void keel_log_pressure_stop_done(keel_recovery_t *rec);
 /* looks, and tells */
 void keel_log_pressure_step(keel_recovery_t *rec);
-void keel_log_pressure_receive(keel_recovery_t *rec, const keel_control_in_t *in);
+void keel_log_pressure_receive(void *arg, const keel_control_in_t *in);
 
 #endif

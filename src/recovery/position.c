@@ -430,8 +430,9 @@ void keel_position_step(keel_recovery_t *rec)
     }
 }
 
-void keel_position_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+void keel_position_receive(void *arg, const keel_control_in_t *in)
 {
+    keel_recovery_t *rec = arg;
     const position_message_t *message = (const void *)in->payload;
     keel_peer_state_t *peer_state = &rec->peer_states[in->source];
 

@@ -20,7 +20,7 @@ int keel_position_blocks_atomic(const keel_recovery_t *rec, uint32_t rank, unsig
 void keel_position_leave(keel_recovery_t *rec, uint32_t number);
 /* says this process's position to all; a replacement does so at every step of its way */
 void keel_position_announce(keel_recovery_t *rec);
-void keel_position_receive(keel_recovery_t *rec, const keel_control_in_t *in);
+void keel_position_receive(void *arg, const keel_control_in_t *in);
 /* a replacement that has replayed its critical sections: live towards everybody, who has all that it logged, and is told */
 void keel_position_go_live_caught_up(keel_recovery_t *rec);
 /* whether what was done to @a rank cannot count as complete yet: it is dead, and others may not know and read its memory */

@@ -1,4 +1,4 @@
-/* Life of recovery, and the one function that makes progress. */
+/* Begin and end of recovery, runtime events, and the handlers of its messages. */
 #include "recovery/recover.h"
 #include "recovery/adopt.h"
 #include "recovery/rollback_request.h"
@@ -12,84 +12,11 @@
 
 #include "base/memory.h"
 #include "check/plant.h"
-#include "ckpt/exchange.h"
 #include "ckpt/repair.h"
 #include "peer/control.h"
 #include "oplog/get_log_replay.h"
 
 #include <string.h>
-
-/* Of what the wait has lasted a sleep takes a part, so that what wakes nobody delays it by no more. Detection looks as often. */
-#define SLEEP_PART   4
-#define SLEEP_MIN_US 50
-#define SLEEP_MAX_US 1000
-
-keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_params_t *params)
-{
-    keel_lane_t *lane = params->lane;
-    keel_status_t status;
-
-    memset(rec, 0, sizeof(*rec));
-    rec->lane = lane;
-    rec->puts = params->puts;
-    rec->gets = params->gets;
-    rec->ckpt = params->ckpt;
-    rec->demand = params->demand;
-    keel_demand_set_callback(rec->demand, keel_trim_image, rec);
-    rec->message = params->message;
-    rec->sync = params->sync;
-    rec->on_fetch = params->on_fetch;
-    rec->arg = params->arg;
-    rec->life = (lane->incarnation > 0) ? KEEL_LIFE_FRESH : KEEL_LIFE_LIVE;
-    rec->arrived = lane->counters.phase;
-    keel_recovery_set_position(rec, lane->counters.phase, lane->counters.phase);
-    rec->request_number = lane->counters.request;
-    rec->roll_target = lane->counters.rollback;
-    rec->view = (lane->incarnation > 0) ? KEEL_VIEW_CHANGED : KEEL_VIEW_STABLE;
-    rec->peer_states = keel_alloc(lane->size * sizeof(*rec->peer_states), "where ranks stand");
-    rec->roll_stages = keel_alloc(lane->size * sizeof(*rec->roll_stages), "rollback");
-    rec->mark_ns = keel_recovery_now(rec);
-    if (rec->peer_states == NULL || rec->roll_stages == NULL) {
-        status = KEEL_ERR_NO_MEMORY;
-        goto err_free;
-    }
-    status = keel_view_init(rec);
-    if (status != KEEL_OK) {
-        goto err_free;
-    }
-    status = keel_detect_init(rec);
-    if (status != KEEL_OK) {
-        goto err_view;
-    }
-    status = keel_trim_init(rec);
-    if (status != KEEL_OK) {
-        goto err_detect;
-    }
-    for (uint32_t r = 0; r < lane->size; r++) {
-        rec->peer_states[r].state = keel_recovery_state(rec);
-        rec->peer_states[r].transfers =
-            (keel_recovery_state(rec) == KEEL_RANK_FRONT) ? KEEL_TRANSFER_GETLOG_REFILLED : 0;
-    }
-    return KEEL_OK;
-
-err_detect:
-    keel_detect_release(rec);
-err_view:
-    keel_view_release(rec);
-err_free:
-    keel_free(rec->peer_states);
-    keel_free(rec->roll_stages);
-    return status;
-}
-
-void keel_recovery_release(keel_recovery_t *rec)
-{
-    keel_trim_release(rec);
-    keel_detect_release(rec);
-    keel_view_release(rec);
-    keel_free(rec->peer_states);
-    keel_free(rec->roll_stages);
-}
 
 void keel_recovery_joined(keel_recovery_t *rec, uint64_t begun_ns)
 {
@@ -176,95 +103,89 @@ static void recovery_group(const keel_recovery_t *rec, keel_image_set_t *set, co
     }
 }
 
-static void recovery_dispatch(keel_recovery_t *rec, const keel_control_in_t *in)
+static void recovery_on_group(void *arg, const keel_control_in_t *in)
 {
-    if (in->type == KEEL_CONTROL_HELLO && in->incarnation > rec->lane->peers[in->source].incarnation) {
-        keel_view_death(rec, in->source, in->incarnation - 1); /* it was replaced, so it is dead */
-    }
-    if (in->incarnation != rec->lane->peers[in->source].incarnation && !KEEL_PLANT(late_control)) {
-        return; /* late word of a dead incarnation */
-    }
-    if (keel_lane_control(rec->lane, in)) {
-        return;
-    }
-    switch (in->type) {
-    case KEEL_CONTROL_REPORT:
-        keel_view_receive_report(rec, in);
-        break;
-    case KEEL_CONTROL_DECISION:
-        keel_view_receive_decision(rec, in);
-        break;
-    case KEEL_CONTROL_POSITION:
-        keel_position_receive(rec, in);
-        break;
-    case KEEL_CONTROL_HANDED:
-        keel_hand_over_receive(rec, in);
-        break;
-    case KEEL_CONTROL_GETLOG:
-        if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
-            keel_get_log_receive_replay(rec->gets, in, 0);
-        }
-        break;
-    case KEEL_CONTROL_SECTIONS:
-        keel_sections_receive(rec->sync, in);
-        break;
-    case KEEL_CONTROL_CAUGHT_UP:
-        keel_position_replay_event(rec, in->source, KEEL_REPLAY_REPORTS_DONE);
-        keel_position_step(rec);
-        break;
-    case KEEL_CONTROL_WAITS:
-        keel_waits_receive(rec->sync, in);
-        break;
-    case KEEL_CONTROL_REST_DONE:
-        keel_position_replay_event(rec, in->source, KEEL_REPLAY_REPORTS_REST_DONE);
-        keel_position_step(rec);
-        break;
-    case KEEL_CONTROL_IMAGE:
-        keel_exchange_receive(&rec->ckpt->set, in);
-        break;
-    case KEEL_CONTROL_GROUP:
-        recovery_group(rec, &rec->ckpt->set, in);
-        break;
-    case KEEL_CONTROL_DEMAND:
-        keel_trim_receive(rec, in);
-        break;
-    case KEEL_CONTROL_DEMAND_IMAGE:
-        keel_exchange_receive(&rec->demand->set, in);
-        break;
-    case KEEL_CONTROL_DEMAND_GROUP:
-        recovery_group(rec, &rec->demand->set, in);
-        break;
-    case KEEL_CONTROL_LOG_PRESSURE:
-        keel_log_pressure_receive(rec, in);
-        break;
-    case KEEL_CONTROL_REQUEST:
-        keel_rollback_request_receive(rec, in);
-        break;
-    case KEEL_CONTROL_ROLLBACK:
-        keel_rollback_stage_receive(rec, in);
-        break;
-    case KEEL_CONTROL_DECLARED:
-        keel_detect_receive_declared(rec, in);
-        break;
-    case KEEL_CONTROL_FINISHED:
-        recovery_finished(rec);
-        break;
-    case KEEL_CONTROL_GAVE_UP:
-        recovery_gave_up(rec, in->source, in->incarnation);
-        break;
-    default:
-        break;
+    const keel_recovery_t *rec = arg;
+
+    recovery_group(rec, &rec->ckpt->set, in);
+}
+
+static void recovery_on_demand_group(void *arg, const keel_control_in_t *in)
+{
+    const keel_recovery_t *rec = arg;
+
+    recovery_group(rec, &rec->demand->set, in);
+}
+
+static void recovery_on_getlog(void *arg, const keel_control_in_t *in)
+{
+    const keel_recovery_t *rec = arg;
+
+    if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
+        keel_get_log_receive_replay(rec->gets, in, 0);
     }
 }
 
-static void recovery_inbox(keel_recovery_t *rec)
+static void recovery_on_caught_up(void *arg, const keel_control_in_t *in)
 {
-    keel_control_in_t *in;
+    keel_position_replay_event(arg, in->source, KEEL_REPLAY_REPORTS_DONE);
+    keel_position_step(arg);
+}
 
-    while ((in = keel_lane_control_next(rec->lane)) != NULL) {
-        recovery_dispatch(rec, in);
-        keel_free(in);
+static void recovery_on_rest_done(void *arg, const keel_control_in_t *in)
+{
+    keel_position_replay_event(arg, in->source, KEEL_REPLAY_REPORTS_REST_DONE);
+    keel_position_step(arg);
+}
+
+static void recovery_on_finished(void *arg, const keel_control_in_t *in)
+{
+    recovery_finished(arg);
+}
+
+static void recovery_on_gave_up(void *arg, const keel_control_in_t *in)
+{
+    recovery_gave_up(arg, in->source, in->incarnation);
+}
+
+/* Messages of recovery, and those of lower rooms that count only in some of its states. */
+static const struct {
+    keel_control_type_t type;
+    keel_control_handler_t handle;
+} recovery_handlers[] = {{KEEL_CONTROL_REPORT, keel_view_receive_report},
+                         {KEEL_CONTROL_DECISION, keel_view_receive_decision},
+                         {KEEL_CONTROL_POSITION, keel_position_receive},
+                         {KEEL_CONTROL_HANDED, keel_hand_over_receive},
+                         {KEEL_CONTROL_GETLOG, recovery_on_getlog},
+                         {KEEL_CONTROL_CAUGHT_UP, recovery_on_caught_up},
+                         {KEEL_CONTROL_REST_DONE, recovery_on_rest_done},
+                         {KEEL_CONTROL_GROUP, recovery_on_group},
+                         {KEEL_CONTROL_DEMAND, keel_trim_receive},
+                         {KEEL_CONTROL_DEMAND_GROUP, recovery_on_demand_group},
+                         {KEEL_CONTROL_LOG_PRESSURE, keel_log_pressure_receive},
+                         {KEEL_CONTROL_REQUEST, keel_rollback_request_receive},
+                         {KEEL_CONTROL_ROLLBACK, keel_rollback_stage_receive},
+                         {KEEL_CONTROL_DECLARED, keel_detect_receive_declared},
+                         {KEEL_CONTROL_FINISHED, recovery_on_finished},
+                         {KEEL_CONTROL_GAVE_UP, recovery_on_gave_up}};
+
+/* Drops late messages of a dead incarnation; a greeting reports the death of the one before. */
+static int recovery_filter(void *arg, const keel_control_in_t *in)
+{
+    keel_recovery_t *rec = arg;
+
+    if (in->type == KEEL_CONTROL_HELLO && in->incarnation > rec->lane->peers[in->source].incarnation) {
+        keel_view_death(rec, in->source, in->incarnation - 1);
     }
+    return in->incarnation == rec->lane->peers[in->source].incarnation || KEEL_PLANT(late_control);
+}
+
+static void recovery_handle(keel_recovery_t *rec)
+{
+    for (size_t i = 0; i < sizeof(recovery_handlers) / sizeof(*recovery_handlers); i++) {
+        keel_lane_control_handle(rec->lane, recovery_handlers[i].type, recovery_handlers[i].handle, rec);
+    }
+    keel_lane_control_filter(rec->lane, recovery_filter, rec);
 }
 
 /*
@@ -273,7 +194,7 @@ static void recovery_inbox(keel_recovery_t *rec)
  */
 static void recovery_exit(keel_recovery_t *rec, const keel_event_t *event)
 {
-    recovery_inbox(rec);
+    keel_lane_control_dispatch(rec->lane);
     recovery_gave_up(rec, event->rank, event->incarnation);
     keel_recovery_leave_event(rec, KEEL_LEAVE_PROCESS_EXITS);
     keel_lane_peer_down(rec->lane, event->rank, event->incarnation + 1);
@@ -301,7 +222,7 @@ static void recovery_own_death(keel_recovery_t *rec, const keel_event_t *event)
     }
 }
 
-static void recovery_events(keel_recovery_t *rec)
+void keel_recovery_events(keel_recovery_t *rec)
 {
     keel_runtime_t *runtime = rec->lane->runtime;
     keel_event_t event;
@@ -327,11 +248,8 @@ static void recovery_events(keel_recovery_t *rec)
     }
 }
 
-void keel_recovery_progress(keel_recovery_t *rec)
+void keel_recovery_step(keel_recovery_t *rec)
 {
-    (void)keel_lane_progress(rec->lane);
-    recovery_events(rec);
-    recovery_inbox(rec);
     if (rec->fatal == KEEL_OK) {
         rec->fatal = keel_lane_failure(rec->lane);
     }
@@ -342,46 +260,73 @@ void keel_recovery_progress(keel_recovery_t *rec)
     keel_position_announce_complete(rec);
     keel_detect_step(rec);
     keel_view_step(rec);
-    keel_ckpt_step(rec->ckpt);
-    keel_demand_step(rec->demand);
-    keel_log_pressure_step(rec);
 }
 
-/* differs when progress did a part of an image or of its parity: the next part is due at once */
-static uint64_t recovery_work(const keel_recovery_t *rec)
+keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_params_t *params)
 {
-    uint64_t work = rec->ckpt->set.compared + rec->demand->set.compared;
+    keel_lane_t *lane = params->lane;
+    keel_status_t status;
 
-    work += (rec->ckpt->set.parity != NULL) ? keel_parity_bytes_moved(rec->ckpt->set.parity) : 0;
-    return work + ((rec->demand->set.parity != NULL) ? keel_parity_bytes_moved(rec->demand->set.parity) : 0);
+    memset(rec, 0, sizeof(*rec));
+    rec->lane = lane;
+    rec->puts = params->puts;
+    rec->gets = params->gets;
+    rec->ckpt = params->ckpt;
+    rec->demand = params->demand;
+    keel_demand_set_callback(rec->demand, keel_trim_image, rec);
+    rec->message = params->message;
+    rec->loop = params->loop;
+    rec->sync = params->sync;
+    rec->on_fetch = params->on_fetch;
+    rec->arg = params->arg;
+    rec->life = (lane->incarnation > 0) ? KEEL_LIFE_FRESH : KEEL_LIFE_LIVE;
+    rec->arrived = lane->counters.phase;
+    keel_recovery_set_position(rec, lane->counters.phase, lane->counters.phase);
+    rec->request_number = lane->counters.request;
+    rec->roll_target = lane->counters.rollback;
+    rec->view = (lane->incarnation > 0) ? KEEL_VIEW_CHANGED : KEEL_VIEW_STABLE;
+    rec->peer_states = keel_alloc(lane->size * sizeof(*rec->peer_states), "where ranks stand");
+    rec->roll_stages = keel_alloc(lane->size * sizeof(*rec->roll_stages), "rollback");
+    rec->mark_ns = keel_recovery_now(rec);
+    if (rec->peer_states == NULL || rec->roll_stages == NULL) {
+        status = KEEL_ERR_NO_MEMORY;
+        goto err_free;
+    }
+    status = keel_view_init(rec);
+    if (status != KEEL_OK) {
+        goto err_free;
+    }
+    status = keel_detect_init(rec);
+    if (status != KEEL_OK) {
+        goto err_view;
+    }
+    status = keel_trim_init(rec);
+    if (status != KEEL_OK) {
+        goto err_detect;
+    }
+    for (uint32_t r = 0; r < lane->size; r++) {
+        rec->peer_states[r].state = keel_recovery_state(rec);
+        rec->peer_states[r].transfers =
+            (keel_recovery_state(rec) == KEEL_RANK_FRONT) ? KEEL_TRANSFER_GETLOG_REFILLED : 0;
+    }
+    recovery_handle(rec);
+    return KEEL_OK;
+
+err_detect:
+    keel_detect_release(rec);
+err_view:
+    keel_view_release(rec);
+err_free:
+    keel_free(rec->peer_states);
+    keel_free(rec->roll_stages);
+    return status;
 }
 
-static unsigned recovery_sleep_us(const keel_recovery_t *rec, uint64_t now)
+void keel_recovery_release(keel_recovery_t *rec)
 {
-    const uint64_t sleep_us = (now - rec->wait_ns) / (1000 * SLEEP_PART);
-
-    return (sleep_us < SLEEP_MIN_US) ? SLEEP_MIN_US : (sleep_us > SLEEP_MAX_US) ? SLEEP_MAX_US : (unsigned)sleep_us;
-}
-
-void keel_recovery_wait(keel_recovery_t *rec, unsigned *rounds)
-{
-    const keel_lane_t *lane = rec->lane;
-    const uint64_t work = recovery_work(rec);
-    uint64_t now;
-
-    keel_recovery_progress(rec);
-    if (lane->config->progress != NULL) { /* polls: the callback's messages cannot wake a sleep */
-        lane->config->progress(lane->config->progress_arg);
-        lane->ops->wait(lane->transport, 0, 0, 0);
-        return;
-    }
-    if (recovery_work(rec) != work) {
-        lane->ops->wait(lane->transport, 0, 0, 0); /* others may want the core */
-        return;
-    }
-    now = keel_recovery_now(rec);
-    if (++*rounds == 1) {
-        rec->wait_ns = now;
-    }
-    lane->ops->wait(lane->transport, *rounds, recovery_sleep_us(rec, now), keel_lane_is_answer_due(lane));
+    keel_trim_release(rec);
+    keel_detect_release(rec);
+    keel_view_release(rec);
+    keel_free(rec->peer_states);
+    keel_free(rec->roll_stages);
 }

@@ -1,4 +1,4 @@
-/* Life of recovery, and the one function that makes progress. */
+/* Begin and end of recovery, and its part of the engine's loop (engine/progress). */
 #ifndef KEEL_RECOVERY_RECOVER_H_
 #define KEEL_RECOVERY_RECOVER_H_
 
@@ -7,10 +7,10 @@
 
 keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_params_t *params);
 void keel_recovery_release(keel_recovery_t *rec);
-/* events, messages, parity, handing over; never blocks */
-void keel_recovery_progress(keel_recovery_t *rec);
-/* progress once, then give the core away the longer the caller has been waiting */
-void keel_recovery_wait(keel_recovery_t *rec, unsigned *rounds);
+/* Takes the events of the runtime: deaths, replacements, exits. */
+void keel_recovery_events(keel_recovery_t *rec);
+/* A round of recovery's own progress, after the messages of the inbox; does not block. */
+void keel_recovery_step(keel_recovery_t *rec);
 /* this process has left the last gsync: tells everybody, and takes part in no recovery any more */
 void keel_recovery_finish(keel_recovery_t *rec);
 /* it leaves, and when that is because nobody can go on it says so: where a launcher's events do not travel nothing else does */

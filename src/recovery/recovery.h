@@ -60,6 +60,13 @@ enum { KEEL_TIME_START, KEEL_TIME_AGREE, KEEL_TIME_REBUILD, KEEL_TIME_RESTORE, K
 
 typedef struct keel_report keel_report_t; /* view.h */
 
+/* The engine's loop (engine/progress). It calls recovery; a rebuild or a rollback waits with it. */
+typedef struct keel_recovery_loop {
+    void (*run)(void *arg);                    /* one round of progress */
+    void (*wait)(void *arg, unsigned *rounds); /* a round, then gives the core away */
+    void *arg;
+} keel_recovery_loop_t;
+
 struct keel_recovery {
     keel_lane_t *lane;
     keel_put_log_t *puts;
@@ -68,6 +75,7 @@ struct keel_recovery {
     keel_demand_t *demand;
     keel_sync_t *sync;
     keel_message_t *message;
+    keel_recovery_loop_t loop;
     int (*on_fetch)(void *arg, uint32_t rank, const keel_fetch_t *fetch, const keel_fetched_t *found);
     void *arg;
 
@@ -123,7 +131,6 @@ struct keel_recovery {
 
     keel_status_t fatal;        /* KEEL_OK, or what every call returns from now on */
     uint64_t mark_ns;           /* begin of the part of the own recovery that is under way, for times */
-    uint64_t wait_ns;           /* since when it waits */
     uint64_t demand_recoveries; /* from an image of its own */
     uint64_t deaths, recoveries, rollbacks, rollbacks_in_doubt, differences, replayed_puts, replayed_gets,
         rebuilt_bytes;
@@ -140,11 +147,23 @@ typedef struct keel_recovery_params {
     keel_demand_t *demand;
     keel_sync_t *sync;
     keel_message_t *message;
+    keel_recovery_loop_t loop;
     /* hand-over: whether an access of this process still waits for the value of this record, whose target died: then it is sent
      * again by the callee, or ended with *found when that is not NULL */
     int (*on_fetch)(void *arg, uint32_t rank, const keel_fetch_t *fetch, const keel_fetched_t *found);
     void *arg;
 } keel_recovery_params_t;
+
+/* One round of progress of the whole process; does not block. */
+static inline void keel_recovery_progress(const keel_recovery_t *rec)
+{
+    rec->loop.run(rec->loop.arg);
+}
+/* Progress, then gives the core away the longer the caller has been waiting. */
+static inline void keel_recovery_wait(const keel_recovery_t *rec, unsigned *rounds)
+{
+    rec->loop.wait(rec->loop.arg, rounds);
+}
 
 /* where this process stands, as others are told */
 static inline keel_rank_state_t keel_recovery_state(const keel_recovery_t *rec)

@@ -54,8 +54,9 @@ keel_status_t keel_rollback_request(keel_recovery_t *rec, keel_status_t reason)
     return KEEL_ERR_ROLLED_BACK;
 }
 
-void keel_rollback_request_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+void keel_rollback_request_receive(void *arg, const keel_control_in_t *in)
 {
+    keel_recovery_t *rec = arg;
     uint32_t number;
 
     if (in->length != sizeof(number)) {

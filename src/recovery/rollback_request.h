@@ -6,7 +6,7 @@
 
 /* asks for a rollback; KEEL_ERR_ROLLED_BACK, or what is final: @a reason where nothing can be rolled back */
 keel_status_t keel_rollback_request(keel_recovery_t *rec, keel_status_t reason);
-void keel_rollback_request_receive(keel_recovery_t *rec, const keel_control_in_t *in);
+void keel_rollback_request_receive(void *arg, const keel_control_in_t *in);
 /* rank 0, for each report: all have to know the same number */
 void keel_rollback_request_compare(keel_recovery_t *rec, uint32_t rank, uint32_t number);
 /* for people; NULL: nothing is wanted */

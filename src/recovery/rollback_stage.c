@@ -13,8 +13,9 @@ static uint64_t rollback_word(uint32_t target, keel_roll_t stage)
     return ((uint64_t)target << 2) | stage;
 }
 
-void keel_rollback_stage_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+void keel_rollback_stage_receive(void *arg, const keel_control_in_t *in)
 {
+    keel_recovery_t *rec = arg;
     const rollback_message_t *message = (const void *)in->payload;
     uint64_t word;
 

@@ -6,7 +6,7 @@
 
 /* this process is at that stage */
 keel_status_t keel_rollback_stage_announce(keel_recovery_t *rec, uint32_t target, keel_roll_t stage);
-void keel_rollback_stage_receive(keel_recovery_t *rec, const keel_control_in_t *in);
+void keel_rollback_stage_receive(void *arg, const keel_control_in_t *in);
 /* @a rank has said so, or that it is further */
 int keel_rollback_stage_is_reached(const keel_recovery_t *rec, uint32_t rank, uint32_t target, keel_roll_t stage);
 

@@ -59,8 +59,9 @@ int keel_trim_requests_arrived(const keel_recovery_t *rec)
     return 1;
 }
 
-void keel_trim_receive(keel_recovery_t *rec, const keel_control_in_t *in)
+void keel_trim_receive(void *arg, const keel_control_in_t *in)
 {
+    keel_recovery_t *rec = arg;
     uint32_t number;
 
     if (in->length != sizeof(number)) {

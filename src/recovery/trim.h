@@ -31,7 +31,7 @@ void keel_trim_release(keel_recovery_t *rec);
 void keel_trim_request(keel_recovery_t *rec, uint32_t number);
 /* the messages are there */
 int keel_trim_requests_arrived(const keel_recovery_t *rec);
-void keel_trim_receive(keel_recovery_t *rec, const keel_control_in_t *in);
+void keel_trim_receive(void *arg, const keel_control_in_t *in);
 /* keel_demand_set_callback(); arg is the recovery */
 void keel_trim_image(void *arg, uint32_t rank, uint32_t position);
 /* an image of this rank is being copied at the begin of this phase: logs that were off begin anew */

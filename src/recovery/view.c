@@ -324,8 +324,9 @@ static void report_keep(keel_recovery_t *rec, uint32_t rank, const keel_report_t
     }
 }
 
-void keel_view_receive_report(keel_recovery_t *rec, const keel_control_in_t *in)
+void keel_view_receive_report(void *arg, const keel_control_in_t *in)
 {
+    keel_recovery_t *rec = arg;
     if (in->length != rec->report_size || rec->lane->rank != 0) {
         keel_error(rec->message, "malformed report from rank %u refused", in->source);
         return;

@@ -104,7 +104,7 @@ keel_status_t keel_view_init(keel_recovery_t *rec);
 void keel_view_release(keel_recovery_t *rec);
 void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation);
 void keel_view_step(keel_recovery_t *rec); /* reports when the view is complete; decides at rank 0 */
-void keel_view_receive_report(keel_recovery_t *rec, const keel_control_in_t *in);
+void keel_view_receive_report(void *arg, const keel_control_in_t *in);
 int keel_view_is_complete(const keel_recovery_t *rec); /* every rank is up */
 
 #endif

@@ -289,8 +289,9 @@ static keel_status_t sections_note_open(keel_sections_t *s, uint32_t source, uin
     return keel_replay_add(&s->replay, source, KEEL_RECORD_LOCK, &open, sizeof(open));
 }
 
-void keel_sections_receive(keel_sync_t *sync, const keel_control_in_t *in)
+void keel_sections_receive(void *arg, const keel_control_in_t *in)
 {
+    keel_sync_t *sync = arg;
     keel_sections_t *s = &sync->sections;
     const sections_message_t *message = (const void *)in->payload;
     keel_lane_t *lane = sync->lane;

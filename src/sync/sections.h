@@ -85,7 +85,7 @@ void keel_sections_release_due(struct keel_sync *sync, uint32_t rank);
 uint64_t keel_sections_seen_here(const struct keel_sync *sync);
 /* Replacement: own memory is that of the image, with SC @a counter. */
 void keel_sections_begin_at(struct keel_sync *sync, uint64_t counter);
-void keel_sections_receive(struct keel_sync *sync, const keel_control_in_t *in);
+void keel_sections_receive(void *arg, const keel_control_in_t *in);
 /* True if every source has sent the records of the current phase. */
 int keel_sections_are_here(const struct keel_sync *sync);
 void keel_sections_begin(struct keel_sync *sync); /* sorts them; call when they are here */

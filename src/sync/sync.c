@@ -3,6 +3,7 @@
 
 #include "check/plant.h"
 #include "check/reached.h"
+#include "peer/control.h"
 
 #include <string.h>
 
@@ -26,6 +27,8 @@ keel_status_t keel_sync_init(keel_sync_t *sync, keel_lane_t *lane, keel_put_log_
     if (status != KEEL_OK) {
         goto err_waits;
     }
+    keel_lane_control_handle(lane, KEEL_CONTROL_SECTIONS, keel_sections_receive, sync);
+    keel_lane_control_handle(lane, KEEL_CONTROL_WAITS, keel_waits_receive, sync);
     return KEEL_OK;
 
 err_waits:

@@ -322,8 +322,9 @@ static int has_atomics(const void *records, size_t length)
     return has;
 }
 
-void keel_waits_receive(keel_sync_t *sync, const keel_control_in_t *in)
+void keel_waits_receive(void *arg, const keel_control_in_t *in)
 {
+    keel_sync_t *sync = arg;
     keel_waits_t *w = &sync->waits;
     const waits_message_t *message = (const void *)in->payload;
     keel_status_t status = KEEL_ERR_CORRUPT;

@@ -72,7 +72,7 @@ keel_status_t keel_waits_send(struct keel_sync *sync, uint32_t rank, uint32_t ph
 keel_status_t keel_waits_send_rest(struct keel_sync *sync, uint32_t rank, uint32_t phase, uint32_t skip);
 
 /* ---- the replacement ---- */
-void keel_waits_receive(struct keel_sync *sync, const keel_control_in_t *in);
+void keel_waits_receive(void *arg, const keel_control_in_t *in);
 /* True if the puts of this phase from all sources are here; sorts the puts. */
 int keel_waits_are_here(struct keel_sync *sync);
 /* True if the next chunk to replay has a clock up to @a clock. */

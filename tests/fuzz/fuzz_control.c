@@ -123,7 +123,7 @@ static int step(fuzz_scene_t *scene, const uint8_t **at, const uint8_t *end)
         }
         break;
     case FUZZ_STEP_PROGRESS:
-        keel_recovery_progress(&scene->rec);
+        keel_progress_run(&scene->progress);
         break;
     case FUZZ_STEP_REPLAY:
         step_replay(scene);
@@ -145,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_scene_begin(&scene, data[0] % FUZZ_RANKS, (data[0] >> 2) & 1);
     while (at < end && step(&scene, &at, end)) {
     }
-    keel_recovery_progress(&scene.rec);
+    keel_progress_run(&scene.progress);
     fuzz_scene_end(&scene);
     return 0;
 }

@@ -200,8 +200,10 @@ static void scene_layers(fuzz_scene_t *scene)
                                              .ckpt = &scene->ckpt,
                                              .demand = &scene->demand,
                                              .message = &scene->message,
+                                             .loop = keel_progress_loop(&scene->progress),
                                              .sync = &scene->sync};
 
+    keel_progress_init(&scene->progress, &scene->lane, &scene->ckpt, &scene->demand, &scene->rec);
     must(keel_lane_init(&scene->lane, &lane), "lane");
     must(keel_segment_pool_init(&scene->pool, scene->config.oplog_size, 0, SIZE_MAX), "pool");
     must(keel_put_log_init(&scene->puts, &scene->lane, &scene->pool), "put log");

@@ -2,6 +2,7 @@
 #ifndef KEEL_FUZZ_SCENE_H_
 #define KEEL_FUZZ_SCENE_H_
 
+#include "engine/progress.h"
 #include "recovery/recovery.h"
 
 #define FUZZ_RANKS      4
@@ -26,6 +27,7 @@ typedef struct fuzz_scene {
     keel_demand_t demand;
     keel_sync_t sync;
     keel_recovery_t rec;
+    keel_progress_t progress;
     uint8_t *window;
     uint64_t sequence[FUZZ_RANKS];    /* of requests made up so far, from each rank */
     uint32_t incarnation[FUZZ_RANKS]; /* whose requests they are */
