@@ -27,7 +27,6 @@ typedef enum {
     KEEL_ERR_RUNTIME = -14,      /**< the launcher or its library failed */
     KEEL_ERR_TRANSPORT = -15,    /**< the network library failed */
     KEEL_ERR_IO = -16,           /**< a system call failed */
-    KEEL_ERR_MIXED_SYNC = -17,   /**< returned by no call: every mix is legal */
     KEEL_ERR_CHECKSUM = -18,     /**< the job is over; this rank held parity */
     KEEL_ERR_ISOLATED = -19,     /**< cut off from the job, or declared dead: must end */
     KEEL_ERR_LIMIT = -20,        /**< a counter has reached its end */

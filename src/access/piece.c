@@ -177,7 +177,7 @@ keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank)
                    "no record of the get at rank %u in phase %u, which it has left: is the program deterministic, "
                    "and all memory protected that it goes on from?",
                    rank, ctx->rec.phase);
-    return keel_rollback_request(&ctx->rec, KEEL_ERR_CORRUPT);
+    return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_DIFFERS);
 }
 
 keel_status_t keel_get_replayed(keel_context_h ctx, uint32_t rank, keel_status_t status)
@@ -188,7 +188,7 @@ keel_status_t keel_get_replayed(keel_context_h ctx, uint32_t rank, keel_status_t
         KEEL_REACHED(get_recorded_same);
     }
     keel_recovery_count_gets(&ctx->rec, status == KEEL_OK);
-    return (status == KEEL_OK) ? KEEL_OK : keel_rollback_request(&ctx->rec, status);
+    return (status == KEEL_OK) ? KEEL_OK : keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_DIFFERS);
 }
 
 keel_status_t keel_get_make_piece(keel_context_h ctx, uint32_t rank, uint64_t where, uint32_t length,

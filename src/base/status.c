@@ -40,8 +40,6 @@ const char *keel_status_string(keel_status_t status)
         return "network library failed";
     case KEEL_ERR_IO:
         return "system call failed";
-    case KEEL_ERR_MIXED_SYNC:
-        return "a mix of ways to synchronise: legal, and returned by no call";
     case KEEL_ERR_CHECKSUM:
         return "the job is over; this rank held parity";
     case KEEL_ERR_ISOLATED:

@@ -120,7 +120,7 @@ static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
             lock_record(ctx, rank, is_read, value);
         }
     } else {
-        status = keel_rollback_request(&ctx->rec, status);
+        status = keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_DIFFERS);
     }
     if (status != KEEL_OK) {
         return status;

@@ -26,7 +26,7 @@ static keel_status_t lock_await_decision(keel_context_h ctx)
 static keel_status_t lock_refuse(keel_context_h ctx, keel_status_t status)
 {
     if (status == KEEL_ERR_CORRUPT) {
-        return keel_rollback_request(&ctx->rec, status);
+        return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_DIFFERS);
     }
     if (status != KEEL_OK) {
         keel_recovery_fail(&ctx->rec, status);
@@ -165,7 +165,7 @@ keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, u
     keel_recovery_count_gets(&ctx->rec, 1);
     if (!keel_sync_steers(&ctx->sync)) { /* the replay has ended without it */
         keel_error_ctx(ctx, "a lock of rank %u was taken in the first life, but not where it is taken now", rank);
-        return keel_rollback_request(&ctx->rec, KEEL_ERR_CORRUPT);
+        return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_DIFFERS);
     }
     if (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT) {
         return KEEL_OK; /* of a phase that is over */

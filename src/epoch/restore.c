@@ -58,14 +58,15 @@ keel_status_t keel_restore_run(keel_context_h ctx)
     keel_status_t status = KEEL_ERR_STATE;
     unsigned rounds = 0;
 
-    if (ctx->rec.roll == KEEL_ROLL_NONE && ctx->rec.rollback_reason == KEEL_OK &&
+    if (ctx->rec.roll == KEEL_ROLL_NONE && ctx->rec.rollback_reason == KEEL_ROLLBACK_NOT_REQUESTED &&
         keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH) {
         status = keel_rebuild_run(&ctx->rec, keel_restore_memory, ctx);
         if (status != KEEL_ERR_ROLLED_BACK) {
             return status;
         }
     }
-    while (ctx->rec.rollback_reason != KEEL_OK && ctx->rec.roll == KEEL_ROLL_NONE && ctx->rec.fatal == KEEL_OK) {
+    while (ctx->rec.rollback_reason != KEEL_ROLLBACK_NOT_REQUESTED && ctx->rec.roll == KEEL_ROLL_NONE &&
+           ctx->rec.fatal == KEEL_OK) {
         keel_progress_wait(&ctx->progress, &rounds); /* asked for, not decided */
     }
     if (ctx->rec.fatal != KEEL_OK) {
@@ -192,7 +193,7 @@ keel_status_t keel_rollback(keel_context_h ctx)
         return keel_context_end(ctx, KEEL_ERR_STATE);
     }
     if (status == KEEL_OK) {
-        status = keel_rollback_request(&ctx->rec, KEEL_ERR_ROLLED_BACK);
+        status = keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_PROGRAM);
         keel_gate_set(ctx, KEEL_GATE_CLOSED);
         keel_access_mute(ctx);
     }

@@ -86,7 +86,7 @@ keel_status_t keel_wait_begin(keel_context_h ctx)
     }
     if (status == KEEL_OK && !wait_all_are_back(ctx) && !KEEL_PLANT(first_wait_amid_replay)) {
         KEEL_REACHED(request_first_wait);
-        return keel_rollback_request(&ctx->rec, KEEL_ERR_MIXED_SYNC);
+        return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_MIXES);
     }
     return status;
 }
@@ -109,7 +109,7 @@ static keel_status_t wait_replay(keel_context_h ctx, const wait_t *wait)
     /* some of what changed the word, in another order than it did, may be what it has never been */
     if (keel_replay_changes(&ctx->sync.waits.replay, &ctx->lane, wait->word, wait->size) &&
         !KEEL_PLANT(change_waited_on)) {
-        return keel_rollback_request(&ctx->rec, KEEL_ERR_STATE);
+        return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_CHANGES);
     }
     status = KEEL_INPROGRESS;
     while (status == KEEL_INPROGRESS && (!wait_is_over(wait) || KEEL_PLANT(waits_at_once))) {

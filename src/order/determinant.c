@@ -163,7 +163,7 @@ keel_status_t keel_wait_differs(keel_context_h ctx, const char *what)
                    "re-execution differs from the first life: in phase %u this program asks %s; is the program "
                    "deterministic?",
                    ctx->rec.phase, what);
-    return keel_rollback_request(&ctx->rec, KEEL_ERR_CORRUPT);
+    return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_DIFFERS);
 }
 
 /* gets that were asked of the holder before are answered: records go to a replacement of it up to the first that is not complete */

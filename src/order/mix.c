@@ -33,7 +33,7 @@ static keel_status_t mix_begin(keel_context_h ctx)
         status = keel_context_wait(ctx, &rounds);
     }
     if (status == KEEL_OK && keel_recovery_is_reexecuting(rec) && !KEEL_PLANT(mix_amid_replay)) {
-        return keel_rollback_request(rec, KEEL_ERR_MIXED_SYNC);
+        return keel_rollback_request(rec, KEEL_ROLLBACK_MIXES);
     }
     if (status == KEEL_OK) {
         keel_kinds_use(ctx, KEEL_PLANT(mix_untold) ? 0 : KEEL_CLASS_MIXES);

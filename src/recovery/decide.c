@@ -209,7 +209,7 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         const keel_report_t *report = rec->reports[r];
-        const char *why = keel_rollback_request_reason((keel_status_t)report->rollback_reason), *any = NULL;
+        const char *why = keel_rollback_request_reason(report->rollback_reason), *any = NULL;
         int is_passing = 0;
 
         if (why == NULL) {

@@ -126,7 +126,7 @@ keel_status_t keel_hand_over_check(keel_recovery_t *rec)
         return KEEL_OK;
     }
     if (!redone_compare(rec)) {
-        return keel_rollback_request(rec, KEEL_ERR_CORRUPT);
+        return keel_rollback_request(rec, KEEL_ROLLBACK_DIFFERS);
     }
     keel_position_announce_complete(rec);
     for (uint32_t r = 0; r < rec->lane->size; r++) {

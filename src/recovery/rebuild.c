@@ -249,7 +249,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     }
     base = rec->phase;
     if (rec->gets->has_overflowed) {
-        return keel_rollback_request(rec, KEEL_ERR_BUDGET);
+        return keel_rollback_request(rec, KEEL_ROLLBACK_NO_ROOM);
     }
     status = keel_rebuild_memory(rec, restore, arg);
     if (status != KEEL_OK) {

@@ -255,7 +255,7 @@ void keel_recovery_step(keel_recovery_t *rec)
     }
     if (rec->is_refused) {
         rec->is_refused = 0;
-        (void)keel_rollback_request(rec, KEEL_ERR_CORRUPT);
+        (void)keel_rollback_request(rec, KEEL_ROLLBACK_DIFFERS);
     }
     keel_position_announce_complete(rec);
     keel_detect_step(rec);

@@ -56,6 +56,16 @@ typedef enum {
     KEEL_ROLL_RESTORED /* said that memory is restored */
 } keel_roll_t;
 
+/* Why a process requests a rollback (rollback_request.c). */
+typedef enum keel_rollback_reason {
+    KEEL_ROLLBACK_NOT_REQUESTED,
+    KEEL_ROLLBACK_PROGRAM, /* the program called keel_rollback() */
+    KEEL_ROLLBACK_DIFFERS, /* the re-execution differs from the predecessor's records */
+    KEEL_ROLLBACK_NO_ROOM, /* there is no room for the predecessor's records, or for the only copy of an access */
+    KEEL_ROLLBACK_MIXES,   /* the program begins to wait, or to mix, while a rank may be re-executing */
+    KEEL_ROLLBACK_CHANGES  /* the program acts on a word that other ranks change, with an unknown order */
+} keel_rollback_reason_t;
+
 enum { KEEL_TIME_START, KEEL_TIME_AGREE, KEEL_TIME_REBUILD, KEEL_TIME_RESTORE, KEEL_TIME_REPLAY, KEEL_TIME_LAST };
 
 typedef struct keel_report keel_report_t; /* view.h */
@@ -95,10 +105,10 @@ struct keel_recovery {
 
     /* view */
     keel_view_t view;
-    uint64_t decisions;            /* taken up */
-    uint32_t request_number;       /* for a rollback, seen so far: with the incarnations it names the view */
-    keel_status_t rollback_reason; /* what this process asks for one for; KEEL_OK: it does not */
-    keel_report_t **reports;       /* rank 0: the newest of each rank */
+    uint64_t decisions;                     /* taken up */
+    uint32_t request_number;                /* for a rollback, seen so far: with the incarnations it names the view */
+    keel_rollback_reason_t rollback_reason; /* of the own request */
+    keel_report_t **reports;                /* rank 0: the newest of each rank */
     size_t report_size;
 
     /* what was decided */

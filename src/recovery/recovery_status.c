@@ -14,7 +14,8 @@ keel_status_t keel_recovery_status(const keel_recovery_t *rec)
     if (rec->fatal != KEEL_OK) {
         return rec->fatal;
     }
-    return (rec->roll != KEEL_ROLL_NONE || rec->rollback_reason != KEEL_OK) ? KEEL_ERR_ROLLED_BACK : KEEL_OK;
+    return (rec->roll != KEEL_ROLL_NONE || rec->rollback_reason != KEEL_ROLLBACK_NOT_REQUESTED) ? KEEL_ERR_ROLLED_BACK
+                                                                                                : KEEL_OK;
 }
 
 /* a replacement speaks for itself until it has caught up; one survivor speaks for all: the lowest rank that is there */

@@ -91,7 +91,7 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     rec->restarted_at = base;
     keel_recovery_life_event(rec, KEEL_LIFE_ROLLS_BACK);
     rec->is_refused = 0;
-    rec->rollback_reason = KEEL_OK;
+    rec->rollback_reason = KEEL_ROLLBACK_NOT_REQUESTED;
 }
 
 static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_restore_cb_t restore, void *arg)

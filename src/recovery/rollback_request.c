@@ -35,17 +35,30 @@ static void request_learn(keel_recovery_t *rec, uint32_t number)
     }
 }
 
-keel_status_t keel_rollback_request(keel_recovery_t *rec, keel_status_t reason)
+/* What calls return where nothing can be rolled back. */
+static keel_status_t request_status(keel_rollback_reason_t reason)
+{
+    switch (reason) {
+    case KEEL_ROLLBACK_DIFFERS:
+        return KEEL_ERR_CORRUPT;
+    case KEEL_ROLLBACK_NO_ROOM:
+        return KEEL_ERR_BUDGET;
+    default:
+        return KEEL_ERR_STATE;
+    }
+}
+
+keel_status_t keel_rollback_request(keel_recovery_t *rec, keel_rollback_reason_t reason)
 {
     if (rec->fatal != KEEL_OK) {
         return rec->fatal;
     }
     if (keel_recovery_is_finished(rec) || rec->lane->config->protect == KEEL_PROTECT_NONE) {
-        rec->fatal = (reason == KEEL_ERR_ROLLED_BACK) ? KEEL_ERR_STATE : reason;
+        rec->fatal = request_status(reason);
         return rec->fatal;
     }
-    rec->differences += (reason == KEEL_ERR_CORRUPT);
-    if (rec->rollback_reason == KEEL_OK && rec->roll == KEEL_ROLL_NONE) {
+    rec->differences += (reason == KEEL_ROLLBACK_DIFFERS);
+    if (rec->rollback_reason == KEEL_ROLLBACK_NOT_REQUESTED && rec->roll == KEEL_ROLL_NONE) {
         rec->rollback_reason = reason;
         request_begin(rec, rec->request_number + 1);
         (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_REQUEST, &rec->request_number,
@@ -83,21 +96,21 @@ void keel_rollback_request_compare(keel_recovery_t *rec, uint32_t rank, uint32_t
     }
 }
 
-const char *keel_rollback_request_reason(keel_status_t rollback_reason)
+const char *keel_rollback_request_reason(uint32_t reason)
 {
-    switch (rollback_reason) {
-    case KEEL_OK:
+    switch (reason) {
+    case KEEL_ROLLBACK_NOT_REQUESTED:
         return NULL;
-    case KEEL_ERR_CORRUPT:
+    case KEEL_ROLLBACK_DIFFERS:
         KEEL_REACHED(request_differs);
         return "its re-execution differs from what was recorded";
-    case KEEL_ERR_BUDGET:
+    case KEEL_ROLLBACK_NO_ROOM:
         KEEL_REACHED(request_no_room);
         return "it has no room for what its predecessor recorded";
-    case KEEL_ERR_MIXED_SYNC:
+    case KEEL_ROLLBACK_MIXES:
         KEEL_REACHED(request_mixes);
         return "it begins to wait, or to mix ways to synchronise, while another may be doing again what it did";
-    case KEEL_ERR_STATE:
+    case KEEL_ROLLBACK_CHANGES:
         KEEL_REACHED(request_waits_on_changes);
         return "it goes on by a word that others changed, and nobody can tell what it was meanwhile";
     default:

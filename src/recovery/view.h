@@ -44,12 +44,12 @@ struct keel_report {
     uint32_t unmade;       /* the generation in the making; UINT32_MAX: a death aborted one, 0: neither */
     uint32_t restarted_at; /* it has logged from this position on */
     uint32_t is_prefix_closed, window_prefix;
-    uint32_t atomics_before; /* of the predecessor, as its decision said */
-    uint32_t is_incomplete;  /* not all have handed over to it */
-    uint32_t front_reached;  /* 1 + the front that it reached as a replacement; 0: none */
-    uint32_t stop;           /* the last gsync that it left as a stop; 0: none */
-    uint32_t request_number; /* for a rollback */
-    int32_t rollback_reason; /* keel_status_t: what it asks for one for itself */
+    uint32_t atomics_before;  /* of the predecessor, as its decision said */
+    uint32_t is_incomplete;   /* not all have handed over to it */
+    uint32_t front_reached;   /* 1 + the front that it reached as a replacement; 0: none */
+    uint32_t stop;            /* the last gsync that it left as a stop; 0: none */
+    uint32_t request_number;  /* for a rollback */
+    uint32_t rollback_reason; /* keel_rollback_reason_t: of the own request */
     keel_sync_told_t sync;
     keel_reasons_t reasons;
     report_about_t about[];

@@ -59,7 +59,7 @@ static keel_status_t atomic_replay(const keel_atomic_call_t *call)
                 ? keel_get_log_replay(&ctx->gets, call->rank, call->where, sizeof(keel_fetched_t), &call->req->fetched)
                 : keel_get_log_replay(&ctx->gets, call->rank, call->where, call->atomic->size, call->result);
     }
-    return (status == KEEL_ERR_CORRUPT) ? keel_rollback_request(&ctx->rec, status) : status;
+    return (status == KEEL_ERR_CORRUPT) ? keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_DIFFERS) : status;
 }
 
 /* Records lie at the target in the order of the accesses: gets meant for its predecessor come
@@ -130,10 +130,9 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
     if (status != KEEL_OK) {
         return status;
     }
-    keel_context_touch_again(ctx, rank); /* callbacks may have flushed */
-    /* the predecessor's memory was not for a device */
-    if (keel_access_is_by_device(&ctx->lane, rank, win->region)) {
-        return keel_rollback_request(&ctx->rec, KEEL_ERR_MIXED_SYNC);
+    keel_context_touch_again(ctx, rank);                           /* callbacks may have flushed */
+    if (keel_access_is_by_device(&ctx->lane, rank, win->region)) { /* as its predecessor's was not */
+        return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_MIXES);
     }
     if (call->is_ordered) {
         call->req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);

@@ -133,7 +133,7 @@ keel_status_t keel_own_get(keel_win_h win, const keel_gather_t *gather)
     for (size_t next = 0; status == KEEL_OK && run_next(gather, &next, &run);) {
         status = keel_waits_are_to_write(&ctx->sync, (const char *)win->base + run.offset, run.left) &&
                          !KEEL_PLANT(own_get_raced)
-                     ? keel_rollback_request(&ctx->rec, KEEL_ERR_STATE)
+                     ? keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_CHANGES)
                      : KEEL_OK;
     }
     return status;

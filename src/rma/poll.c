@@ -191,7 +191,7 @@ static keel_status_t poll_replay(keel_win_h win, uint32_t rank, uint64_t where, 
     }
     status = keel_get_log_next(&ctx->gets, rank, where, keel_polled_length(length), &record);
     if (status == KEEL_ERR_CORRUPT) {
-        return keel_rollback_request(&ctx->rec, status);
+        return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_DIFFERS);
     }
     if (status != KEEL_OK) {
         return status;

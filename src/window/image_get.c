@@ -17,7 +17,7 @@ static keel_status_t look(keel_recovery_t *rec, const void **image_p, size_t *si
 {
     keel_status_t status = KEEL_ERR_ROLLED_BACK;
 
-    if (rec->roll == KEEL_ROLL_NONE && rec->rollback_reason == KEEL_OK) {
+    if (rec->roll == KEEL_ROLL_NONE && rec->rollback_reason == KEEL_ROLLBACK_NOT_REQUESTED) {
         status = keel_rebuild_peek(rec, image_p, size_p);
     }
     return (status == KEEL_ERR_ROLLED_BACK) ? keel_rollback_peek(rec, image_p, size_p) : status;

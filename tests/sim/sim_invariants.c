@@ -136,7 +136,8 @@ static void check_positions(scene_t *scene, const uint32_t *ranks, uint32_t coun
 static int is_present(const keel_recovery_t *rec)
 {
     return (keel_recovery_state(rec) == KEEL_RANK_FRONT) && (rec->roll == KEEL_ROLL_NONE) &&
-           (rec->rollback_reason == KEEL_OK) && !rec->sync->sections.is_replaying && !keel_recovery_is_frozen(rec);
+           (rec->rollback_reason == KEEL_ROLLBACK_NOT_REQUESTED) && !rec->sync->sections.is_replaying &&
+           !keel_recovery_is_frozen(rec);
 }
 
 static void check_owner(const scene_t *scene, uint32_t rank, uint32_t holder)
