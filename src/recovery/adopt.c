@@ -1,4 +1,5 @@
-/* Taking a decision up: what this process is from now on, and what it has to send so that the others can come back. */
+/* Adoption of a decision: the new state of the process, and the messages that help other ranks
+ * to come back. */
 #include "recovery/adopt.h"
 #include "recovery/position.h"
 #include "recovery/recovery_status.h"
@@ -24,7 +25,7 @@ static int decision_is_current(const keel_recovery_t *rec, const decision_t *d)
     return 1;
 }
 
-/* what this process has to send so that the others can come back */
+/* Sends other ranks the data for their way back. */
 static void adopt_help(keel_recovery_t *rec, const decision_t *d)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
@@ -43,7 +44,7 @@ static void adopt_help(keel_recovery_t *rec, const decision_t *d)
     }
 }
 
-/* of a rank that begins at an image, what it does there */
+/* The replay event of a rank that begins at an image. */
 static keel_replay_event_t adopt_replay(const keel_recovery_t *rec, const decision_t *d)
 {
     if (keel_recovery_state(rec) != KEEL_RANK_FRESH && keel_sync_is_ordered(&d->sync)) {
@@ -57,8 +58,8 @@ static void adopt_peer_states(keel_recovery_t *rec, const decision_t *d)
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         keel_peer_state_t *peer_state = &rec->peer_states[r];
 
-        /* nobody had begun, so several may be lost: what one puts to another has to be there when a third is told of it.
-         * Who is new does not know of those that are on their way back already. */
+        /* No rank had begun, so several may be lost: a put by one has to be in place when a
+         * third rank learns of it. A new rank does not know of ranks on their way back. */
         if (r != rec->lane->rank &&
             (d->ranks[r].state == KEEL_RANK_FRESH ||
              (keel_recovery_state(rec) == KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_RECOVERING))) {
@@ -71,20 +72,20 @@ static void adopt_peer_states(keel_recovery_t *rec, const decision_t *d)
             peer_state->records_at_decision = (rec->phase == rec->front) ? keel_put_log_count(rec->puts, r) : 0;
         }
         if (r != rec->lane->rank &&
-            keel_recovery_state(rec) == KEEL_RANK_FRESH) { /* it heard of deaths that are long past, too */
+            keel_recovery_state(rec) == KEEL_RANK_FRESH) { /* a new rank also knows of old deaths */
             keel_position_complete_event(rec, r,
                                          d->ranks[r].is_incomplete ? KEEL_COMPLETE_DECIDED_NOT : KEEL_COMPLETE_DECIDED);
         }
         if (r == rec->lane->rank || (peer_state->state != KEEL_RANK_FRESH && d->ranks[r].state == KEEL_RANK_FRESH)) {
-            continue; /* it has told more since than when it reported */
+            continue; /* the rank has announced more since its report */
         }
         if (keel_recovery_state(rec) == KEEL_RANK_FRESH && d->ranks[r].state != KEEL_RANK_FRESH) {
-            peer_state->transfers |=
-                KEEL_TRANSFER_GETLOG_REFILLED; /* it has what the predecessor logged there, and sends it */
+            /* the survivor has the predecessor's records, and sends them */
+            peer_state->transfers |= KEEL_TRANSFER_GETLOG_REFILLED;
             peer_state->transfers |= rec->gets->targets[r].is_replay_complete ? 0 : KEEL_TRANSFER_GETS_EXPECTED;
         }
         if (d->ranks[r].state == KEEL_RANK_FRONT && peer_state->state == KEEL_RANK_FRESH) {
-            peer_state->state = KEEL_RANK_FRONT; /* this process is the one that is new here */
+            peer_state->state = KEEL_RANK_FRONT; /* the process is the new one */
         } else if (d->ranks[r].state == KEEL_RANK_RECOVERING && peer_state->state == KEEL_RANK_FRESH) {
             peer_state->state = KEEL_RANK_RECOVERING;
             peer_state->position = d->ranks[r].position;
@@ -102,8 +103,8 @@ static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
         keel_ckpt_abort(rec->ckpt);
     }
     if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
-        if (d->is_retry_due) { /* rank 0 alone says when one is taken, and may be the one that was lost */
-            keel_ckpt_request_retry(rec->ckpt);
+        if (d->is_retry_due) { /* only rank 0 decides on images, and rank 0 may be the lost rank */
+            keel_ckpt_owe(rec->ckpt);
         }
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
@@ -134,8 +135,9 @@ static keel_status_t adopt_demand(keel_recovery_t *rec, const decision_t *d)
     return KEEL_OK;
 }
 
-/* who is new may be the only one left when those that saw these atomics die before they have told it; and who is not, when they die before
- * those that are new have anything of it. Nobody else writes these words meanwhile. */
+/* Ranks that saw the atomics may die before they announce them, and a new rank may be the only
+ * one left. So a new rank takes the words from the decision, and so does a survivor about new
+ * ranks. No other thread writes the words meanwhile. */
 static void adopt_atomics(keel_recovery_t *rec, const decision_t *d)
 {
     pthread_mutex_lock(&rec->lane->lock);
@@ -150,7 +152,8 @@ static void adopt_atomics(keel_recovery_t *rec, const decision_t *d)
     pthread_mutex_unlock(&rec->lane->lock);
 }
 
-/* the answer to its fetch was lost, but not what it said: as if it had come just before that death */
+/* The reply to the fetch was lost, but its value was piggybacked elsewhere: the fetch ends as if
+ * the reply had arrived just before the death. */
 static void adopt_carried(keel_recovery_t *rec, const decision_t *d)
 {
     const found_value_t *carried = &d->ranks[rec->lane->rank].carried;
@@ -189,7 +192,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         rec->rollbacks_in_doubt += d->is_in_doubt;
         rec->roll_target = d->rollback;
         keel_recovery_set_position(rec, rec->phase, d->base);
-        if (d->generation == 0) { /* who said so may be dead when it is asked again */
+        if (d->generation == 0) { /* the rank that reported it may be dead at the next decision */
             rec->is_prefix_closed = 1;
             rec->window_prefix = d->window_calls;
         }
@@ -197,13 +200,14 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         return;
     }
     keel_recovery_info(rec, "decided: local recovery from generation %u, front %u", d->generation, d->front);
-    adopt_carried(rec, d); /* before what is known goes to the replacement */
+    adopt_carried(rec, d); /* before the replacement receives the known records */
     status = adopt_demand(rec, d);
     if (status != KEEL_OK) {
         rec->fatal = status;
         return;
     }
-    /* a fresh replacement has done nothing yet: the front of a decision that only the dead took up is not its own */
+    /* A new replacement has done nothing yet. An earlier decision, adopted only by dead
+     * processes, has a front that does not apply here. */
     if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
         keel_recovery_set_position(rec, decision_start(d, rec->lane->rank), d->front);
         keel_sync_begin_replay(rec->sync, &d->sync);
@@ -217,7 +221,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         rec->recoveries++;
     }
     if (d->generation == 0 && d->is_begun &&
-        !rec->is_prefix_closed) { /* who said so may be dead when it is asked again */
+        !rec->is_prefix_closed) { /* the rank that reported it may be dead at the next decision */
         rec->is_prefix_closed = 1;
         rec->window_prefix = d->window_calls;
     }
@@ -229,10 +233,10 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     adopt_peer_states(rec, d);
     adopt_help(rec, d);
     if (keel_recovery_state(rec) != KEEL_RANK_FRESH) {
-        (void)keel_repair_rearm(&rec->ckpt->set); /* when the death interrupted it */
+        (void)keel_repair_rearm(&rec->ckpt->set); /* if the death interrupted the set */
         (void)keel_demand_rearm(rec->demand);
     }
-    keel_position_step(rec); /* positions that were said while this process was frozen */
+    keel_position_step(rec); /* positions received in the frozen state */
 }
 
 void keel_view_receive_decision(void *arg, const keel_control_in_t *in)

@@ -1,4 +1,5 @@
-/* Taking a decision up: what this process is from now on, and what it has to send so that the others can come back. */
+/* Adoption of a decision: the new state of the process, and the messages that help other ranks
+ * to come back. */
 #ifndef KEEL_RECOVERY_ADOPT_H_
 #define KEEL_RECOVERY_ADOPT_H_
 
@@ -6,7 +7,7 @@
 #include "recovery/view.h"
 
 void keel_view_receive_decision(void *arg, const keel_control_in_t *in);
-/* adopt.c: every rank, when it is for the view that it knows */
+/* Adopts a decision on every rank if the rank still has the same view. */
 void keel_view_adopt(keel_recovery_t *rec, const decision_t *d);
 
 #endif

@@ -1,4 +1,4 @@
-/* The coordinated image that is being made comes into use. */
+/* Commit of the coordinated image in the making. */
 #include "recovery/commit.h"
 
 #include "recovery/recovery.h"

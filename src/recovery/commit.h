@@ -1,7 +1,8 @@
 /*
- * Commit of a coordinated image: all ranks have theirs of this generation, and its parity [F 6.1]. Rank 0 sees that first, and its
- * arrivals tell the others; or a decision does, after a death. From then on nobody goes back to an older one: images that were
- * asked for are of no use any more, and what was logged before it is dropped [F 6.2].
+ * Commit of a coordinated image: all ranks have their image of the generation, with its parity [F
+ * 6.1]. Rank 0 notices first, and its arrivals announce the commit; after a death a decision does.
+ * From then on no rank returns to an older generation: requested demand images are of no use any
+ * more, and log records from before the image are dropped [F 6.2].
  */
 #ifndef KEEL_RECOVERY_COMMIT_H_
 #define KEEL_RECOVERY_COMMIT_H_
@@ -10,9 +11,9 @@
 
 typedef struct keel_recovery keel_recovery_t;
 
-/* rank 0 has said that the generation that is being made is complete */
+/* True if rank 0 has announced that the generation in the making is complete. */
 int keel_commit_is_known(const keel_recovery_t *rec);
-/* does nothing when it is not @a generation that is being made */
+/* Commits the generation in the making; no effect if @a generation is another one. */
 void keel_commit(keel_recovery_t *rec, uint32_t generation);
 
 #endif

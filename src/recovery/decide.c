@@ -1,4 +1,5 @@
-/* The decision: how far the computation has come, who begins where, and whether that can be had without a rollback. */
+/* The decision: how far the computation has come, where each rank begins, and whether a rollback
+ * is necessary. */
 #include "recovery/decide.h"
 #include "recovery/rollback_request.h"
 #include "recovery/pending_fetch.h"
@@ -15,7 +16,7 @@
 #define KEEL_WHY_AWAITED  "nobody can tell which value that others await from it they would have had"
 #define KEEL_WHY_IN_DOUBT "nobody can tell which of its atomics in the front phase took effect"
 
-/* parity of the set that its newest image belongs to */
+/* True if the parity of the rank's newest demand image covers the loss. */
 static int demand_is_covered(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
 {
     const keel_groups_t *groups = &rec->ckpt->groups;
@@ -28,7 +29,8 @@ static int demand_is_covered(const keel_recovery_t *rec, const decision_t *d, ui
     return missing <= rec->ckpt->group.parities;
 }
 
-/* who is lost and begins later than another that is lost has nothing for it of the phases between */
+/* True if lost ranks begin at different positions: the later one has no logs of the phases
+ * between for the earlier one. */
 static int starts_differ(const keel_recovery_t *rec, const decision_t *d)
 {
     uint32_t first = KEEL_PHASE_NONE;
@@ -48,8 +50,8 @@ static int starts_differ(const keel_recovery_t *rec, const decision_t *d)
     return 0;
 }
 
-/* What it did in the front phase is not known: it is lost, or a replacement that does it again. Its predecessor may
- * have been a phase ahead of the front that it came back to: the first to leave a gsync. */
+/* True if rank r's atomics of the front phase may be missing: r is dead, or is re-executing the
+ * phase. A predecessor that left the gsync first may have been one phase ahead of the front. */
 static int is_unknown_at_front(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
 {
     const uint32_t front_reached = rec->reports[r]->front_reached;
@@ -58,10 +60,11 @@ static int is_unknown_at_front(const keel_recovery_t *rec, const decision_t *d, 
 }
 
 /*
- * Values fetched from rank @a r in the front phase say which atomics had been applied. What is fetched from its replacement
- * has to find all of those: what others logged is handed over before (keel_position_is_incomplete()), but not what ranks did that
- * do it again when they come to it; and what is fetched again (recovery/pending_fetch). What changed a word has fetched it: what is done again
- * may have come before.
+ * Values fetched from rank @a r in the front phase show which atomics had been applied. A fetch
+ * from its replacement has to include all of them. Atomics in the logs of other ranks are handed
+ * over before (keel_position_is_incomplete()). Two kinds are not: atomics of re-executing ranks,
+ * which come later, and repeated fetches (recovery/pending_fetch). An atomic with a logged change
+ * of a word has fetched the word, and its repetition may come earlier in the order.
  */
 static const char *refuses_raced_fetches(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost)
 {
@@ -89,7 +92,7 @@ static const char *refuses_raced_fetches(const keel_recovery_t *rec, const decis
     return NULL;
 }
 
-/* what the order of its program's ways to synchronise, if any, is asked about */
+/* Facts for the style of synchronisation, which decides if its replay can reproduce the order. */
 static keel_sync_facts_t sync_facts(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost,
                                     uint32_t kinds)
 {
@@ -110,8 +113,9 @@ static keel_sync_facts_t sync_facts(const keel_recovery_t *rec, const decision_t
 }
 
 /*
- * What a dead rank had not handed over to a replacement it does again, late: nobody may have fetched behind it, or changed a
- * word by what it found there. Whether it did atomics there is not known, but whether anybody who lives does such things.
+ * A rank that died before its hand-over to a replacement repeats its atomics late. So no rank may
+ * have fetched after them, or changed a word by a fetched value. Whether it did atomics at the
+ * replacement is unknown; the classes of atomics used by live ranks are known.
  */
 static int may_be_found(const keel_recovery_t *rec, const decision_t *d)
 {
@@ -123,7 +127,8 @@ static int may_be_found(const keel_recovery_t *rec, const decision_t *d)
     return finds && !KEEL_PLANT(change_unhanded);
 }
 
-/* @a x has not all that the dead one read there, or was answered: in its own life its log was full */
+/* Rank @a x lacks records of the dead rank's reads or results: in its first life its log was
+ * full. */
 static const char *get_log_reason(const keel_recovery_t *rec, uint32_t x)
 {
     const keel_lane_t *lane = rec->lane;
@@ -134,7 +139,7 @@ static const char *get_log_reason(const keel_recovery_t *rec, uint32_t x)
                  "process that has died since its image";
 }
 
-/* NULL: rank @a r can be brought back alone; otherwise why the job has to roll back */
+/* Returns NULL if rank @a r can come back alone, else the reason for a rollback. */
 static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d, uint32_t r, uint32_t lost)
 {
     const uint32_t base = decision_start(d, r);
@@ -144,7 +149,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         return KEEL_REACHED(refuses_demand_parity), "more of its group is lost than covers its newest image";
     }
 
-    /* who saw it issue them may be the other that is lost now */
+    /* the rank that saw these atomics may be the other lost one */
     if (lost > 1 && rec->reports[r]->atomics_before > base) {
         return KEEL_REACHED(refuses_atomics_before), KEEL_WHY_ATOMICS;
     }
@@ -154,7 +159,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         if (x == r || report->state == KEEL_RANK_FRESH) {
             continue;
         }
-        /* no log has where in its program it passed that gsync */
+        /* no log contains the place in the program where the rank passed that gsync */
         if (report->stop > base && report->stop <= d->front && !KEEL_PLANT(stop_local)) {
             return KEEL_REACHED(refuses_stop), "a checkpoint at a safe point was not complete";
         }
@@ -164,12 +169,13 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         if (report->about[r].lost_gets > base) {
             return KEEL_REACHED(refuses_get_log), get_log_reason(rec, x);
         }
-        /* what it fetched from another that is lost has no record; and whose atomic in this phase this one found there, nobody may know */
+        /* A fetch from another lost rank has no record. And no live rank may know the source of
+         * an atomic of this phase that the fetch found. */
         if (lost > 1 && (report->about[r].atomics > base || report->about[r].fetched != 0) &&
             !KEEL_PLANT(fetched_from_lost)) {
             return KEEL_REACHED(refuses_atomics_of_several), KEEL_WHY_ATOMICS;
         }
-        /* or one that was given back before the atomic itself was, or has yet to be */
+        /* the same, if the atomic itself is handed over later, or was handed over before */
         if (report->about[r].hand_over_lost && (d->ranks[r].atomics > base || may_be_found(rec, d)) &&
             !KEEL_PLANT(unhanded_local)) {
             return KEEL_REACHED(refuses_unhanded), "it had not handed its atomics over to a replacement";
@@ -189,7 +195,8 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
 
         return keel_sync_refuses(&d->sync, &facts);
     }
-    for (uint32_t x = 0; x < rec->lane->size; x++) { /* what others did who are lost, only it knew */
+    /* only the dead rank knew atomics of other lost ranks */
+    for (uint32_t x = 0; x < rec->lane->size; x++) {
         kinds |= (x != r && !report_is_back(rec->reports[x])) ? keel_classes_others(d->ranks[x].classes) : 0;
     }
     if (kinds != 0 && !keel_classes_commute(kinds | keel_classes_own(d->ranks[r].classes)) &&
@@ -216,12 +223,13 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
             why = any = keel_sync_refuses_any(&d->sync, &report->sync);
         }
         if (why != NULL) {
-            /* that is reason enough */
+            /* the request is reason enough */
         } else if (report->is_rolling) {
             why = (KEEL_REACHED(refuses_rolling), "a rollback was under way");
             is_passing = 1;
         } else if (report->state != KEEL_RANK_FRESH && is_known && report->rollback != rollback) {
-            why = "rollback numbers differ"; /* not seen: a rollback ends for all or is under way (planted.md) */
+            /* never seen: a rollback ends for all ranks, or is under way (planted.md) */
+            why = "rollback numbers differ";
         } else if (!report_is_back(report)) {
             why = starts_differ(rec, d)
                       ? (KEEL_REACHED(refuses_starts), "ranks with images of different positions are lost")
@@ -242,7 +250,7 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
     }
 }
 
-/* values that others await from those who come back alone */
+/* Pending fetches from ranks that come back alone. */
 static void decide_pending_fetches(const keel_recovery_t *rec, decision_t *d)
 {
     for (uint32_t r = 0; d->mode == KEEL_DECISION_LOCAL && r < rec->lane->size; r++) {
@@ -252,11 +260,11 @@ static void decide_pending_fetches(const keel_recovery_t *rec, decision_t *d)
     }
 }
 
-/* more deaths in a group than its parity covers [F 5.1] */
+/* More deaths in a group than parity covers [F 5.1]. */
 static void decide_catastrophe(const keel_recovery_t *rec, decision_t *d)
 {
     const keel_groups_t *groups = &rec->ckpt->groups;
-    const uint32_t parities = rec->ckpt->group.parities; /* 0: no groups */
+    const uint32_t parities = rec->ckpt->group.parities; /* 0: there are no groups */
 
     if (d->generation == 0 || KEEL_PLANT(catastrophe_missed)) {
         return; /* the program's start needs no parity */
@@ -289,8 +297,8 @@ static void decide_catastrophe(const keel_recovery_t *rec, decision_t *d)
     }
 }
 
-/* Who has yet to hear that the generation is complete has its share of it, whatever became of the one before. One that is not
- * complete is given up. */
+/* A rank that does not know yet that the generation is complete has its share nevertheless,
+ * whatever became of the one before. An incomplete generation is given up. */
 static void decide_shares(const keel_recovery_t *rec, decision_t *d)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
@@ -304,7 +312,7 @@ static void decide_shares(const keel_recovery_t *rec, decision_t *d)
     }
 }
 
-/* the newest image that anybody knows complete in its group; void with an older generation */
+/* The newest demand image known to be complete in its group; void if older than the generation. */
 static void decide_starts(const keel_recovery_t *rec, decision_t *d)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
@@ -330,7 +338,8 @@ static void decide_starts(const keel_recovery_t *rec, decision_t *d)
     }
 }
 
-/* numbers that come round would take a dead process for a living one, or an old computation for the new one (peer/board.h) */
+/* Numbers that wrap around would confuse a dead process with a live one, or an old computation
+ * with the new one (peer/board.h). */
 static void decide_ends(const keel_recovery_t *rec, decision_t *d)
 {
     if (d->mode == KEEL_DECISION_ROLLBACK && d->rollback == 0) {
@@ -362,8 +371,8 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
                                         .is_incomplete = report->is_incomplete};
         d->rollback = keel_larger(d->rollback, report->rollback);
         d->is_begun |= report->is_prefix_closed || report->is_rolling;
-        /* the first access of anybody ends it: ranks that access nothing for a while close theirs later,
-         * and a replacement may be the last that was told */
+        /* The first access of any rank ends the prefix. Ranks without accesses for a while close
+         * theirs later, and a replacement may have learned of it last. */
         if (report->is_prefix_closed && report->window_prefix < prefix) {
             prefix = report->window_prefix;
         }
@@ -373,7 +382,8 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
             continue;
         }
         d->ranks[r].has_demand = report->is_demand_armed ? KEEL_PARITY_HAS_ALL : KEEL_PARITY_HAS_IMAGE;
-        survivors += r < rec->lane->programs || report->generation > 0; /* images of all may be there without any */
+        /* images of all ranks may exist without survivors of the program */
+        survivors += r < rec->lane->programs || report->generation > 0;
         highest = keel_larger(highest, report->position);
         d->front = keel_larger(d->front, keel_larger(report->position, report->front));
         if (report->generation > d->generation) {
@@ -402,8 +412,8 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         d->window_calls = (prefix == UINT32_MAX) ? 0 : prefix;
         d->base = rec->lane->counters.phase + d->window_calls;
     }
-    if (!KEEL_PLANT(
-            front_below_base)) { /* whoever accessed anything had passed the windows' gsyncs, so all were there */
+    /* any rank with an access had passed the windows' gsyncs, so all ranks had arrived there */
+    if (!KEEL_PLANT(front_below_base)) {
         d->front = keel_larger(d->front, d->base);
     }
     if (survivors == 0) {
@@ -412,7 +422,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         snprintf(d->why, sizeof(d->why), "no process of the program survived");
         return;
     }
-    if (d->is_begun || d->generation > 0) { /* before the first access there is nothing to lose */
+    if (d->is_begun || d->generation > 0) { /* before the first access nothing is lost */
         keel_sync_decide(&d->sync);
         decide_rollback_reason(rec, d);
         decide_pending_fetches(rec, d);

@@ -1,31 +1,37 @@
 /*
  * Detection of processes that hang, are stopped, or cannot be reached (protocol.md, A death).
  *
- * A process that is inside Keel asks one neighbour, the next rank that is up, for a sign of life; the neighbour's service
- * thread answers, whatever its program does. So one message an interval and rank, and state for one peer. Another, to which
- * a connection broke, is asked beside it: connections may break and answer again without end, and what is known of the
- * neighbour's silence has to last. While the neighbour is a replacement of which nothing is decided, the next rank that was
- * there before is asked, too: the replacement cannot ask who has not greeted it, and who computes greets nobody. Nobody
- * asks while it computes: whoever computes keeps the others waiting itself, so a death found when it comes back delays the
- * job by no more than the timeout. The other way round, silence is counted only while this process looks, in steps of a
- * bounded length: who was stopped itself, or had no core for a while, has not listened and accuses nobody of that time.
+ * A process inside Keel probes one neighbour, the next rank that is up. The neighbour's service
+ * thread answers while the program computes. So detection costs one message an interval and rank,
+ * and state for one peer. A peer with a broken connection is probed beside the neighbour:
+ * connections may break and recover without end, and the count of the neighbour's silence has to
+ * last. While the neighbour is a new replacement, the next rank that is not new is probed, too: a
+ * replacement cannot probe ranks before their greeting, and a computing rank sends none. No process
+ * probes while computing. A computing process delays the others anyway, so a death found after its
+ * return delays the job by no more than the timeout. In turn, silence counts only while the watcher
+ * looks, in steps of bounded length: a process that was stopped, or had no core for a while, has
+ * not listened and accuses no peer for that time.
  *
- * Bound. From its hang to the accusation a rank has half a timeout until it is asked, one until its neighbour asks everybody
- * (three when its connection broke, six when it is a replacement that has to start), and one for their answers: at most 4.5
- * timeouts, or 7 of one that starts, of a process inside Keel that looks 64 times in one or more often. A watcher that is
- * lost meanwhile makes it begin anew. The launcher's time to kill comes on top, and the time in which it lets a suspect
- * live that looks as if it only got no core (runtime/starved): it is accused again after a timeout, or two when
- * no majority answers, up to eight times.
+ * Bound. From its hang to the accusation a rank has half a timeout until the next probe, one until
+ * the neighbour probes all ranks (three with a broken connection, six for a replacement that has to
+ * start), and one for their replies. The sum is at most 4.5 timeouts, or 7 for a replacement, if a
+ * watcher inside Keel looks 64 times in a timeout or more often. After the loss of a watcher the
+ * count starts again. The launcher's time to kill comes on top, and the time granted to a suspect
+ * that seems to lack only a core (runtime/starved). Such a suspect is accused again after a
+ * timeout, or two without a majority of replies, up to eight times.
  *
- * Safety. A suspicion is no death. Before it accuses, a process makes sure that it hears more than half of the live
- * ranks; one that is cut off itself finds out here. The runtime then has the suspect killed, and says that it is dead
- * when it is gone, as of any other: the view knows one kind of death. That it is gone before a decision is what keeps
- * memory on the direct lane safe, whose stores nobody could refuse: a process that wakes up before the kill lands is
- * still a member, and after it there is none. A suspicion that was wrong costs a death more, never memory.
- * Where nobody can kill (KEEL_ERR_UNSUPPORTED; never on one node, so there is no direct lane between the two), those that
- * hear more than half of all ranks declare the others dead, and whoever does not ends. The dead count, however certain: their
- * replacements may be there already, and known to the other part alone. What a declared one still sends is refused by its
- * incarnation.
+ * Safety. A suspicion is no death. Before an accusation the watcher makes sure to hear more than
+ * half of the live ranks; an isolated process finds out here. The runtime then kills the suspect,
+ * and reports the death once the process is gone, as for any death: the view knows one kind of
+ * death. The process is gone before a decision, which keeps memory on the direct lane safe, where
+ * stores cannot be refused. A process that wakes up before the kill is still a member, and
+ * afterwards there is none. A wrong suspicion costs one more death, but never memory.
+ *
+ * If no runtime can kill (KEEL_ERR_UNSUPPORTED; never on one node, so there is no direct lane
+ * between the two ranks), ranks that hear more than half of all ranks declare the silent ranks
+ * dead, and all other ranks end. Dead ranks count as silent, however certain the death: their
+ * replacements may exist already, known to the other part alone. Later messages of a declared rank
+ * are refused by incarnation.
  */
 #include "recovery/detect.h"
 #include "recovery/recovery_status.h"
@@ -39,12 +45,15 @@
 
 #include <string.h>
 
-#define ISOLATED_ROUNDS 3 /* so often a process asks everybody before it takes itself for cut off */
-/* timeouts that a watched process may be silent */
+/* rounds of probing all ranks before the process takes itself for cut off */
+#define ISOLATED_ROUNDS 3
+/* Timeouts that a watched process may be silent. */
 #define PATIENCE_NEIGHBOUR 1
-#define PATIENCE_BROKEN    3 /* its connection broke: its own neighbour is first, and the launcher before that */
-#define PATIENCE_GREETING  3 /* who is there greets a replacement, unless it computes: the runtime looks */
-#define PATIENCE_START     6 /* a replacement has to start */
+/* broken connection: its own neighbour is first, and the launcher before that */
+#define PATIENCE_BROKEN 3
+/* a live rank greets a replacement, unless it computes: the runtime checks */
+#define PATIENCE_GREETING 3
+#define PATIENCE_START    6 /* a replacement has to start */
 
 keel_status_t keel_detect_init(keel_recovery_t *rec)
 {
@@ -70,9 +79,9 @@ void keel_detect_release(keel_recovery_t *rec)
     keel_free(rec->detect.asked);
 }
 
-/* ---- whom to watch ---- */
+/* ---- choice of the watched ranks ---- */
 
-/* the next rank that is up */
+/* The next rank that is up. */
 static uint32_t next_up(const keel_lane_t *lane)
 {
     for (uint32_t step = 1; step < lane->size; step++) {
@@ -85,8 +94,8 @@ static uint32_t next_up(const keel_lane_t *lane)
     return lane->rank;
 }
 
-/* Who is new cannot ask who has not greeted it, and that one may compute: so the next rank that is no replacement of now
- * is asked, too. */
+/* A new process cannot probe ranks before their greeting, and such a rank may be computing. So
+ * the next rank that is not new is watched, too. */
 static uint32_t next_established(const keel_recovery_t *rec)
 {
     const keel_lane_t *lane = rec->lane;
@@ -104,8 +113,8 @@ static uint32_t next_established(const keel_recovery_t *rec)
     return lane->rank;
 }
 
-/* Another whose connection broke cannot answer. One that is watched already stays: connections that break and answer again do
- * not keep it from being found. */
+/* Another rank with a broken connection, which cannot answer. A watched rank stays watched in
+ * spite of other connections that break and recover. */
 static uint32_t next_broken(const keel_recovery_t *rec)
 {
     const keel_lane_t *lane = rec->lane;
@@ -126,7 +135,8 @@ static uint32_t next_broken(const keel_recovery_t *rec)
     return broken;
 }
 
-/* the next rank, if it is not up; one that has no life in the ranks after it is in the care of a rank that is up */
+/* The next rank if it is not up. A run of ranks that are not up is in the care of the last rank
+ * before it. */
 static uint32_t next_absent(const keel_lane_t *lane)
 {
     const uint32_t next = (lane->rank + 1) % lane->size;
@@ -149,7 +159,7 @@ static void watch_choose(keel_recovery_t *rec, keel_watch_t *watch, uint32_t ran
                             .probed_ns = rec->detect.clock_ns};
 }
 
-/* ---- who answers ---- */
+/* ---- replies ---- */
 
 static void ask_everyone(keel_recovery_t *rec, keel_watch_t *watch)
 {
@@ -158,7 +168,8 @@ static void ask_everyone(keel_recovery_t *rec, keel_watch_t *watch)
     for (uint32_t r = 0; r < lane->size; r++) {
         const keel_peer_t *peer = &lane->peers[r];
 
-        rec->detect.asked[r] = UINT64_MAX; /* who comes up meanwhile has not been heard before it is asked */
+        /* a rank that comes up later has to be probed before its reply counts */
+        rec->detect.asked[r] = UINT64_MAX;
         if (!peer->is_up || r == watch->rank) {
             continue;
         }
@@ -187,9 +198,10 @@ static int is_majority(uint32_t heard, uint32_t of)
     return 2 * heard > of;
 }
 
-/* ---- what follows ---- */
+/* ---- consequences ---- */
 
-/* nobody else tells of this death: the neighbour does, or who found it out */
+/* Handles a death that no runtime reports: the neighbour, or the rank that found it, announces
+ * it. */
 static void declare_dead(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation, int is_announced)
 {
     const uint32_t who[2] = {rank, incarnation};
@@ -202,15 +214,17 @@ static void declare_dead(keel_recovery_t *rec, uint32_t rank, uint32_t incarnati
     runtime->ops->replace(runtime, rank, incarnation);
 }
 
-/* Nobody arbitrates: the part with more than half of the ranks goes on. Dead ones count, since their replacements may be in the other. */
+/* No runtime arbitrates: the part with more than half of the ranks goes on. Dead ranks count,
+ * since their replacements may be in the other part. */
 static void decide_without_runtime(keel_recovery_t *rec, keel_watch_t *watch, const keel_suspicion_t *suspicion)
 {
-    /* some may be slow to answer, or to start where only replacements are missing, and who ends does not come back */
+    /* Ranks may be slow to answer, or to start if only replacements are missing, and a process
+     * that ends does not come back. */
     const unsigned rounds =
         is_majority(suspicion->heard, suspicion->live) ? ISOLATED_ROUNDS + PATIENCE_START : ISOLATED_ROUNDS;
 
     if (watch->is_absent) {
-        return; /* it is known to be dead, and its replacement does not come */
+        return; /* the rank is known to be dead, and no replacement comes */
     }
     if (is_majority(suspicion->heard, rec->lane->size)) {
         declare_dead(rec, watch->rank, watch->incarnation, 1);
@@ -238,7 +252,8 @@ void keel_detect_receive_declared(void *arg, const keel_control_in_t *in)
     }
 }
 
-/* whether a process of that rank was known here before; a replacement does not know which incarnation it waits for */
+/* True if a process of the rank was known here before. A replacement does not know the
+ * incarnation of absent ranks. */
 static int has_been_up(const keel_recovery_t *rec, uint32_t rank)
 {
     return rec->lane->incarnation == 0 || rec->lane->peers[rank].was_up;
@@ -292,9 +307,9 @@ static void watch_listen(keel_recovery_t *rec, keel_watch_t *watch)
     keel_detect_t *detect = &rec->detect;
 
     if (is_answered || (peer->sent == peer->acked && !peer->is_broken)) {
-        watch_replied(rec, watch); /* nothing that was asked is unanswered */
+        watch_replied(rec, watch); /* all probes are answered */
     }
-    /* not in the step of an answer: who flushes waits for one in which nothing is unanswered */
+    /* Not in the step of a reply: a flush waits for a step without unanswered requests. */
     if (!is_answered && peer->sent == peer->acked && detect->clock_ns - watch->probed_ns >= detect->interval_ns) {
         watch->probed_ns = detect->clock_ns;
         (void)keel_lane_send_probe(rec->lane, watch->rank);
@@ -343,8 +358,8 @@ static void watch_step(keel_recovery_t *rec, keel_watch_t *watch)
     }
 }
 
-/* A connection broke and no launcher will say why. The process may be gone, which can be seen on the same node: all who are
- * connected see it, and the neighbour tells the others. */
+/* A connection broke, and no launcher reports the reason. The process may be gone, which is
+ * visible on the same node: all connected ranks notice, and the neighbour tells the others. */
 static void look_at_broken(keel_recovery_t *rec)
 {
     keel_lane_t *lane = rec->lane;
@@ -364,8 +379,9 @@ void keel_detect_step(keel_recovery_t *rec)
 {
     keel_detect_t *detect = &rec->detect;
     keel_watch_t *const watches[] = {&detect->neighbour, &detect->established, &detect->broken, &detect->absent};
-    const uint64_t longest = detect->timeout_ns / KEEL_LOOKS_A_TIMEOUT; /* gap between two looks that counts */
-    /* it brings nobody back, but waits until all that are there have heard why it goes */
+    /* a longer gap between two steps counts as this */
+    const uint64_t longest = detect->timeout_ns / KEEL_LOOKS_A_TIMEOUT;
+    /* a leaving rank needs no replacements, but waits until all live ranks know its reason */
     const int is_leaving = keel_recovery_is_finished(rec) || rec->fatal != KEEL_OK;
     uint64_t now, passed;
 
@@ -391,7 +407,8 @@ void keel_detect_step(keel_recovery_t *rec)
     for (unsigned i = 0; i < sizeof(watches) / sizeof(*watches); i++) {
         watch_step(rec, watches[i]);
         if (watches[i]->stage != KEEL_WATCH_HEARING) {
-            break; /* one suspect at a time: who arbitrates counts how often one is accused by whom */
+            /* one suspect at a time: the arbiter counts accusations by accuser and suspect */
+            break;
         }
     }
 }

@@ -1,4 +1,4 @@
-/* Handing over what was done at a rank that lost it. */
+/* Hand-over of logged accesses to a rank that lost them. */
 #include "recovery/hand_over.h"
 
 #include "check/plant.h"
@@ -16,13 +16,13 @@
 typedef struct hand_over {
     keel_recovery_t *rec;
     uint32_t rank, phase;
-    uint64_t number; /* of the next record in the phase */
-    uint32_t skip;   /* the first records of the phase, which it has */
-    int is_prefix;   /* only those before the first one that is awaited, */
-    int is_over;     /* which has been met */
+    uint64_t number; /* number of the next record in the phase */
+    uint32_t skip;   /* first records of the phase, already at the rank */
+    int is_prefix;   /* stop at the first record with a pending value */
+    int is_over;     /* the record with a pending value was met */
 } hand_over_t;
 
-/* what the target counts it as */
+/* The number under which the target counts the record. */
 static uint32_t hand_over_number(const hand_over_t *over, uint32_t behind)
 {
     return (uint32_t)keel_lane_done_word(over->rec->lane, 0, over->number + behind);
@@ -43,7 +43,7 @@ static void hand_over_parts(const hand_over_t *over, const keel_record_t *record
     }
 }
 
-/* a region of those that the record is in that the replacement has not; 0: it has all */
+/* A region of the record that the replacement lacks; 0: none. */
 static unsigned hand_over_lacks(const hand_over_t *over, const keel_record_t *record)
 {
     keel_parts_t parts = keel_parts_of(record, record + 1);
@@ -90,7 +90,7 @@ static int is_fetching(const keel_record_t *record)
     return keel_where_op(record->where) == KEEL_RECORD_ATOMIC && ((const keel_record_atomic_t *)(record + 1))->fetches;
 }
 
-/* from here on nothing is handed over */
+/* True if nothing more is handed over from this record on. */
 static int hand_over_is_at_end(hand_over_t *over, const keel_record_t *record)
 {
     over->is_over |=
@@ -108,7 +108,8 @@ static keel_status_t hand_over_send(hand_over_t *over, const void *from, const v
                                                  (size_t)((const uint8_t *)to - (const uint8_t *)from));
 }
 
-/* as they lie; a value that is still awaited is asked for on the way */
+/* Sends records as they lie in the log. A record with a pending value is sent as a fetch
+ * instead. */
 static keel_status_t hand_over_served(hand_over_t *over, keel_records_t run)
 {
     keel_status_t status = KEEL_OK;
@@ -163,7 +164,7 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
             return KEEL_OK;
         }
         if (region != 0 && keel_access_is_unmapped(lane, over->rank, region)) {
-            return KEEL_ERR_UNREACHABLE; /* it has just died: the launcher will say so */
+            return KEEL_ERR_UNREACHABLE; /* the rank has just died, and the launcher reports it */
         }
         if (region != 0) {
             keel_error(over->rec->message, "rank %u has no window %u to be handed phase %u", over->rank,
@@ -225,7 +226,8 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
         return hand_over_failed(rec, rank, phase, status);
     }
     if (phase == rec->puts->phase) {
-        keel_put_log_raise_count(rec->puts, rank, over.number); /* those on the direct lane had none */
+        /* records on the direct lane had no numbers */
+        keel_put_log_has_numbers(rec->puts, rank, over.number);
         if (keel_sync_is_sectioned(rec->sync)) {
             keel_put_log_announce_done(rec->puts, rank);
         }
@@ -262,12 +264,12 @@ void keel_hand_over_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phas
     }
 }
 
-/* ---- all of it was handed over ---- */
+/* ---- end of a hand-over ---- */
 
 typedef struct hand_over_done {
     uint32_t position;
     uint32_t reserved;
-    uint64_t records; /* handed over to this incarnation in all */
+    uint64_t records; /* all records handed over to the incarnation */
     uint64_t done;    /* as in keel_peer_state_t */
     keel_digest_t digest;
 } hand_over_done_t;

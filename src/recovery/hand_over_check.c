@@ -1,12 +1,14 @@
 /*
- * Who has handed everything over to a process says so; and with it what it holds of what the predecessor put here, so that the
- * replacement finds out whether it has done the same again.
+ * Check after the hand-over. A rank reports the end of its hand-over together with count and digest
+ * of the predecessor's records, so that the replacement can compare its re-execution.
  *
- * Safety. What is held of a phase is a prefix of what the predecessor put here in it: it was counted when it was applied, and
- * who re-executes makes the same records in the same order, or its numbers would not do (peer/served). So at the end of a phase the
- * replacement has logged these records first, and as many at least. What it compares is its own log, where that has all
- * records of the phase: from the phase on that it was restored at. It does so before its arrival at the gsync that ends the front
- * phase, when all have handed over: nobody has left that, so the job can roll back. Behind a rollback nothing is held.
+ * Safety. The records of a phase at the other rank are a prefix of the predecessor's records: they
+ * were counted when they were applied, and a re-execution makes the same records in the same order,
+ * or the numbers would not fit (peer/served). So at the end of a phase the replacement has logged
+ * at least as many records, and first the same ones. The comparison uses the own log, if complete
+ * for the phase: from the restored phase on. It takes place before the arrival at the gsync that
+ * ends the front phase, after all hand-overs: no rank has left that gsync, so the job can roll
+ * back. After a rollback no records are left to compare.
  */
 #include "recovery/hand_over_check.h"
 #include "recovery/rollback_request.h"
@@ -19,15 +21,15 @@
 
 #include <string.h>
 
-/* ---- what the replacement did again ---- */
+/* ---- the replacement's re-execution ---- */
 
 #define REDONE_HINT                                                                                               \
     ": the job rolls back; is the program deterministic, and all memory protected that it goes on from? keelrun " \
     "--rehearse finds out"
 
 typedef struct redone {
-    uint32_t phase, most; /* records that are summed */
-    uint64_t count;       /* and those there are */
+    uint32_t phase, most; /* most: records that are summed */
+    uint64_t count;       /* records in the own log */
     keel_digest_t digest;
 } redone_t;
 
@@ -54,7 +56,7 @@ static void redone_differ(keel_recovery_t *rec, uint32_t rank, const redone_t *r
                redone->phase, rank, (unsigned long)redone->count, rank, count, what);
 }
 
-/* @a digest: its sum is known when it has one */
+/* @a is_summed: the digest has a sum to compare. */
 static int redone_are_same(keel_recovery_t *rec, uint32_t rank, const keel_digest_t *digest, int is_summed)
 {
     const uint32_t count = keel_digest_count(digest);
@@ -81,7 +83,8 @@ static int redone_are_same(keel_recovery_t *rec, uint32_t rank, const keel_diges
     return 0;
 }
 
-/* what others hold of the predecessor; a rehearsal compares more, and names it */
+/* Compares with the records of the predecessor at other ranks. A rehearsal compares more, and
+ * names the difference. */
 static int redone_compare(keel_recovery_t *rec)
 {
     int is_same = 1;
@@ -101,7 +104,7 @@ static int redone_compare(keel_recovery_t *rec)
     return is_same;
 }
 
-/* who did the same would find the value in its record (peer/served) */
+/* An equal re-execution would find the value in its record (peer/served). */
 keel_status_t keel_hand_over_fetch_refused(keel_recovery_t *rec, uint32_t rank)
 {
     if (rec->life != KEEL_LIFE_AWAITING) {

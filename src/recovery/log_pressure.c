@@ -1,4 +1,4 @@
-/* Logs that fill. */
+/* Logs that fill up. */
 #include "recovery/log_pressure.h"
 
 #include "check/plant.h"
@@ -6,12 +6,14 @@
 
 #include <string.h>
 
-#define PRESSURE_SAFE_POINTS 0x100u /* beside a filling_t: the rank calls keel_safe_point() */
-/* in keel_reasons_t, where reasons of rollbacks are: decisions make both known to all ranks */
+/* flag beside a log_pressure_t: the rank calls keel_safe_point() */
+#define PRESSURE_SAFE_POINTS 0x100u
+/* Marks in keel_reasons_t beside reasons of rollbacks: decisions make both known to all ranks. */
 #define PRESSURE_REASON    1u
 #define SAFE_POINTS_REASON 2u
 #define PRESSURE_HALF      50u /* percent */
-#define PRESSURE_CHECKS    8u  /* steps between two looks at the get log, which touches some of its chunks */
+/* steps between two checks of the get log, which touch some of its chunks */
+#define PRESSURE_CHECKS 8u
 
 typedef enum { PRESSURE_NONE, PRESSURE_OPLOG, PRESSURE_GETLOG, PRESSURE_LAST } log_pressure_t;
 
@@ -54,7 +56,7 @@ static log_pressure_t find_pressure(keel_recovery_t *rec, unsigned percent)
                : PRESSURE_NONE;
 }
 
-/* Rank 0: @a rank has said so. */
+/* Rank 0: rank @a rank has reported pressure. */
 static void note_pressure(keel_recovery_t *rec, uint32_t rank, uint32_t word)
 {
     if (word & PRESSURE_SAFE_POINTS) {
@@ -77,13 +79,13 @@ static void report_pressure(keel_recovery_t *rec, log_pressure_t log)
         note_pressure(rec, 0, word);
     } else if (!rec->lane->peers[0].is_up ||
                keel_lane_control_send(rec->lane, 0, KEEL_CONTROL_LOG_PRESSURE, &word, sizeof(word)) != KEEL_OK) {
-        return; /* when it has a replacement */
+        return; /* again when rank 0 has a replacement */
     }
     rec->pressure_reported = rec->lane->peers[0].incarnation + 1;
     rec->pressure_phase = rec->phase + 1;
 }
 
-/* Once a phase: each stop begins one. */
+/* Requests a stop, once a phase: each stop begins a phase. */
 static void want_stop(keel_recovery_t *rec)
 {
     const unsigned soft = rec->lane->config->oplog_soft;

@@ -1,25 +1,27 @@
 /*
- * Logs that fill between safe gsyncs. The put log and the copies of gets of a rank (KEEL_OPLOG_SIZE) and the records of what others read
- * there (KEEL_GETLOG_SIZE) are looked at by that rank, which tells rank 0.
+ * Logs that fill up between safe gsyncs. Every rank checks its put log with the copies of gets
+ * (KEEL_OPLOG_SIZE) and its records of other ranks' reads (KEEL_GETLOG_SIZE), and reports to rank
+ * 0.
  *
- * A program that offers no safe point is told once, by rank 0, when half of a log is in use: nothing can be dropped, and when the log is
- * full a death is a rollback to the start. The message comes again at most where rank 0 dies before another death has been decided.
- * For a program that calls keel_safe_point() rank 0 begins a stop when a log passes KEEL_OPLOG_SOFT.
+ * If a program offers no safe point, rank 0 warns once when half of a log is in use: no record can
+ * be dropped, and after the log is full a death is a rollback to the start. The warning is repeated
+ * at most if rank 0 dies before another death has been decided. For a program that calls
+ * keel_safe_point() rank 0 begins a stop when a log passes KEEL_OPLOG_SOFT.
  */
 #ifndef KEEL_RECOVERY_LOG_PRESSURE_H_
 #define KEEL_RECOVERY_LOG_PRESSURE_H_
 
 #include "recovery/recovery.h"
 
-/* this process has come to a safe gsync, or a checkpoint */
+/* The process has come to a safe gsync or a checkpoint. */
 void keel_log_pressure_note_safe_gsync(keel_recovery_t *rec);
-/* or to a safe point, at which a stop may be had */
+/* The process has come to a safe point, where a stop is possible. */
 void keel_log_pressure_note_safe_point(keel_recovery_t *rec);
-/* Some rank had called keel_safe_point() before the last decision, or this one has. */
+/* True if the process has called keel_safe_point(), or some rank had before the last decision. */
 int keel_log_pressure_knows_safe_points(const keel_recovery_t *rec);
 /* Rank 0: a stop is over. */
 void keel_log_pressure_stop_done(keel_recovery_t *rec);
-/* looks, and tells */
+/* Checks the logs and reports them. */
 void keel_log_pressure_step(keel_recovery_t *rec);
 void keel_log_pressure_receive(void *arg, const keel_control_in_t *in);
 

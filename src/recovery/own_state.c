@@ -1,7 +1,8 @@
-/* What follows from each event in each state. */
+/* Next state for each state and event. */
 #include "recovery/own_state.h"
 
-/* What cannot happen leaves the state as it is. A rollback that begins keeps a replacement without memory one: it is given that by it. */
+/* An impossible event leaves the state unchanged. At the begin of a rollback a replacement
+ * without memory stays one: the rollback restores its memory. */
 static const keel_life_t life_after[KEEL_LIFE_LAST][KEEL_LIFE_EVENT_LAST] = {
     [KEEL_LIFE_FRESH] = {KEEL_LIFE_RECOVERING, KEEL_LIFE_AWAITING, KEEL_LIFE_FRESH, KEEL_LIFE_FRESH, KEEL_LIFE_FRESH,
                          KEEL_LIFE_LIVE},

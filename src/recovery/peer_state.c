@@ -1,12 +1,14 @@
-/* What follows from each event in each state. */
+/* Next state for each state and event. */
 #include "recovery/peer_state.h"
 
 /*
- * What cannot happen leaves the state as it is: a replacement says DONE and TAKEN itself, so the wrong words of a process that has
- * gone astray must not make this one wait for ever, or access memory that is not there.
+ * An impossible event leaves the state unchanged. A replacement reports DONE and REST_DONE itself,
+ * so false reports by a faulty process must not make this one wait for ever, or access memory that
+ * is not there.
  *
- * DONE may come before the decision: a predecessor that was the first to leave a gsync has nothing to replay, so its replacement
- * awaits nobody (keel_sections_are_here()), and this process may be slow to hear what was decided. It is remembered (EARLY).
+ * DONE may come before the decision: the predecessor that left a gsync first has nothing to replay,
+ * so its replacement waits for no rank (keel_sections_are_here()), and the process may receive the
+ * decision late. The state remembers the report (DONE_EARLY).
  */
 static const keel_replay_state_t replay_after[KEEL_REPLAY_LAST][KEEL_REPLAY_EVENT_LAST] = {
     [KEEL_REPLAY_NONE] = {KEEL_REPLAY_PHASES, KEEL_REPLAY_UNBEGUN, KEEL_REPLAY_NONE, KEEL_REPLAY_DONE_EARLY,
@@ -14,7 +16,7 @@ static const keel_replay_state_t replay_after[KEEL_REPLAY_LAST][KEEL_REPLAY_EVEN
     [KEEL_REPLAY_DONE_EARLY] = {KEEL_REPLAY_DONE, KEEL_REPLAY_DONE_EARLY, KEEL_REPLAY_DONE_EARLY,
                                 KEEL_REPLAY_DONE_EARLY, KEEL_REPLAY_DONE_EARLY, KEEL_REPLAY_DONE_EARLY,
                                 KEEL_REPLAY_NONE, KEEL_REPLAY_NONE},
-    /* one that is live may fall behind again, and is held then */
+    /* a live rank may fall behind again, and is held then */
     [KEEL_REPLAY_UNBEGUN] = {KEEL_REPLAY_PHASES, KEEL_REPLAY_UNBEGUN, KEEL_REPLAY_NONE, KEEL_REPLAY_DONE_EARLY,
                              KEEL_REPLAY_UNBEGUN, KEEL_REPLAY_UNBEGUN, KEEL_REPLAY_UNBEGUN, KEEL_REPLAY_NONE},
     [KEEL_REPLAY_PHASES] = {KEEL_REPLAY_PHASES, KEEL_REPLAY_UNBEGUN, KEEL_REPLAY_NONE, KEEL_REPLAY_DONE,
@@ -29,7 +31,7 @@ static const keel_replay_state_t replay_after[KEEL_REPLAY_LAST][KEEL_REPLAY_EVEN
                                KEEL_REPLAY_NONE},
 };
 
-/* what it has said itself is newer than what a decision says, which was asked before */
+/* The rank's own report is newer than a decision, which summarises earlier reports. */
 static const keel_complete_t complete_after[KEEL_COMPLETE_LAST][KEEL_COMPLETE_EVENT_LAST] = {
     [KEEL_COMPLETE_ALWAYS] = {KEEL_COMPLETE_NOT, KEEL_COMPLETE_ALWAYS, KEEL_COMPLETE_NOT, KEEL_COMPLETE_AGAIN},
     [KEEL_COMPLETE_NOT] = {KEEL_COMPLETE_NOT, KEEL_COMPLETE_ALWAYS, KEEL_COMPLETE_NOT, KEEL_COMPLETE_AGAIN},

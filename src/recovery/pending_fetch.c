@@ -1,11 +1,14 @@
 /*
- * Values that others await from a rank that is lost.
+ * Pending fetches from a lost rank.
  *
- * Safety. Of p's fetch from r nobody knows whether r had applied it. If one that lives has found a value of that word behind it, the answer
- * carried what p found (peer/carried): p has it, as if the answer had come just before the death. If none has, r's replacement applies it
- * for the first time as far as anybody can tell. In a program that does not wait there is no other order, but it has to come behind all that
- * was found at that word, and what was in that: by whom it does not matter. That lies in the logs before anything that is awaited, for answers
- * come in order. So each that awaits hands over what is before that, and the rest when all of the others have.
+ * Safety. No live rank knows whether r had applied p's fetch. If a live rank has a later value of
+ * the word, its reply piggybacked p's value (peer/carried): p gets the value, as if its own reply
+ * had come just before the death. Otherwise r's replacement applies the fetch for the first time as
+ * far as any rank can tell. A program without waits has no other order, but the fetch has to come
+ * after everything found at the word, and everything contained in these values, whichever rank did
+ * it. These records precede all pending records in the logs, because replies come in order. So each
+ * rank with a pending fetch hands over the records before the fetch first, and the rest after all
+ * other ranks.
  */
 #include "recovery/pending_fetch.h"
 
@@ -26,7 +29,7 @@ const found_value_t *keel_pending_fetch_piggybacked(const keel_recovery_t *rec, 
     return NULL;
 }
 
-/* words of which rank @a p is to fetch values again */
+/* Words with fetches that rank @a p repeats. */
 static uint64_t pending_reissued(const keel_recovery_t *rec, uint32_t r, uint32_t p)
 {
     const uint64_t fetches_pending = rec->reports[p]->about[r].fetches_pending;
@@ -37,7 +40,8 @@ static uint64_t pending_reissued(const keel_recovery_t *rec, uint32_t r, uint32_
                : fetches_pending;
 }
 
-/* of these, @a again, such at which @a x found a value, or is to have one that is known; or @a p did, in which something of x may be */
+/* Words of @a again with a value known to rank @a x, or that rank @a p has found after @a x
+ * touched them. */
 static uint64_t pending_conflicts(const keel_recovery_t *rec, uint32_t r, uint32_t p, uint64_t again, uint32_t x)
 {
     const report_about_t *about = &rec->reports[x]->about[r];
@@ -66,7 +70,8 @@ int keel_pending_fetch_is_undecidable(const keel_recovery_t *rec, uint32_t r, ui
     return 0;
 }
 
-/* in a program that does not wait: some of what rank @a p fetches again has to find what others found */
+/* A program without waits: true if a repeated fetch of rank @a p has to find effects that other
+ * ranks found. */
 static int pending_must_wait(const keel_recovery_t *rec, uint32_t r, uint32_t p)
 {
     const uint64_t again = pending_reissued(rec, r, p);

@@ -1,14 +1,18 @@
-/* Values that others await from a rank that is lost (protocol.md, Awaited values): which are known, and which are fetched again. */
+/* Pending fetches from a lost rank (protocol.md, Awaited values): values that are known, and
+ * values that are fetched again. */
 #ifndef KEEL_RECOVERY_PENDING_FETCH_H_
 #define KEEL_RECOVERY_PENDING_FETCH_H_
 
 #include "recovery/view.h"
 
-/* what rank @a p found that awaits one value from @a r, as the service side there has told another; NULL: nobody who lives knows */
+/* The value of rank @a p's one pending fetch from @a r, if the lost service side piggybacked it
+ * on another reply; NULL: no live rank knows. */
 const found_value_t *keel_pending_fetch_piggybacked(const keel_recovery_t *rec, uint32_t r, uint32_t p);
-/* a program that does not wait: @a p may fetch again what others have found already, and nobody can tell; @a lost: ranks that are */
+/* A program without waits: true if @a p may repeat a fetch after other ranks have found its
+ * effect, with no way to tell; @a lost: number of lost ranks. */
 int keel_pending_fetch_is_undecidable(const keel_recovery_t *rec, uint32_t r, uint32_t p, uint32_t lost);
-/* @a r comes back alone: what those that await values from it are told, and when they hand over */
+/* Rank @a r comes back alone: sets the known values for ranks with pending fetches, and the
+ * order of their hand-overs. */
 void keel_pending_fetch_decide(const keel_recovery_t *rec, decision_t *d, uint32_t r);
 
 #endif

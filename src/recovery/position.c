@@ -1,11 +1,13 @@
 /*
- * Positions and the hand-over (protocol.md, A death).
+ * Positions and the progress of hand-overs (protocol.md, A death).
  *
- * Safety. Towards a peer at the same position accesses are done (LIVE); towards one that is behind they are only logged,
- * and it is handed the log phase by phase as it says its position; towards one that is ahead they are only logged,
- * because it has them already. The arrival number a peer sees from this process never exceeds what it was handed: it is
- * sent after the records, on the same lane, so a peer that leaves gsync k + 1 has every action of phase k. What is known
- * of a recovering peer's position may be old, never too high: it cannot leave its phase without this process's arrival.
+ * Safety. Towards a peer at the same position accesses are done (LIVE). Towards a peer behind they
+ * are only logged, and the log is handed over phase by phase as the peer announces its position.
+ * Towards a peer ahead they are only logged, because the peer has them already. The arrival number
+ * that a peer sees never exceeds the hand-over: the number is sent after the records, on the same
+ * lane. So a peer that leaves gsync k + 1 has every action of phase k. The known position of a
+ * recovering peer may be old, but not too high: the peer cannot leave its phase without an arrival
+ * from here.
  */
 #include "recovery/position.h"
 #include "recovery/recovery_status.h"
@@ -27,10 +29,12 @@
 typedef struct position_message {
     uint32_t position;
     uint16_t state;
-    uint16_t handed_over_end; /* position_handed_t */
+    uint16_t handed; /* position_handed_t */
 } position_message_t;
 
-/* NOTHING but the position is told; ALL have handed over to it; OTHERS have, but what some await; and SO_FAR its sender has */
+/* Content of a position message: the position only; all ranks have handed over to the sender;
+ * all others than those with pending fetches have; the sender has handed over up to its pending
+ * fetch. */
 typedef enum { HANDED_POSITION_ONLY, HANDED_BY_ALL, HANDED_BY_OTHERS, HANDED_PREFIX } position_handed_t;
 
 void keel_position_replay_event(keel_recovery_t *rec, uint32_t rank, keel_replay_event_t event)
@@ -59,7 +63,8 @@ void keel_position_rank_died(keel_recovery_t *rec, uint32_t rank)
     keel_atomics_forget(rec->sync, rank);
 }
 
-/* whoever replays critical sections has everything of the phase that this process had to send it */
+/* A rank in replay of critical sections may see the arrival once it has all records of the
+ * phase. */
 static int may_announce_arrival(const keel_recovery_t *rec, uint32_t rank, uint32_t number)
 {
     const keel_peer_state_t *peer_state = &rec->peer_states[rank];
@@ -112,7 +117,7 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
         KEEL_REACHED(gsync_released);
         return 1;
     }
-    /* all of them, beginning with the one that was missing when this was asked last */
+    /* all ranks, beginning with the last missing one */
     for (uint32_t step = 0, r = rec->missing_arrival; step < size; step++, r = (r + 1 < size) ? r + 1 : 0) {
         if (KEEL_PLANT(leave_without_behind) && keel_recovery_state(rec) == KEEL_RANK_RECOVERING &&
             rec->peer_states[r].state == KEEL_RANK_RECOVERING && rec->peer_states[r].position < rec->phase) {
@@ -142,7 +147,8 @@ int keel_position_is_handed_over(const keel_recovery_t *rec)
     return is_handed_over(rec) || (KEEL_REACHED(gsync_awaits_hand_over), 0);
 }
 
-/* @a rank died, and what it had done here before this process was there did not come back */
+/* True if @a rank died, and nobody repeats its accesses here from before the start of the
+ * process. */
 int keel_position_lost_hand_over(const keel_recovery_t *rec, uint32_t rank)
 {
     const keel_peer_state_t *peer_state = &rec->peer_states[rank];
@@ -150,16 +156,15 @@ int keel_position_lost_hand_over(const keel_recovery_t *rec, uint32_t rank)
     return rec->life == KEEL_LIFE_AWAITING && peer_state->hand_over_lost && peer_state->received_end <= rec->phase;
 }
 
-static position_message_t position_message(const keel_recovery_t *rec, position_handed_t handed_over_end)
+static position_message_t position_message(const keel_recovery_t *rec, position_handed_t handed)
 {
-    return (position_message_t){.position = rec->phase,
-                                .state = (uint16_t)keel_recovery_state(rec),
-                                .handed_over_end = (uint16_t)handed_over_end};
+    return (position_message_t){
+        .position = rec->phase, .state = (uint16_t)keel_recovery_state(rec), .handed = (uint16_t)handed};
 }
 
-static void position_announce(keel_recovery_t *rec, position_handed_t handed_over_end)
+static void position_announce(keel_recovery_t *rec, position_handed_t handed)
 {
-    const position_message_t message = position_message(rec, handed_over_end);
+    const position_message_t message = position_message(rec, handed);
 
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_POSITION, &message, sizeof(message));
 }
@@ -169,7 +174,7 @@ void keel_position_announce(keel_recovery_t *rec)
     position_announce(rec, HANDED_POSITION_ONLY);
 }
 
-/* all have handed over here but what some await, and what is behind that */
+/* True if all ranks have handed over, except for pending fetches and the records after them. */
 static int have_others_handed_over(const keel_recovery_t *rec)
 {
     int has_rest = 0;
@@ -199,14 +204,15 @@ void keel_position_announce_complete(keel_recovery_t *rec)
         position_announce(rec, HANDED_BY_OTHERS);
     }
     rec->is_others_announced = others_done;
-    rec->is_complete_announced =
-        is_complete; /* who has died since has to hand over again, and its replacement to be told */
+    /* a rank that has died since has to hand over again, and its replacement has to be told */
+    rec->is_complete_announced = is_complete;
 }
 
 /*
- * Those that re-execute earlier phases together need not: had their predecessors fetched, or mixed classes, all would roll back. Sections
- * have an order of their own. Who replays into waits asks for what it needs, and is whole when it is live; but in the phase of the
- * first wait a replacement may be handed over to.
+ * False for ranks that re-execute earlier phases together: had their predecessors fetched, or mixed
+ * classes, the job would roll back. False for critical sections, which have an order of their own.
+ * A rank in replay of waits asks for its records, and is complete when it goes live. But in the
+ * phase of the first wait a replacement may receive a hand-over.
  */
 int keel_position_is_incomplete(const keel_recovery_t *rec, uint32_t rank)
 {
@@ -225,7 +231,7 @@ int keel_position_blocks_atomic(const keel_recovery_t *rec, uint32_t rank, unsig
     if (!keel_position_is_incomplete(rec, rank) || (fetches && KEEL_PLANT(fetched_incomplete))) {
         return 0;
     }
-    /* what it has fetched in this phase may be ahead of anybody's atomic there that is not handed over yet */
+    /* a fetched value of the phase may reflect atomics without a hand-over yet */
     return fetches || keel_atomics_has_fetched(rec->sync) ||
            (!keel_classes_commute(keel_atomics_classes_at(rec->sync, rank, op)) && !KEEL_PLANT(mixed_incomplete));
 }
@@ -242,7 +248,8 @@ void keel_position_leave(keel_recovery_t *rec, uint32_t number)
             keel_recovery_info(rec, "front %u reached", number);
             keel_recovery_life_event(rec, KEEL_LIFE_REACHES_FRONT);
             rec->front_reached = number + 1;
-            keel_remote_put_from(rec->lane, number + 1); /* in this phase its predecessor may have died */
+            /* the predecessor may have died in this phase */
+            keel_remote_put_from(rec->lane, number + 1);
             rec->recoveries++;
             rec->times[KEEL_TIME_REPLAY] = keel_recovery_now(rec) - rec->mark_ns;
         }
@@ -251,7 +258,7 @@ void keel_position_leave(keel_recovery_t *rec, uint32_t number)
     keel_position_step(rec);
 }
 
-/* it has freed what this process has, and is handed nothing more of it */
+/* The rank has freed the same windows as the process, and gets no more hand-overs for them. */
 static void set_live(keel_recovery_t *rec, uint32_t rank)
 {
     keel_lane_set_mode(rec->lane, rank, KEEL_PEER_LIVE);
@@ -264,7 +271,8 @@ void keel_position_go_live_caught_up(keel_recovery_t *rec)
         if (r == rec->lane->rank || !rec->lane->peers[r].is_up) {
             continue;
         }
-        if (rec->lane->peers[r].mode != KEEL_PEER_LIVE) { /* else inside a section there, with records to be sent */
+        /* else inside a section there, with records still to be sent */
+        if (rec->lane->peers[r].mode != KEEL_PEER_LIVE) {
             keel_put_log_mark_sent(rec->puts, r);
             set_live(rec, r);
         }
@@ -290,7 +298,7 @@ int keel_position_blocks_puts(const keel_recovery_t *rec, uint32_t rank)
            (keel_sync_has_rest(rec->sync) && keel_position_is_undecided(rec, rank));
 }
 
-/* a program that waits: whoever replays has asked for the rest */
+/* A program that waits: the rank in replay has asked for the rest of the phase. */
 static void send_rest(keel_recovery_t *rec, uint32_t rank)
 {
     keel_peer_state_t *peer_state = &rec->peer_states[rank];
@@ -308,7 +316,7 @@ static void send_rest(keel_recovery_t *rec, uint32_t rank)
     keel_position_replay_event(rec, rank, KEEL_REPLAY_SENDS_REST);
 }
 
-/* and has replayed that: what is put from now on comes after it */
+/* The rank has replayed the rest: later puts come after it. */
 static void go_live_rest_done(keel_recovery_t *rec, uint32_t rank)
 {
     keel_peer_state_t *peer_state = &rec->peer_states[rank];
@@ -323,7 +331,8 @@ static void go_live_rest_done(keel_recovery_t *rec, uint32_t rank)
     }
 }
 
-/* What is fetched again has to find what was found by anybody, and all that is in that: it waits until all of it is there. */
+/* A repeated fetch has to include every effect that some rank has found. So the rank waits for
+ * all of these hand-overs. */
 static void position_hand_prefix(keel_recovery_t *rec, uint32_t rank)
 {
     keel_peer_state_t *peer_state = &rec->peer_states[rank];
@@ -392,7 +401,7 @@ static void peer_state_step(keel_recovery_t *rec, uint32_t rank)
         peer_state->transfers |= KEEL_TRANSFER_GETLOG_REFILLED;
     }
     if (keel_sync_steers(rec->sync)) {
-        return; /* what an access does depends on its critical section (epoch/lock) */
+        return; /* accesses depend on their critical section (epoch/lock) */
     }
     if (peer_state->state == KEEL_RANK_FRONT) {
         if (keel_recovery_state(rec) == KEEL_RANK_FRONT) {
@@ -442,11 +451,11 @@ void keel_position_receive(void *arg, const keel_control_in_t *in)
     }
     peer_state->state = (keel_rank_state_t)message->state;
     peer_state->position = message->position;
-    if (message->handed_over_end == HANDED_BY_ALL) {
+    if (message->handed == HANDED_BY_ALL) {
         keel_position_complete_event(rec, in->source, KEEL_COMPLETE_REPORTS);
-    } else if (message->handed_over_end == HANDED_BY_OTHERS) {
+    } else if (message->handed == HANDED_BY_OTHERS) {
         peer_state->transfers |= KEEL_TRANSFER_OTHERS_SENT;
-    } else if (message->handed_over_end == HANDED_PREFIX) {
+    } else if (message->handed == HANDED_PREFIX) {
         peer_state->transfers |= KEEL_TRANSFER_PREFIX_RECEIVED;
     }
     keel_position_step(rec);

@@ -1,13 +1,14 @@
-/* Reasons of rollbacks that somebody was told: each once a job, by the decision that is the first to give it. Digests of their texts. */
+/* Reasons of rollbacks that were reported to the user: each reason once a job, by the first
+ * decision that has it. A reason is the digest of a text. */
 #ifndef KEEL_RECOVERY_REASONS_H_
 #define KEEL_RECOVERY_REASONS_H_
 
 #include <stdint.h>
 
-#define KEEL_REASONS_MAX 16u /* those behind it are not said */
+#define KEEL_REASONS_MAX 16u /* further reasons are not reported */
 
 typedef struct keel_reasons {
-    uint32_t digests[KEEL_REASONS_MAX]; /* 0: no more */
+    uint32_t digests[KEEL_REASONS_MAX]; /* 0: end of the list */
 } keel_reasons_t;
 
 static inline int keel_reasons_has(const keel_reasons_t *reasons, uint32_t reason)
@@ -20,7 +21,7 @@ static inline int keel_reasons_has(const keel_reasons_t *reasons, uint32_t reaso
     return has;
 }
 
-/* true: it was not there, and is now */
+/* Returns 1 if the reason is new. */
 static inline int keel_reasons_add(keel_reasons_t *reasons, uint32_t reason)
 {
     for (uint32_t i = 0; reason != 0 && i < KEEL_REASONS_MAX && reasons->digests[i] != reason; i++) {

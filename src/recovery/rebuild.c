@@ -31,13 +31,13 @@ keel_status_t keel_rebuild_await_decision(keel_recovery_t *rec)
     return KEEL_OK;
 }
 
-/* what a local recovery goes on under */
+/* Condition for a local recovery to go on. */
 static keel_status_t rebuild_check(const keel_recovery_t *rec, uint32_t target)
 {
     return keel_recovery_status(rec);
 }
 
-/* counts what tests ask for */
+/* Counts deaths for tests. */
 static void rebuild_note_death(const keel_recovery_t *rec)
 {
     for (uint32_t i = 0; i < rec->ckpt->group.size; i++) {
@@ -50,7 +50,7 @@ static void rebuild_note_death(const keel_recovery_t *rec)
     }
 }
 
-/* rank 0 may hear of a death and decide in one step */
+/* True if the decision changed: rank 0 may notice a death and decide in one step. */
 static int rebuild_is_outdated(const keel_recovery_t *rec, uint64_t decisions)
 {
     return keel_recovery_is_frozen(rec) || (rec->decisions != decisions && !KEEL_PLANT(decision_unseen));
@@ -64,10 +64,11 @@ static keel_status_t rebuild_steps(keel_recovery_t *rec, keel_rebuild_check_t ch
     while ((status = is_demand ? keel_demand_rebuild_step(rec->demand) : keel_ckpt_rebuild_step(rec->ckpt)) ==
            KEEL_INPROGRESS) {
         keel_recovery_progress(rec);
-        rec->lane->ops->wait(rec->lane->transport, 0, 0, 0); /* those who are to answer may want the core */
+        /* the ranks that reply may want the core */
+        rec->lane->ops->wait(rec->lane->transport, 0, 0, 0);
         status = check(rec, target);
         if (status != KEEL_OK) {
-            return status; /* also KEEL_INPROGRESS: another rollback takes this one's place */
+            return status; /* also KEEL_INPROGRESS: another rollback has begun */
         }
         if (rebuild_is_outdated(rec, decisions)) {
             rebuild_note_death(rec);
@@ -78,8 +79,9 @@ static keel_status_t rebuild_steps(keel_recovery_t *rec, keel_rebuild_check_t ch
 }
 
 /*
- * The generation decided may become an older one on the way, 0 even: when the only process that knew the newer one complete
- * has died. KEEL_ERR_UNREACHABLE: a member of the group died, or seems to have died.
+ * The decided generation may become older meanwhile, even 0, if the only process that knew of the
+ * newer generation has died. KEEL_ERR_UNREACHABLE: a member of the group died, or seems to have
+ * died.
  */
 static keel_status_t rebuild_try(keel_recovery_t *rec, keel_rebuild_check_t check, uint32_t target,
                                  uint64_t *decisions_p)
@@ -142,7 +144,7 @@ keel_status_t keel_rebuild_image(keel_recovery_t *rec, keel_rebuild_check_t chec
 
     while ((status = rebuild_try(rec, check, target, &decisions)) == KEEL_ERR_UNREACHABLE) {
         keel_parity_cancel(rec->ckpt->set.parity);
-        /* what a death means is decided, not guessed: then who has what is known again */
+        /* Only the decision tells the meaning of a death, and the members' shares. */
         while (!rebuild_is_outdated(rec, decisions)) {
             keel_recovery_wait(rec, &rounds);
             status = check(rec, target);
@@ -204,7 +206,7 @@ uint64_t keel_rebuild_counter(const keel_recovery_t *rec)
     return (rec->generation.number > 0) ? rec->ckpt->set.used.sync_counter : rec->lane->counters.lock;
 }
 
-/* the image, and what the predecessor left in the get logs of others */
+/* Fetches the image, and the predecessor's records in the get logs of other ranks. */
 static keel_status_t rebuild_fetch(keel_recovery_t *rec)
 {
     unsigned rounds = 0;
@@ -225,7 +227,7 @@ static keel_status_t rebuild_fetch(keel_recovery_t *rec)
                 return status;
             }
         }
-    } while (!keel_rebuild_has_image(rec)); /* decided anew since */
+    } while (!keel_rebuild_has_image(rec)); /* decided again meanwhile */
     return KEEL_OK;
 }
 
@@ -290,7 +292,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
     keel_position_announce(rec);
     keel_position_step(rec);
     if (keel_recovery_is_frozen(rec)) {
-        return KEEL_OK; /* when it is decided */
+        return KEEL_OK; /* after the decision */
     }
     status = keel_repair_rearm(&rec->ckpt->set);
     return (status == KEEL_OK) ? keel_demand_rearm(rec->demand) : status;

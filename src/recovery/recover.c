@@ -1,4 +1,4 @@
-/* Begin and end of recovery, runtime events, and the handlers of its messages. */
+/* Begin and end of recovery, events of the runtime, and handlers of recovery's messages. */
 #include "recovery/recover.h"
 #include "recovery/adopt.h"
 #include "recovery/rollback_request.h"
@@ -61,13 +61,13 @@ static void recovery_join(keel_recovery_t *rec, const keel_event_t *event)
     }
 }
 
-/* in init: it asks whether the job is over */
+/* True in keel_init() of a replacement, which waits for a decision, or the end of the job. */
 static int is_waiting(const keel_recovery_t *rec)
 {
     return keel_recovery_state(rec) == KEEL_RANK_FRESH && rec->mode == KEEL_DECISION_NONE;
 }
 
-/* somebody has left the last gsync, for certain */
+/* Some rank has left the last gsync, for certain. */
 static void recovery_is_over(keel_recovery_t *rec)
 {
     keel_runtime_t *runtime = rec->lane->runtime;
@@ -78,7 +78,8 @@ static void recovery_is_over(keel_recovery_t *rec)
     }
 }
 
-/* A replacement that waits is needed should those that have left the gsync die before anybody else knows: an exit sends it home. */
+/* A waiting replacement is still needed if the ranks that have left the gsync die before any
+ * other rank knows of it. An exit ends its wait. */
 static void recovery_finished(keel_recovery_t *rec)
 {
     if (!is_waiting(rec)) {
@@ -86,7 +87,8 @@ static void recovery_finished(keel_recovery_t *rec)
     }
 }
 
-/* said by itself, or it left without having said that the last gsync is over */
+/* The rank announced that it gives up, or left without the announcement that the last gsync is
+ * over. */
 static void recovery_gave_up(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
 {
     if (!keel_recovery_is_finished(rec) && !is_waiting(rec) && rec->fatal == KEEL_OK) {
@@ -95,7 +97,7 @@ static void recovery_gave_up(keel_recovery_t *rec, uint32_t rank, uint32_t incar
     }
 }
 
-/* told twice, it may come when the set is another */
+/* A repeated message may arrive after the set has changed. */
 static void recovery_group(const keel_recovery_t *rec, keel_image_set_t *set, const keel_control_in_t *in)
 {
     if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
@@ -148,7 +150,7 @@ static void recovery_on_gave_up(void *arg, const keel_control_in_t *in)
     recovery_gave_up(arg, in->source, in->incarnation);
 }
 
-/* Messages of recovery, and those of lower rooms that count only in some of its states. */
+/* Messages of recovery, and messages of lower rooms that count only in some of its states. */
 static const struct {
     keel_control_type_t type;
     keel_control_handler_t handle;
@@ -169,7 +171,8 @@ static const struct {
                          {KEEL_CONTROL_FINISHED, recovery_on_finished},
                          {KEEL_CONTROL_GAVE_UP, recovery_on_gave_up}};
 
-/* Drops late messages of a dead incarnation; a greeting reports the death of the one before. */
+/* Drops late messages of a dead incarnation. A greeting also reports the death of the one
+ * before. */
 static int recovery_filter(void *arg, const keel_control_in_t *in)
 {
     keel_recovery_t *rec = arg;
@@ -189,8 +192,9 @@ static void recovery_handle(keel_recovery_t *rec)
 }
 
 /*
- * It left the last gsync, or was sent home after it, or it gave up. Who left the gsync has told so, and stayed until all that
- * had come there had heard it (finalize_linger()): the word is in the inbox by now. Who is sent home has heard such an exit.
+ * The rank left the last gsync, was dismissed afterwards, or gave up. A rank that left the gsync
+ * has announced so, and stayed until all ranks that had arrived there knew (finalize_linger()): the
+ * message is in the inbox by now. A dismissed rank has noticed such an exit.
  */
 static void recovery_exit(keel_recovery_t *rec, const keel_event_t *event)
 {
@@ -213,7 +217,7 @@ void keel_recovery_give_up(keel_recovery_t *rec)
     }
 }
 
-/* the others go on without this process: nothing that it still does may count */
+/* The other ranks go on without the process: its further accesses must not count. */
 static void recovery_own_death(keel_recovery_t *rec, const keel_event_t *event)
 {
     if (event->type == KEEL_EVENT_DEATH && event->incarnation == rec->lane->incarnation && rec->fatal == KEEL_OK) {

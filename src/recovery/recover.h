@@ -11,19 +11,21 @@ void keel_recovery_release(keel_recovery_t *rec);
 void keel_recovery_events(keel_recovery_t *rec);
 /* A round of recovery's own progress, after the messages of the inbox; does not block. */
 void keel_recovery_step(keel_recovery_t *rec);
-/* this process has left the last gsync: tells everybody, and takes part in no recovery any more */
+/* The process has left the last gsync: announces so, and takes part in no recovery any more. */
 void keel_recovery_finish(keel_recovery_t *rec);
-/* it leaves, and when that is because nobody can go on it says so: where a launcher's events do not travel nothing else does */
+/* Announces that the process leaves because the job cannot go on: without a launcher's events no
+ * other message tells. */
 void keel_recovery_give_up(keel_recovery_t *rec);
 
-/* ---- what the calls of the program tell ---- */
+/* ---- called for calls of the program ---- */
 
-/* this process has a rank and has announced itself; it began at @a begun_ns */
+/* The process has a rank and has announced itself; @a begun_ns: its begin. */
 void keel_recovery_joined(keel_recovery_t *rec, uint64_t begun_ns);
-/* the last gsync is over, for certain */
+/* The last gsync is over, for certain. */
 void keel_recovery_note_finished(keel_recovery_t *rec);
-/* the program has accessed something, or asked whether it is restarted: windows made after @a window_calls calls are none of
- * generation 0; before that each one is (keel_recovery_note_windows()) */
+/* The program has accessed another rank, or asked if it is restarted: windows made after @a
+ * window_calls calls do not belong to generation 0. Before that each window does
+ * (keel_recovery_note_windows()). */
 void keel_recovery_close_prefix(keel_recovery_t *rec, uint32_t window_calls);
 void keel_recovery_note_windows(keel_recovery_t *rec, uint32_t window_calls);
 

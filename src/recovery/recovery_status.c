@@ -1,4 +1,4 @@
-/* What recovery knows of itself and says. */
+/* Status, time and messages of recovery. */
 #include "recovery/recovery_status.h"
 
 #include <stdarg.h>
@@ -18,7 +18,8 @@ keel_status_t keel_recovery_status(const keel_recovery_t *rec)
                                                                                                 : KEEL_OK;
 }
 
-/* a replacement speaks for itself until it has caught up; one survivor speaks for all: the lowest rank that is there */
+/* A replacement prints its own messages until it has caught up. Of the survivors only the lowest
+ * rank does. */
 static int recovery_is_spokesman(const keel_recovery_t *rec)
 {
     if (rec->life != KEEL_LIFE_LIVE) {

@@ -1,4 +1,4 @@
-/* A rollback: drain, barrier, everything as it was at the generation, barrier. */
+/* A rollback: drain, barrier, restore of the generation, barrier. */
 #include "recovery/rollback.h"
 #include "recovery/position.h"
 #include "recovery/rebuild.h"
@@ -11,13 +11,14 @@
 #include "peer/issue.h"
 #include "peer/region.h"
 
-/* KEEL_OK: go on; KEEL_INPROGRESS: another rollback has taken this one's place */
+/* KEEL_OK: go on; KEEL_INPROGRESS: another rollback has replaced this one. */
 static keel_status_t rollback_check(const keel_recovery_t *rec, uint32_t target)
 {
     if (rec->fatal != KEEL_OK) {
         return rec->fatal;
     }
-    /* frozen: somebody died who may have said this stage already; nobody goes on without it */
+    /* frozen: a rank died that may have announced the stage already, and no rank goes on without
+     * it */
     return (rec->roll_target != target || keel_recovery_is_frozen(rec)) ? KEEL_INPROGRESS : KEEL_OK;
 }
 
@@ -44,7 +45,7 @@ static keel_status_t rollback_barrier(keel_recovery_t *rec, uint32_t target, kee
     return KEEL_OK;
 }
 
-/* nothing this process began is under way any more */
+/* Waits until no access of the process is under way. */
 static keel_status_t rollback_drain(keel_recovery_t *rec, uint32_t target)
 {
     unsigned rounds = 0;
@@ -63,7 +64,7 @@ static keel_status_t rollback_drain(keel_recovery_t *rec, uint32_t target)
     return KEEL_OK;
 }
 
-/* counters, logs, arrivals and peer_states as they were at the generation */
+/* Resets counters, logs, arrivals and peer states to the generation. */
 static void rollback_state(keel_recovery_t *rec, uint32_t target)
 {
     const uint32_t base = rec->front;
@@ -103,7 +104,7 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
     if (status == KEEL_OK) {
         status = rollback_barrier(rec, target, KEEL_ROLL_DRAINED);
     }
-    /* also the start, when it had rebuilt an image that is void now */
+    /* also for the program's start, if the process had rebuilt an image that is void now */
     if (status == KEEL_OK && is_new && (rec->generation.number > 0 || rec->ckpt->set.used.number > 0) &&
         !keel_rebuild_has_image(rec)) {
         status = keel_rebuild_image(rec, rollback_check, target);
@@ -112,7 +113,7 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
         return status;
     }
     if (keel_recovery_is_frozen(rec)) {
-        return KEEL_INPROGRESS; /* somebody died since: the next decision says how to go on */
+        return KEEL_INPROGRESS; /* a rank died meanwhile: the next decision tells how to go on */
     }
     rollback_state(rec, target);
     status = keel_rebuild_memory(rec, restore, arg);
@@ -121,7 +122,8 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
     }
     status = rollback_barrier(rec, target, KEEL_ROLL_RESTORED);
     if (status == KEEL_OK) {
-        for (uint32_t r = 0; r < rec->lane->size; r++) { /* who is new has made and freed them meanwhile */
+        /* new ranks have made and freed them meanwhile */
+        for (uint32_t r = 0; r < rec->lane->size; r++) {
             keel_lane_regions_close_retired(rec->lane, r);
         }
         rec->roll = KEEL_ROLL_NONE;
@@ -139,7 +141,8 @@ keel_status_t keel_rollback_run(keel_recovery_t *rec, keel_restore_cb_t restore,
     unsigned rounds = 0;
 
     do {
-        while (keel_recovery_is_frozen(rec) && rec->fatal == KEEL_OK) { /* a further death: its decision comes first */
+        while (keel_recovery_is_frozen(rec) &&
+               rec->fatal == KEEL_OK) { /* after a further death its decision comes first */
             keel_recovery_wait(rec, &rounds);
         }
         if (rec->fatal != KEEL_OK) {

@@ -1,14 +1,16 @@
 /*
- * A rollback that a process asks for: its program found wrong data, its re-execution is not the one that was recorded, or it
- * has no room for what its predecessor left.
+ * Rollback on request of a process: the program found wrong data, the re-execution differs from the
+ * records, or there is no room for the predecessor's records.
  *
- * A request begins a view as a death does: everybody stops passing gsyncs, reports, and adopts one decision. Requests are
- * numbered, and a view is named by its incarnations and the number of requests. Safety: a decision is made on reports that
- * all carry both, so whoever asked under that number has said so in its report; rank 0 passes on every number that it learns, by
- * a report or from who asks, so a requester that dies while it tells the others leaves nobody frozen: nor those that had
- * reported under the number before. Who asks has not arrived at the
- * last gsync, so nobody has left it. The wish itself is in the requester's memory alone: when it dies its replacement
- * starts from an image anyway.
+ * A request begins a view as a death does: all ranks stop passing gsyncs, report, and adopt one
+ * decision. Requests are numbered, and a view is named by its incarnations and the number of
+ * requests.
+ *
+ * Safety: all reports of a decision carry both, so the requester of a number has its request in the
+ * report. Rank 0 passes on every number from a report or a request. So a requester may die amid
+ * telling the others and leaves no rank frozen, not even those that reported under the number
+ * before. The requester has not arrived at the last gsync, so no rank has left the gsync. Only the
+ * requester's memory has the reason: after a death the replacement starts from an image anyway.
  */
 #include "recovery/rollback_request.h"
 #include "recovery/recovery_status.h"
@@ -26,7 +28,7 @@ static void request_begin(keel_recovery_t *rec, uint32_t number)
     keel_recovery_view_event(rec, KEEL_VIEW_CHANGES);
 }
 
-/* another process knows of a higher number */
+/* Another process knows a higher number. */
 static void request_learn(keel_recovery_t *rec, uint32_t number)
 {
     request_begin(rec, number);
@@ -35,7 +37,7 @@ static void request_learn(keel_recovery_t *rec, uint32_t number)
     }
 }
 
-/* What calls return where nothing can be rolled back. */
+/* Status of calls if nothing can be rolled back. */
 static keel_status_t request_status(keel_rollback_reason_t reason)
 {
     switch (reason) {

@@ -1,4 +1,4 @@
-/* How far everybody is in a rollback. */
+/* Progress of all ranks in a rollback. */
 #include "recovery/rollback_stage.h"
 
 #include "peer/control.h"

@@ -1,4 +1,4 @@
-/* Asking for images, and trimming. */
+/* Requests for images, and trimming. */
 #include "recovery/trim.h"
 
 #include "base/memory.h"
@@ -10,7 +10,8 @@
 
 #define TRIM_GAP     4u /* gsyncs */
 #define TRIM_GAP_MAX 1024u
-#define TRIM_SOURCES 4u /* gsyncs between two looks at what sources have logged here: that touches many chunks */
+/* gsyncs between two checks of the records of sources, which touch many chunks */
+#define TRIM_SOURCES 4u
 
 keel_status_t keel_trim_init(keel_recovery_t *rec)
 {
@@ -69,13 +70,14 @@ void keel_trim_receive(void *arg, const keel_control_in_t *in)
         return;
     }
     memcpy(&number, in->payload, sizeof(number));
-    /* numbers come again after a rollback, and nobody asks for what is far ahead */
+    /* numbers repeat after a rollback, and no request names a gsync far ahead */
     if (number <= rec->phase + 2) {
         keel_demand_ask(rec->demand, number);
     }
 }
 
-/* the rank whose image would free most of the oplog: this process's own for what it read; nobody: the number of ranks */
+/* The rank with the image that would free most of the logs: the own rank for its reads; none:
+ * the number of ranks. */
 static uint32_t request_largest(keel_recovery_t *rec, uint32_t number)
 {
     const uint32_t own = rec->lane->rank;
@@ -93,7 +95,7 @@ static uint32_t request_largest(keel_recovery_t *rec, uint32_t number)
     return largest;
 }
 
-/* the target whose records keep the oldest phase and epoch in the table of phases; nobody: the number of ranks */
+/* The target with the oldest phase and epoch in the table of phases; none: the number of ranks. */
 static uint32_t request_oldest(keel_recovery_t *rec, uint32_t number)
 {
     uint32_t oldest = rec->puts->epochs.open, rank = rec->lane->size;

@@ -1,8 +1,9 @@
 /*
- * When this process's logs pass KEEL_OPLOG_SOFT, who is asked for an image (ckpt/demand), and what is trimmed when one is in
- * use [F 6.2]. Looked at once a gsync: no image could cover a phase that is not over. The largest part decides: what is
- * logged towards a rank needs that rank's image, what this process itself read needs its own, what a source logged here
- * needs the source's. A log that lost records asks too, so that it becomes complete again, ever more rarely while it does not.
+ * Requests for demand images (ckpt/demand) when the own logs pass KEEL_OPLOG_SOFT, and trimming by
+ * images in use [F 6.2]. Logs are checked once a gsync, because no image covers an unfinished
+ * phase. The largest part decides: records towards a rank need that rank's image, own reads need
+ * the own image, and records of a source need the source's image. A log with lost records also
+ * requests an image, to become complete again, and repeats the request ever more rarely.
  */
 #ifndef KEEL_RECOVERY_TRIM_H_
 #define KEEL_RECOVERY_TRIM_H_
@@ -14,29 +15,31 @@
 typedef struct keel_recovery keel_recovery_t;
 
 typedef struct keel_trim_request {
-    uint32_t number; /* an image at this gsync or later was asked for; 0: not yet */
-    uint32_t gap;    /* gsyncs before it is asked for again */
+    uint32_t number; /* gsync of the last request; 0: none */
+    uint32_t gap;    /* gsyncs before the request is repeated */
 } keel_trim_request_t;
 
 typedef struct keel_trim {
     keel_trim_request_t *requests; /* by rank */
-    uint32_t awaited[3];           /* whom this gsync asks: it arrives when they have the message */
+    /* ranks asked in this gsync: the arrival waits until they have the message */
+    uint32_t awaited[3];
     unsigned awaited_count;
     uint64_t asked;
 } keel_trim_t;
 
 keel_status_t keel_trim_init(keel_recovery_t *rec);
 void keel_trim_release(keel_recovery_t *rec);
-/* before the arrival at gsync @a number: asks whoever is due */
+/* Before the arrival at gsync @a number: sends requests that are due. */
 void keel_trim_request(keel_recovery_t *rec, uint32_t number);
-/* the messages are there */
+/* True if the requests have arrived. */
 int keel_trim_requests_arrived(const keel_recovery_t *rec);
 void keel_trim_receive(void *arg, const keel_control_in_t *in);
-/* keel_demand_set_callback(); arg is the recovery */
+/* keel_demand_tell_images(); @a arg: the recovery. */
 void keel_trim_image(void *arg, uint32_t rank, uint32_t position);
-/* an image of this rank is being copied at the begin of this phase: logs that were off begin anew */
+/* An image of @a rank is copied at the begin of the phase: logs that were off start again. */
 void keel_trim_resume(keel_recovery_t *rec, uint32_t rank);
-/* a replacement that begins at a demand image has no logs of before: who is behind it cannot be served from them */
+/* A replacement that begins at a demand image has no logs of earlier phases, and cannot hand
+ * over to a rank behind it. */
 void keel_trim_begin_at(keel_recovery_t *rec, uint32_t position);
 
 #endif

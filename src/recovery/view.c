@@ -1,10 +1,11 @@
 /*
  * Reports and the decision (protocol.md, A death).
  *
- * Safety: the decision is computed by rank 0 alone from one report of every rank, all for the same vector of
- * incarnations, and taken up only by processes whose vector is still that one. Positions cannot change between report
- * and decision (keel_view_t), so F = max of what was reported is the highest position of anybody; and whoever is at F
- * passed it because all had arrived, so a survivor below F is inside that gsync and may be released.
+ * Safety: rank 0 alone computes the decision, from one report of every rank, all for the same
+ * vector of incarnations. Only processes with the same vector adopt the decision. Positions do not
+ * change between report and decision (keel_view_t), so F, the maximum of the reports, is the
+ * highest position of any rank. A rank at F passed the gsync because all ranks had arrived. So a
+ * survivor below F is inside that gsync and may be released.
  */
 #include "recovery/view.h"
 
@@ -76,7 +77,8 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
         keel_get_log_drop_replay(rec->gets, rank);
     }
     keel_put_log_mark_sent(rec->puts, rank);
-    rec->roll_stages[rank] = 0; /* the number comes again when all who knew of that rollback are dead */
+    /* the number repeats if all ranks that knew of the rollback are dead */
+    rec->roll_stages[rank] = 0;
     if (KEEL_PLANT(lock_released)) {
         const keel_locker_t dead = {.rank = rank, .ranks = lane->size};
 
@@ -94,7 +96,8 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     keel_recovery_info(rec, "rank %u incarnation %u died", rank, incarnation);
 }
 
-/* somebody may have gone on by what it fetched, also of a put that was open still: only waits look for these */
+/* True if some rank may have acted on a fetched value, also of an open put: only waits look for
+ * these. */
 static int report_fetches(const keel_recovery_t *rec)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
@@ -106,9 +109,10 @@ static int report_fetches(const keel_recovery_t *rec)
 }
 
 /*
- * By stores only the one atomic that was under way is in doubt, or all of a phase that the board says it of. Where puts have numbers
- * too, in programs that wait, they are the same on either lane. Elsewhere a replacement that stores here itself cannot see what was
- * counted by the service thread, nor the service thread what its predecessor counted.
+ * With stores only the one atomic under way is in doubt, or all of a phase if the board says so. If
+ * puts have numbers, too, in programs that wait, the numbers are the same on both lanes. In other
+ * programs a replacement that stores here does not see the count of the service thread, nor the
+ * service thread the predecessor's count.
  */
 static uint32_t report_doubt(const keel_recovery_t *rec, uint32_t rank, int fetches)
 {
@@ -129,11 +133,11 @@ static uint32_t report_doubt(const keel_recovery_t *rec, uint32_t rank, int fetc
 }
 
 typedef struct words {
-    uint64_t touched, fetched, fetches_pending, values_found; /* as report_about_t has them */
-    uint32_t values_pending;                                  /* values that it asked for, and are not here */
+    uint64_t touched, fetched, fetches_pending, values_found; /* as in report_about_t */
+    uint32_t values_pending;                                  /* fetches without a reply */
 } words_t;
 
-/* a bit a word, which may be of others too */
+/* One bit for a word; other words may share it. */
 static uint64_t word_bit(uint64_t where, uint64_t behind)
 {
     const uint64_t word = ((uint64_t)keel_where_region(where) << 52) ^ (keel_where_offset(where) / 8 + behind);
@@ -153,7 +157,7 @@ static uint64_t words_bits(const keel_record_t *record)
     return bits;
 }
 
-/* records of atomics */
+/* Joins the words of atomic records. */
 static keel_status_t words_add(void *arg, const keel_record_t *records, size_t length)
 {
     words_t *words = arg;
@@ -176,14 +180,14 @@ static keel_status_t words_add(void *arg, const keel_record_t *records, size_t l
         }
         words->touched |= bits;
         if (keel_record_changed(record, record + 1) > 0 && !KEEL_PLANT(change_unfetched)) {
-            words->fetched |= bits; /* what it found is in what it changed */
+            words->fetched |= bits; /* the change contains the value found */
             words->values_found |= bits;
         }
     }
     return KEEL_OK;
 }
 
-/* of this process's atomics of the front phase at @a rank */
+/* Reports the own atomics of the front phase at @a rank. */
 static void report_words(keel_recovery_t *rec, uint32_t rank, report_about_t *about)
 {
     words_t words = {0};
@@ -200,7 +204,7 @@ static void report_words(keel_recovery_t *rec, uint32_t rank, report_about_t *ab
     about->serial = (words.values_pending == 1 && rec->lane->fetches.rank == rank) ? rec->lane->fetches.serial : 0;
 }
 
-/* of what @a rank fetched last, as far as it has been carried here */
+/* The last value fetched by @a rank that was piggybacked to the process. */
 static found_value_t report_carried(const keel_recovery_t *rec, uint32_t rank)
 {
     const keel_carried_t *of = keel_carried_of(rec->lane, rank);
@@ -209,11 +213,13 @@ static found_value_t report_carried(const keel_recovery_t *rec, uint32_t rank)
                         : (found_value_t){.old = of->old, .clock = of->clock, .serial = of->serial};
 }
 
-/* the first phase in which anybody did something here that, done again, is not the same; KEEL_PHASE_NONE: nobody */
+/* The first phase in which some rank did an access here that cannot be repeated alike;
+ * KEEL_PHASE_NONE: none. */
 static uint32_t report_first_unrepeatable(keel_lane_t *lane)
 {
     const uint64_t revoked = __atomic_load_n(&keel_lane_locks(lane)->revoked, __ATOMIC_ACQUIRE);
-    uint32_t first = (revoked > 0) ? (uint32_t)revoked - 1 : KEEL_PHASE_NONE; /* it may hold locks of windows */
+    /* the rank may hold locks of windows */
+    uint32_t first = (revoked > 0) ? (uint32_t)revoked - 1 : KEEL_PHASE_NONE;
 
     for (uint32_t r = 0; r < lane->size && !KEEL_PLANT(first_untold); r++) {
         const uint64_t theirs = keel_board_get(&lane->board[r].first);
@@ -229,8 +235,9 @@ static uint32_t report_first_unrepeatable(keel_lane_t *lane)
     return first;
 }
 
-/* The first phase in which any rank is known to have begun; KEEL_PHASE_NONE if none is. In a program that waits, a record in the get log
- * may be the only trace: a determinant touches nothing else of its holder. */
+/* The first phase in which any rank is known to have begun; KEEL_PHASE_NONE: none. In a program
+ * that waits, a record in the get log may be the only trace, because a determinant has no other
+ * effect at its holder. */
 static uint32_t report_first(const keel_recovery_t *rec, uint32_t first_locked, uint32_t first_waited)
 {
     const int is_recorded = keel_sync_has_rest(rec->sync) && !KEEL_PLANT(view_record_unbegun);
@@ -248,13 +255,15 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
     keel_lane_t *lane = rec->lane;
     uint32_t first, first_wait, reached;
 
-    /* what every arrival already says is known complete, even when the gsync was not left yet */
+    /* If all arrivals announce it, the generation is complete, even if the gsync is not left
+     * yet. */
     if (keel_commit_is_known(rec) && lane->peers[0].incarnation == 0) {
         keel_commit(rec, rec->ckpt->set.making.number);
     }
     keel_waits_hear(rec->sync);
     keel_waits_look(rec->sync, &reached, &first_wait);
-    /* what the first to leave a gsync was told after it is done by nobody: it may have gone on by that, and its records are here */
+    /* Results given to the first rank that left a gsync cannot be repeated. The rank may have
+     * acted on them, and their records are here. */
     if (keel_sync_has_rest(rec->sync) && keel_get_log_has_phase(rec->gets, keel_position(rec) + 1) &&
         !KEEL_PLANT(ahead_answers)) {
         reached = keel_larger(reached, keel_position(rec) + 1);
@@ -286,7 +295,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
     keel_sync_tell(rec->sync, &report->sync, &first);
     first = report_first(rec, first, first_wait);
     if (first != KEEL_PHASE_NONE &&
-        !report->is_prefix_closed) { /* somebody else was the first to access anything, here */
+        !report->is_prefix_closed) { /* another rank was the first with an access to this one */
         report->is_prefix_closed = 1;
         report->window_prefix = first - lane->counters.phase;
     }
@@ -295,7 +304,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
 
         report->about[r] = (report_about_t){
             .incarnation = lane->peers[r].incarnation,
-            /* a log that is off may lose a put of this phase after this report */
+            /* a log that is off may lose a put of this phase after the report */
             .lost_puts = (target->is_off && !KEEL_PLANT(off_log_complete) && !KEEL_PLANT(off_unphased))
                              ? keel_larger(target->lost, rec->phase + 1)
                              : target->lost,
@@ -335,7 +344,7 @@ void keel_view_receive_report(void *arg, const keel_control_in_t *in)
     keel_rollback_request_compare(rec, in->source, ((const keel_report_t *)(const void *)in->payload)->request_number);
 }
 
-/* every rank has reported, all of this very view */
+/* True if every rank has reported for the present view. */
 static int reports_agree(const keel_recovery_t *rec)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
@@ -386,7 +395,8 @@ static void decision_send(keel_recovery_t *rec)
     if (rec->lane->incarnation > 0) {
         KEEL_REACHED(decided_by_replacement);
     }
-    if (d->mode == KEEL_DECISION_CATASTROPHE) { /* before anybody knows: whoever does may end the job */
+    /* before any rank knows, because it may end the job */
+    if (d->mode == KEEL_DECISION_CATASTROPHE) {
         keel_error(rec->message, "catastrophic failure: %.*s", (int)sizeof(d->why), d->why);
     }
     if (d->mode == KEEL_DECISION_ROLLBACK && keel_reasons_add(&d->reasons, d->reason)) {
