@@ -1,4 +1,4 @@
-/* What all calls begin, wait and end with. */
+/* Begin, wait and end of all calls. */
 #include "engine/context.h"
 #include "engine/threads.h"
 
@@ -32,7 +32,8 @@ keel_status_t keel_context_check(keel_context_h ctx)
     return KEEL_OK;
 }
 
-/* Should this process die, what it has put may not be put again. So whom it accesses has to know that it had begun. */
+/* After a death of this process its puts may not be repeated. So ranks that it accesses have to
+ * know of its first access. */
 static void context_begin(keel_context_h ctx)
 {
     if (!ctx->has_begun && !keel_sync_is_promised(&ctx->sync) && ctx->config.protect != KEEL_PROTECT_NONE) {
@@ -47,11 +48,11 @@ void keel_context_poll(keel_context_h ctx)
         keel_fork_is_child(ctx)) {
         return;
     }
-    /* a full barrier: what is told from here on sets it again, what was told before is seen */
+    /* A full barrier: later announcements set the byte again, and earlier ones are visible. */
     (void)__atomic_exchange_n(&ctx->gate.part.news, 0, __ATOMIC_SEQ_CST);
     keel_progress_run(&ctx->progress);
     keel_hooks_run(ctx, KEEL_HOOK_PROGRESS);
-    if (!keel_recovery_is_idle(&ctx->rec)) { /* what it has to do further is not told by anybody */
+    if (!keel_recovery_is_idle(&ctx->rec)) { /* the remaining steps are not announced by any rank */
         __atomic_store_n(&ctx->gate.part.news, 1, __ATOMIC_RELAXED);
     }
 }
@@ -97,7 +98,7 @@ keel_status_t keel_context_begin_outside(keel_context_h ctx, const char *call)
 keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
 {
     keel_status_t status;
-    unsigned first = 0; /* others want the lock: the round that does not sleep */
+    unsigned first = 0; /* for a round without sleep, because other threads want the lock */
 
     if (keel_fork_is_child(ctx)) {
         return keel_fork_refuse(ctx);
@@ -147,7 +148,7 @@ keel_status_t keel_context_take_turn(keel_context_h ctx, enum keel_turn what)
 
 keel_status_t keel_context_rolled_back(keel_context_h ctx)
 {
-    keel_gate_set(ctx, KEEL_GATE_CLOSED); /* no access takes its fast path before the program knows */
+    keel_gate_set(ctx, KEEL_GATE_CLOSED); /* no fast path is taken before the program knows */
     keel_hooks_run(ctx, KEEL_HOOK_ROLLED_BACK);
     if (ctx->has_restart && !keel_threads_in_callback(ctx) && pthread_equal(ctx->restart_thread, pthread_self())) {
         keel_threads_leave_all(ctx);

@@ -1,4 +1,4 @@
-/* The context: everything of one process hangs off it. */
+/* The context: all state of one process. */
 #ifndef KEEL_ENGINE_CONTEXT_H_
 #define KEEL_ENGINE_CONTEXT_H_
 
@@ -12,58 +12,73 @@
 #define KEEL_WINDOWS_MAX (KEEL_REGION_LAST - KEEL_REGION_WINDOW0)
 _Static_assert(KEEL_WINDOWS_MAX == 4084, "keel.h says how many");
 
-#define KEEL_WIN_GONE UINT32_MAX /* a rollback went to before its making */
+/* freed_call of a window removed by a rollback to a time before its allocation */
+#define KEEL_WIN_GONE UINT32_MAX
 
 typedef struct keel_target {
-    char *ptr; /* the peer's window here when stores may go there now: live, direct; else NULL */
+    /* the peer's window here if stores may go there now (live peer, direct lane); else NULL */
+    char *ptr;
     size_t
-        size; /* of the peer's window, bytes; without a pointer, 0 where its puts are not only to be logged and sent from there */
+        /* bytes of the peer's window; without a pointer, 0 unless puts are only logged and sent
+         * from the log */
+        size;
 } keel_target_t;
 
 struct keel_win {
     keel_context_h ctx;
     keel_target_t *targets;
-    uint64_t changes; /* of the lane, when targets was derived */
+    uint64_t changes; /* lane->changes when targets was derived */
     unsigned region;
     void *base;
     size_t size;
-    void *given; /* the program's own memory, NULL: Keel's; with is_mapped it is Keel's too until it is given back */
+    /* the program's own memory; NULL: Keel's. With is_mapped it belongs to Keel until it is
+     * returned to the program. */
+    void *given;
     int is_mapped;
-    void *initial;       /* what it holds in generation 0, NULL: zeros */
-    uintptr_t address;   /* where it is, the same in every life */
-    uintptr_t place;     /* where it would be by the order of windows alone */
-    uint32_t made_call;  /* number of the window call that made it, from 1 */
-    uint32_t freed_call; /* and of the one that freed it, 0: none; KEEL_WIN_GONE */
+    void *initial;       /* contents in generation 0; NULL: zeros */
+    uintptr_t address;   /* address of the window, the same in every life */
+    uintptr_t place;     /* address by the order of windows alone */
+    uint32_t made_call;  /* number of the window call that made the window, from 1 */
+    uint32_t freed_call; /* number of the window call that freed it; 0: none; KEEL_WIN_GONE */
     char name[32];
-    keel_extent_t *extents; /* what of it belongs to an image, with has_extents; else all of it */
+    /* with has_extents: the parts that belong to an image; otherwise the whole window does */
+    keel_extent_t *extents;
     unsigned extent_count;
     int has_extents;
     struct keel_win
-        *gone;       /* the next of those that a rollback removed: their handles may still be used, and are refused */
-    uint8_t *locked; /* by rank: keel_lock_how_t, 0: not; NULL: none was */
-    uint8_t all;     /* KEEL_LOCK_SHARED: by keel_win_lock_all(); by bias, while no rank is in .locked */
-    int is_device_wanted;       /* for the atomics on the own part */
-    struct keel_attach *attach; /* NULL: nothing can be attached to it (window/win_attached) */
+        /* list of windows that rollbacks removed: calls refuse their handles */
+        *gone;
+    /* by rank: keel_lock_how_t; 0: not locked; NULL: no lock was ever taken */
+    uint8_t *locked;
+    /* KEEL_LOCK_SHARED: locked by keel_win_lock_all(); by bias at the ranks without an entry in
+     * .locked */
+    uint8_t all;
+    int is_device_wanted; /* a device is to do the atomics on the own part */
+    /* NULL: the window takes no attachments (window/win_attached) */
+    struct keel_attach *attach;
 };
 
 struct keel_req {
     keel_context_h ctx;
     keel_status_t status;
-    uint32_t pieces; /* under way */
+    uint32_t pieces; /* pieces under way */
     uint8_t is_released;
-    uint8_t is_due;  /* complete, its callback has yet to be called */
-    uint8_t is_new;  /* a replacement's, and without a record: see keel_wait_new() */
-    uint64_t looked; /* the phase in which it is said to be in progress by records, 0: none */
+    uint8_t is_due; /* complete, with its callback still to be called */
+    /* of a replacement, for an access without a record: see keel_wait_new() */
+    uint8_t is_new;
+    /* 1 + the phase in which records say that the request is in progress; 0: none */
+    uint64_t looked;
     keel_send_cb_t cb;
     void *user;
-    keel_fetched_t fetched; /* of an atomic, or the clock of a poll, in a program that waits */
-    struct keel_req *next;  /* free, or due */
+    /* result of an atomic, or clock of a poll, in a program that waits */
+    keel_fetched_t fetched;
+    struct keel_req *next; /* in the list of free or completed requests */
 };
 
-/* what a get of blocks fills, in the caller's memory */
+/* Destinations of a get of blocks, in the caller's memory. */
 typedef struct keel_gather {
-    const keel_block_t *list;    /* NULL: the others */
-    const keel_blocks_t *blocks; /* and their buffer */
+    const keel_block_t *list;    /* NULL: .blocks and .buffer describe them */
+    const keel_blocks_t *blocks; /* used without a list */
     char *buffer;
     size_t count;
 } keel_gather_t;
@@ -78,52 +93,59 @@ static inline keel_block_t keel_gather_block(const keel_gather_t *gather, size_t
                                                    .buffer = gather->buffer + i * blocks->buffer_stride};
 }
 
-/* a get, or the fetching part of an atomic, that is under way: at most one message long */
+/* A get, or the fetching part of an atomic, under way; at most one message long. */
 typedef struct keel_piece {
-    ucs_list_link_t list; /* in context->deferred while the target is not live */
+    /* in context->deferred while the target is not live */
+    ucs_list_link_t list;
     keel_context_h ctx;
     uint32_t rank, index, length;
     uint64_t where;
-    keel_get_record_t *record;   /* own copy to complete, or NULL */
-    const keel_record_t *atomic; /* in the put log; NULL: a get */
-    keel_record_t *logged;       /* the same, where it is there: it takes what is found */
+    keel_get_record_t *record;   /* own copy of the record, to be completed; or NULL */
+    const keel_record_t *atomic; /* record of the atomic in the put log; NULL: a get */
+    /* the same record, if it can take the fetched value */
+    keel_record_t *logged;
     void *buffer;
     struct keel_req *req;
-    /* NULL: what is read is all that its record holds; else the rest is for these, and the buffer is the piece's own */
+    /* NULL: the record holds just the data read. Otherwise these functions use the rest of the
+     * record, and the buffer belongs to the piece. */
     const struct keel_piece_ops *ops;
-    uint32_t polled; /* bytes that are read */
+    uint32_t polled; /* bytes read by a poll */
     void *to;
-    const keel_gather_t *gather; /* NULL: it is not one of blocks, or they are filled */
-    size_t first, blocks;        /* of these */
+    /* NULL: no get of blocks, or its blocks are filled */
+    const keel_gather_t *gather;
+    size_t first, blocks; /* range of blocks of the gather */
 } keel_piece_t;
 
-/* of pieces whose record holds more than what is read: polls, blocks */
+/* Functions of pieces with more in their record than the data read: polls, blocks. */
 typedef struct keel_piece_ops {
-    /* the target is mapped: it is done */
+    /* The target is mapped: do the read. */
     void (*stored)(keel_piece_t *piece, const char *from);
-    /* asks for it */
+    /* Send the request. */
     keel_status_t (*send)(keel_piece_t *piece, const keel_get_record_t *record);
-    /* it is done, and was asked for if it has a buffer or a record */
+    /* The read is complete. A request was sent if the piece has a buffer or a record. */
     void (*answered)(keel_piece_t *piece);
 } keel_piece_ops_t;
 
-/* rma/own: any get from the own rank, of blocks that were checked */
+/* rma/own: a get of checked blocks from the own rank. */
 typedef keel_status_t (*keel_own_get_t)(keel_win_h win, const keel_gather_t *gather);
 
-/* rma/poll */
+/* Polls (rma/poll). */
 typedef struct keel_poll_ops {
-    /* a get that was checked and admitted; in the name of that call */
+    /* Issues a checked and admitted get as a poll, in the name of @a call. */
     keel_status_t (*issue)(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
                            const char *call, struct keel_req *req);
 } keel_poll_ops_t;
 
-/* the last poll of this process (rma/poll) */
+/* State of the last poll of the process (rma/poll). */
 typedef struct keel_polling {
-    uint64_t phase;   /* and rollback: of which all of this is */
-    int is_unsettled; /* its record has to be at its target, or used, before anything else is done */
+    /* phase and rollback number that the state belongs to */
+    uint64_t phase;
+    /* the record must be at its target, or used, before the next access */
+    int is_unsettled;
     uint32_t rank, incarnation;
-    keel_get_record_t *open;        /* which may find the same again; NULL: it is complete */
-    const keel_get_record_t *again; /* a replacement's, which is to find this so many times more */
+    keel_get_record_t *open; /* record that may repeat the same result; NULL: it is complete */
+    /* in a replacement: record that gives the same result .left times more */
+    const keel_get_record_t *again;
     uint64_t left;
 } keel_polling_t;
 
@@ -131,12 +153,14 @@ typedef struct keel_protected {
     uint32_t id;
     void *address;
     size_t bytes;
-    void *initial; /* what it held when it was protected: generation 0 */
+    /* contents when the region was protected: generation 0 */
+    void *initial;
 } keel_protected_t;
 
 /*
- * What the fast path of an access looks at: 0, and nothing stands in its way. The first byte belongs to the thread inside Keel;
- * any thread sets the other, when there is something to look at in progress, and that thread takes it back before looking.
+ * Test of the fast path of an access: 0, and nothing is in its way. The first byte belongs to the
+ * thread inside Keel. Any thread sets the second byte to ask for progress, and the thread inside
+ * Keel clears it before it makes progress.
  */
 typedef union keel_gate_word {
     uint32_t all;
@@ -148,57 +172,70 @@ typedef union keel_gate_word {
 _Static_assert(sizeof(keel_gate_word_t) == sizeof(uint32_t), "looked at in one load");
 
 enum keel_gate {
-    KEEL_GATE_CLOSED = 1, /* the program has not begun to communicate, or something is to be restored */
-    KEEL_GATE_LOCKS = 4,  /* the program locks: each access is checked for that */
-    KEEL_GATE_WAITS = 8,  /* the program waits inside phases: puts are numbered */
+    /* the program has not begun to communicate, or a restore is pending */
+    KEEL_GATE_CLOSED = 1,
+    KEEL_GATE_LOCKS = 4, /* the program locks: accesses are checked for a lock */
+    KEEL_GATE_WAITS = 8, /* the program waits inside phases: puts are numbered */
     KEEL_GATE_REEXECUTES =
-        16, /* a replacement, up to the front: its predecessor may have done what it puts, and atomics after it */
-    KEEL_GATE_DEVICE = 32, /* some window is for a device's atomics: an atomic is looked at; nothing else is */
+        /* a replacement before the front: its predecessor may have done its puts and the atomics
+         * after them */
+    16,
+    /* some window uses a device for atomics: only atomics are affected */
+    KEEL_GATE_DEVICE = 32,
     KEEL_GATE_DETERMINANTS =
-        64, /* what the program was told of memory, or polled, may have to be settled first (epoch/wait) */
+        /* determinants of waits, tests or polls may have to be made stable first
+         * (order/determinant) */
+    64,
     KEEL_GATE_READ =
-        128, /* as GETS, where the program waits: at context->read_rank, and before anything of this process can be seen */
-    KEEL_GATE_GETS = 2 /* direct lane: some get record is not at its target yet; it has to be there before a put of this
-                             process to that target, which may overwrite what was read */
+        /* as GETS, in a program that waits: at context->read_rank, and before any effect of the
+         * process becomes visible */
+    128,
+    /* direct lane: some get record is not at its target yet; it has to arrive before a put to
+     * that target, which may overwrite the data that was read */
+    KEEL_GATE_GETS = 2
 };
 
-/* what is 0 in a child of fork() (engine/fork) */
+/* Memory that is zeroed in a child of fork() (engine/fork), with the cache of the last put,
+ * which a child must not use. */
 struct keel_home {
-    int process; /* its number */
-    /* keel_context_cached_target() of the last put that may be followed by others the short way; its rank is touched, and doorbells */
+    int process; /* process number; 0 in a child */
+    /* keel_context_cached_target() of the last put with a following short way; 0: none. The rank
+     * is touched and its doorbell pending. */
     uint64_t near;
     keel_put_target_t *log;
-    keel_board_slot_t *slot; /* this process's, there */
-    uint64_t phase;          /* keel_phase_word() of the number 0 */
-    /* that put's window: where it is mapped here, and the last offset of a word in it */
+    keel_board_slot_t *slot; /* the own slot there */
+    uint64_t phase;          /* keel_phase_word() of number 0 */
+    /* window of that put: its mapping here, and the offset of its last word */
     const struct keel_win *win;
     char *base;
     uint64_t last;
 };
 
-#define KEEL_DOORBELLS_MAX 8 /* they are rung when one more comes */
+#define KEEL_DOORBELLS_MAX 8 /* one more rings them all */
 
-/* epoch/stop */
+/* Stops (epoch/stop). */
 typedef struct keel_stops {
-    int is_offered;      /* this process has called keel_safe_point() */
-    uint32_t blocked_by; /* the last rank that was found in a call that is no safe point */
-    uint64_t calls;      /* of keel_safe_point() */
-    uint64_t gap;        /* calls between two stops for full logs; doubles while these give no image */
-    uint64_t not_before; /* call */
+    int is_offered;      /* the process has called keel_safe_point() */
+    uint32_t blocked_by; /* the last rank found in a call that is no safe point */
+    uint64_t calls;      /* calls of keel_safe_point() */
+    /* calls between two stops for full logs; doubles while stops give no image */
+    uint64_t gap;
+    uint64_t not_before; /* call of keel_safe_point() */
 } keel_stops_t;
 
 struct keel_context {
-    /* hot */
+    /* used by fast paths */
     keel_lane_t lane;
     keel_put_log_t puts;
-    int is_logging;      /* puts are logged */
-    uint32_t fast_ranks; /* that run the program; 0: no access takes its fast path */
+    int is_logging; /* puts are logged */
+    /* ranks that run the program; 0: no access takes its fast path */
+    uint32_t fast_ranks;
     keel_gate_word_t gate;
     keel_stats_t stats;
 
     keel_get_log_t gets;
     keel_segment_pool_t pool;
-    size_t logs_most; /* bytes that logs may grow to, with KEEL_OPLOG_SIZE=auto */
+    size_t logs_most; /* limit of the logs' growth, bytes, with KEEL_OPLOG_SIZE=auto */
     keel_ckpt_t ckpt;
     keel_demand_t demand;
     keel_sync_t sync;
@@ -207,13 +244,15 @@ struct keel_context {
     keel_config_t config;
     keel_message_t message;
     keel_runtime_t *runtime;
-    keel_transport_t *prepared; /* while this process waited as a spare; then it is the lane's */
-    int was_spare;              /* and may hold memory that it made then */
+    /* transport of a process that waited as a spare; the lane takes it over */
+    keel_transport_t *prepared;
+    /* the process may still hold memory that it made as a spare */
+    int was_spare;
     struct {
-        uint64_t changes; /* the lane's, when it was looked at last */
+        uint64_t changes; /* lane->changes at the last check */
         uint64_t bytes[KEEL_NEEDS_MAX];
         unsigned count;
-    } need; /* what spares were told */
+    } need; /* sizes last announced to spares */
     keel_site_t site;
     keel_hooks_t hooks;
 
@@ -222,79 +261,94 @@ struct keel_context {
     struct keel_win *gone;
     uintptr_t next_address;
     uint32_t window_calls;
-    uint32_t window_calls_missed; /* what was said that an image wants */
+    /* number of the window call with a reported lack of images */
+    uint32_t window_calls_missed;
     keel_protected_t *protected_regions;
     unsigned protected_count;
-    int is_open; /* it has accessed others' memory since the start or a rollback: who was first knows how */
+    /* the process has accessed other ranks' memory since the start or a rollback, and the first
+     * accessed rank knows */
+    int is_open;
     keel_part_t *parts;
-    void *locks_image, *attached_image; /* what is locked, and attached, on the way to or from an image */
-    int is_started;                     /* this process's program is past its start, which may still be others' */
+    /* locks and attachments on the way to or from an image */
+    void *locks_image, *attached_image;
+    /* the own program is past its start; other ranks may still be in theirs */
+    int is_started;
 
     keel_polling_t polling;
-    const keel_poll_ops_t *polls; /* all gets are; NULL: those alone that say so */
+    const keel_poll_ops_t *polls; /* all gets are polls; NULL: only gets that ask for it */
     keel_own_get_t own_get;       /* any get from the own rank */
     struct {
         uint32_t ranks[KEEL_DOORBELLS_MAX];
         uint32_t count;
-    } doorbells;           /* programs that wait: where puts were stored of which none who sleeps there was told */
-    uint32_t read_rank;    /* with KEEL_GATE_READ: where something was read of which it has no record yet */
-    uint32_t *pieces_open; /* per rank: gets under way */
-    /* ranks with accesses that a flush has more to do for than to order stores, since the last flush of all */
+        /* programs that wait: ranks with stored puts whose sleeping processes are not woken yet */
+    } doorbells;
+    /* with KEEL_GATE_READ: the rank with a read that has no record there yet */
+    uint32_t read_rank;
+    uint32_t *pieces_open; /* gets under way, by rank */
+    /* Ranks with accesses since the last flush of all that need more than an order of stores. */
     uint32_t *touched;
     uint32_t touched_count;
-    uint8_t *is_touched;     /* per rank */
-    uint64_t issued_started; /* puts and atomics that were issued when all was last sent that was not sent yet */
-    struct {                 /* by fast paths (order/usage) */
-        int is_list;         /* these alone, or fewer; else all that are live and know what this process uses */
+    uint8_t *is_touched; /* by rank */
+    /* puts and atomics issued when all unsent ones were last sent */
+    uint64_t issued_started;
+    struct { /* ranks accessed by fast paths (order/usage) */
+        /* only the ranks in the list; otherwise all live ranks that know the own usage */
+        int is_list;
         uint32_t *ranks;
         uint32_t count;
     } reached;
     ucs_list_link_t pieces_free, deferred;
-    ucs_list_link_t groups; /* of ranks, that the program has made */
+    ucs_list_link_t groups; /* groups of ranks that the program has made */
     void *chunks;           /* memory of pieces and requests */
     struct keel_req *reqs_free, *due, *due_last;
-    uint8_t *bounce;      /* served lane: a record that no log has room for, */
-    uint32_t bounce_rank; /* and whom it was last sent to */
-    char *changes;        /* what atomics of one record found, and what they made of it; NULL: not needed yet */
+    /* served lane: room for a record that does not fit the log */
+    uint8_t *bounce;
+    uint32_t bounce_rank; /* the rank that it was last sent to */
+    /* old and new values of the atomics of a record; NULL: not allocated yet */
+    char *changes;
     struct {
         int is_pending;
         uint64_t value;
         keel_status_t status;
-    } ask;              /* served lane: the lock request under way */
-    int has_begun;      /* in a program that is not deterministic: whom it accesses is told so */
-    uint64_t begun_ns;  /* when the runtime was there */
-    int is_restore_due; /* replacement: the program has yet to call keel_restore() */
+    } ask; /* served lane: lock request under way */
+    /* nondeterministic program: accessed ranks know of its first access */
+    int has_begun;
+    uint64_t begun_ns; /* time when the runtime was ready */
+    /* replacement: the program has yet to call keel_restore() */
+    int is_restore_due;
     int has_restart;    /* KEEL_RESTART_POINT() was passed */
-    unsigned callbacks; /* of the program's that are running */
-    uint64_t called;    /* and that were begun */
+    unsigned callbacks; /* callbacks of the program that are running */
+    uint64_t called;    /* callbacks begun */
     struct keel_home *home;
     int is_child_reported;
     jmp_buf restart;
-    pthread_t restart_thread;              /* whose stack that is */
-    const keel_rehearsal_ops_t *rehearsal; /* NULL: this is no rehearsal */
-    struct keel_rehearse *rehearse;        /* its state */
+    pthread_t restart_thread;              /* the thread that owns the stack of the restart point */
+    const keel_rehearsal_ops_t *rehearsal; /* NULL: no rehearsal */
+    struct keel_rehearse *rehearse;        /* state of the rehearsal */
     struct keel_threads *threads;          /* NULL: one thread at a time (engine/threads) */
-    unsigned windows_locked;               /* of how many ranks' windows this process has the lock (epoch/win_lock) */
-    /* of those that are shared by bias, the one that becomes a lock that others see (order/win_share) */
+    /* ranks' window locks held by the process (epoch/win_lock) */
+    unsigned windows_locked;
+    /* the lock by bias that is becoming visible to other ranks (order/win_share) */
     struct {
-        int is_pending; /* asked for */
+        int is_pending; /* requested */
         unsigned window;
         uint32_t rank;
         uint64_t answer;
     } share;
-    uint32_t revoked_by; /* so many ranks are known to share none by bias, because this one asked */
+    /* ranks from 0 on that share no lock by bias, because this rank has revoked it */
+    uint32_t revoked_by;
     keel_stops_t stops;
 };
 
 #define keel_error_ctx(_ctx, ...) keel_error(&(_ctx)->message, __VA_ARGS__)
 
-/* keel_gate that are set, and news: 0 when any fast path may be taken */
+/* Gate bits and news; 0 if any fast path may be taken. */
 static inline uint32_t keel_context_gate(const keel_context_h ctx)
 {
     return __atomic_load_n(&ctx->gate.all, __ATOMIC_RELAXED);
 }
 
-/* and that stand in the way of puts and gets, but for @a but */
+/* Gate bits in the way of puts and gets, except for @a but. */
 static inline uint32_t keel_context_gate_rma(const keel_context_h ctx, uint32_t but)
 {
     return keel_context_gate(ctx) & ~(but | KEEL_GATE_DEVICE);
@@ -320,7 +374,7 @@ static inline int keel_fork_is_child(const keel_context_h ctx)
     return __builtin_expect(ctx->home->process == 0, 0);
 }
 
-/* programs that wait: puts to @a rank under that clock; not 0 */
+/* Programs that wait: puts to @a rank under the clock; not 0. */
 static inline uint64_t keel_context_cached_target(uint32_t rank, uint32_t clock)
 {
     return (uint64_t)clock << 32 | (rank + 1);
@@ -329,34 +383,36 @@ static inline uint32_t keel_context_cached_rank(const keel_context_h ctx)
 {
     return (uint32_t)ctx->home->near - 1;
 }
-/* the next one goes the general way */
+/* Sends the next put the general way. */
 static inline void keel_context_uncache(const keel_context_h ctx)
 {
     ctx->home->near = 0;
 }
 
-/* makes progress when there is news: with any call that communicates, so that a program whose calls all complete at once hears of
- * deaths and takes part in what follows, too. What calls derive from the peers' states they derive after it. */
+/* Makes progress if there is news. Every call that communicates does so, so that a program
+ * without waits also notices deaths and takes part in recovery. Calls derive peers' states only
+ * afterwards. */
 void keel_context_poll(keel_context_h ctx);
-/* KEEL_OK when the program may communicate now */
+/* Returns KEEL_OK if the program may communicate now. */
 keel_status_t keel_context_check(keel_context_h ctx);
 
-/* see keel_runtime_ops_t.mark */
+/* See keel_runtime_ops_t.mark. */
 static inline void keel_context_mark(keel_context_h ctx, keel_mark_t mark, uint32_t number)
 {
     if (ctx->runtime->ops->mark != NULL) {
         ctx->runtime->ops->mark(ctx->runtime, mark, number);
     }
 }
-/* the same for any call but a window's: from the first on, the windows made so far belong to generation 0 */
+/* keel_context_check() for any call but a window's: from the first such call on, the windows
+ * made so far belong to generation 0. */
 keel_status_t keel_context_begin(keel_context_h ctx);
-/* KEEL_ERR_STATE, said, in a callback: the call that it was called from is not over */
+/* In a callback reports and returns KEEL_ERR_STATE: the surrounding call is not over. */
 keel_status_t keel_context_check_outside(keel_context_h ctx, const char *call);
-/* both of these */
+/* keel_context_begin() and keel_context_check_outside(). */
 keel_status_t keel_context_begin_outside(keel_context_h ctx, const char *call);
 /* Tells the program that the job rolls back: jumps to its restart point, or returns KEEL_ERR_ROLLED_BACK if there is none here. */
 keel_status_t keel_context_rolled_back(keel_context_h ctx);
-/* what a public call ends with: @a status, or a jump to the restart point */
+/* End of a public call: returns @a status, or jumps to the restart point. */
 static inline keel_status_t keel_context_end(keel_context_h ctx, keel_status_t status)
 {
     return __builtin_expect(status == KEEL_ERR_ROLLED_BACK, 0) ? keel_context_rolled_back(ctx) : status;
@@ -365,13 +421,13 @@ static inline keel_status_t keel_win_end(keel_win_h win, keel_status_t status)
 {
     return __builtin_expect(status == KEEL_ERR_ROLLED_BACK, 0) ? keel_context_rolled_back(win->ctx) : status;
 }
-/* One round of progress without waiting; the status that a call has to return. */
+/* Makes one round of progress without waiting; returns the status for the caller. */
 keel_status_t keel_context_progress(keel_context_h ctx);
-/* What one thread at a time does (threads.h). */
+/* Actions of one thread at a time (threads.h). */
 enum keel_turn { KEEL_TURN_ASK, KEEL_TURN_LOCK, KEEL_TURN_LAST };
-/* Waits until the caller has the turn. Returns KEEL_OK, or the status that a waiting call has to return, without the turn. */
+/* Waits for the turn. Returns KEEL_OK, or without the turn the status for the caller. */
 keel_status_t keel_context_take_turn(keel_context_h ctx, enum keel_turn what);
-/* Makes progress and gives the core away; the status that a waiting call has to return. */
+/* Makes progress and gives the core away; returns the status for the caller. */
 keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds);
 
 static inline void keel_context_touch(keel_context_h ctx, uint32_t rank)
@@ -381,7 +437,8 @@ static inline void keel_context_touch(keel_context_h ctx, uint32_t rank)
         ctx->touched[ctx->touched_count++] = rank;
     }
 }
-/* and an access that others may have come between: what it left is not sent, whatever was since */
+/* Touches a rank with an access amid which other threads may have issued more: earlier accesses
+ * may be unsent. */
 static inline void keel_context_touch_again(keel_context_h ctx, uint32_t rank)
 {
     ctx->issued_started = UINT64_MAX;
@@ -391,12 +448,14 @@ static inline void keel_context_touch_again(keel_context_h ctx, uint32_t rank)
 enum {
     KEEL_GSYNC_EXPLICIT = 1u << 16,
     KEEL_GSYNC_FINAL = 1u << 17,
-    KEEL_GSYNC_FOLLOW = 1u << 18, /* of a rank that does not know what it is for: it may turn out to be the last */
+    /* call of a rank that follows the others; the gsync may turn out to be the last */
+    KEEL_GSYNC_FOLLOW = 1u << 18,
     KEEL_GSYNC_ALLOC = 1u << 19,
     KEEL_GSYNC_FREE = 1u << 20,
-    KEEL_GSYNC_SECOND = 1u << 21, /* of keel_checkpoint(), also where keel_restore() makes up for it */
-    KEEL_GSYNC_STOP = 1u << 22,   /* a stop: epoch/stop.h */
-    KEEL_GSYNC_POINT = 1u << 23   /* in keel_safe_point(): no other call is to be made behind the stop */
+    /* second gsync of keel_checkpoint(), also when keel_restore() makes up for it */
+    KEEL_GSYNC_SECOND = 1u << 21,
+    KEEL_GSYNC_STOP = 1u << 22, /* a stop: epoch/stop.h */
+    KEEL_GSYNC_POINT = 1u << 23 /* in keel_safe_point(): no other call follows the stop */
 };
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * After fork(). The child has a copy of the context and the connections of its parent, but none of its threads: whatever it sent
- * would be taken for the parent's. So its calls are refused, and shared memory is not mapped in it (shm_segment.c): what it writes
- * is its own. It notices by memory that the kernel gives a child zeroed, at the price of a load a call.
+ * After fork(). The child has a copy of its parent's context and connections, but no threads. Its
+ * messages would be taken for the parent's. So calls in the child are refused, and shared memory is
+ * not mapped there (shm_segment.c): its stores stay private. A child is recognised by memory that
+ * the kernel zeroes in it, at the price of a load a call.
  */
 #include "engine/fork.h"
 #include "engine/context.h"

@@ -6,7 +6,7 @@
 
 keel_status_t keel_fork_init(keel_context_h ctx);
 void keel_fork_release(keel_context_h ctx);
-/* KEEL_ERR_STATE, said once */
+/* Returns KEEL_ERR_STATE; reports it once. */
 keel_status_t keel_fork_refuse(keel_context_h ctx);
 
 #endif

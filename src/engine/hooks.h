@@ -9,11 +9,16 @@
 #include <keel/keel.h>
 
 typedef enum keel_hook_point {
-    KEEL_HOOK_BEGIN,     /* the program is about to communicate for the first time since the context was made */
-    KEEL_HOOK_PROGRESS,  /* after each look at the network: advance what is pending */
-    KEEL_HOOK_CALL_BACK, /* run the program's completion callbacks; an access in one of them may wait */
-    KEEL_HOOK_WAIT, /* a call is about to wait, or the program asked for progress: wake the peers that sleep until we act */
-    KEEL_HOOK_MUTE, /* a call is about to fail: pending accesses must not write to the program's memory any more */
+    /* the program is about to communicate for the first time since the context was made */
+    KEEL_HOOK_BEGIN,
+    KEEL_HOOK_PROGRESS, /* after each look at the network: advance what is pending */
+    /* run the program's completion callbacks; an access in one of them may wait */
+    KEEL_HOOK_CALL_BACK,
+    /* a call is about to wait, or the program asked for progress: wake peers that sleep until
+     * this rank acts */
+    KEEL_HOOK_WAIT,
+    /* a call is about to fail: pending accesses must not write to the program's memory any more */
+    KEEL_HOOK_MUTE,
     KEEL_HOOK_ROLLED_BACK, /* the program is about to learn that the job rolls back */
     KEEL_HOOK_PHASE,       /* a gsync is over and the next phase begins */
     KEEL_HOOK_LAST
@@ -25,15 +30,17 @@ enum { KEEL_HOOKS_MAX = 3 }; /* of one list */
 
 /* What a rehearsal (KEEL_REHEARSE) does in each gsync. */
 typedef struct keel_rehearsal_ops {
-    /* rank 0: some rank has yet to be killed, and until then the rehearsal says when images are taken */
+    /* Rank 0: true while some rank has yet to be killed. Until then the rehearsal decides when
+     * images are taken. */
     int (*orders)(const keel_context_h ctx);
-    /* before a safe gsync: a replacement is to begin here, so an image is due */
+    /* Before a safe gsync: an image is due because a replacement is to begin here. */
     int (*wants_image)(const keel_context_h ctx);
-    /* before the arrival: sums what was put in this phase, and protected regions */
+    /* Before the arrival: sums the puts of the phase and protected regions. */
     void (*arrive)(keel_context_h ctx);
-    /* on leaving gsync @a number, before the new position is announced: sums windows */
+    /* On leaving gsync @a number, before the new position is announced: sums windows. */
     void (*leave)(keel_context_h ctx, uint32_t number, int was_front);
-    /* after it, on the ranks that were at the front: the second barrier; does not return if this rank is the next to be killed */
+    /* After a gsync, on the ranks that were at the front: the second barrier. Does not return on
+     * the rank that is killed next. */
     keel_status_t (*end)(keel_context_h ctx, uint32_t number, unsigned flags);
 } keel_rehearsal_ops_t;
 

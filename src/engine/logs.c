@@ -1,12 +1,13 @@
-/* The memory of put and get logs: how much they take at the start, and what they may grow to. */
+/* Memory of put and get logs: initial size and growth. */
 #include "engine/logs.h"
 
 #include "engine/logs_plan.h"
 #include "base/memory_limit.h"
 #include "oplog/get_log_replay.h"
 
-#define LOGS_READY  ((size_t)16 << 20) /* of the logs of a replacement, faulted in */
-#define LOGS_IMAGES 8u                 /* that logs may take the memory of: at the half of that an image is asked for */
+#define LOGS_READY ((size_t)16 << 20) /* part of a replacement's logs that is faulted in */
+/* limit of the logs in images; at half of it an image is requested */
+#define LOGS_IMAGES 8u
 
 keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drivers_t *drivers)
 {
@@ -25,7 +26,7 @@ keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drive
                                 .prepared = ctx->prepared};
 }
 
-/* of a quarter of the node's memory, spares' too */
+/* Share of a process in a quarter of the node's memory, spares included. */
 static size_t context_memory_share(const keel_runtime_t *runtime)
 {
     size_t neighbours = 0;
@@ -36,7 +37,7 @@ static size_t context_memory_share(const keel_runtime_t *runtime)
     return keel_memory_limit("") / 4 / neighbours;
 }
 
-/* KEEL_OPLOG_SIZE=auto; says where the device may not use as much memory as it would take */
+/* KEEL_OPLOG_SIZE=auto; reports if the device cannot use as much memory as the logs would take. */
 static size_t context_logs_plan(keel_context_h ctx, const keel_transport_ops_t *ops, keel_transport_t *transport)
 {
     keel_logs_room_t room = {.usual = ctx->config.oplog_size,

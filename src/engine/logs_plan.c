@@ -1,7 +1,8 @@
 /*
- * The device takes puts from the logs if it may use their memory. Half of what it may use is theirs, windows and images have the
- * other. Logs that are short ask for images more often, which is said; but a rank's two lists of each other rank have to have
- * segments enough that they are not full between two images.
+ * The device reads puts from the logs if it may use their memory. Logs get half of the memory that
+ * it may use, and windows and images the other half. Short logs ask for images more often, and a
+ * message says so. But the two lists for each other rank need enough segments to last from image to
+ * image.
  */
 #include "engine/logs_plan.h"
 

@@ -1,4 +1,4 @@
-/* Arguments that are wrong: parameters of a context that is not made yet, and windows that cannot be used any more. */
+/* Refusal of invalid arguments: parameters before there is a context, and windows that are gone. */
 #include "engine/refuse.h"
 #include "engine/context.h"
 
@@ -14,7 +14,7 @@ keel_status_t keel_refuse_null(const char *what)
     return KEEL_ERR_INVALID_PARAM;
 }
 
-/* "NAME=VALUE" each */
+/* each "NAME=VALUE" */
 static keel_status_t params_check_env(const char *const *env)
 {
     for (; env != NULL && *env != NULL; env++) {

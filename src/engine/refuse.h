@@ -1,12 +1,12 @@
-/* Arguments that are wrong. */
+/* Refusal of invalid arguments. */
 #ifndef KEEL_ENGINE_REFUSE_H_
 #define KEEL_ENGINE_REFUSE_H_
 
 #include "engine/context.h"
 
-keel_status_t keel_refuse_null(const char *what); /* KEEL_ERR_INVALID_PARAM, said */
+keel_status_t keel_refuse_null(const char *what); /* Reports and returns KEEL_ERR_INVALID_PARAM. */
 keel_status_t keel_params_check(const keel_params_t *params);
-/* Says why the window cannot be used any more; returns KEEL_ERR_INVALID_PARAM. */
+/* Reports the reason for refusing a freed window; returns KEEL_ERR_INVALID_PARAM. */
 keel_status_t keel_win_refuse_freed(keel_win_h win);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads topology files, and owns the hierarchy of a job. */
+/* Reads topology files and owns the hierarchy of a job. */
 #include "engine/site.h"
 
 #include "base/memory.h"
@@ -8,7 +8,7 @@
 
 #define KEEL_SITE_NAME_MAX 16 /* "node" and a number */
 
-/* ---- files ------------------------------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static keel_status_t site_read(const char *path, const char *variable, const keel_message_t *message,
                                keel_topology_file_t *file)
@@ -25,7 +25,7 @@ static keel_status_t site_read(const char *path, const char *variable, const kee
     if (stream == NULL) {
         goto err_message;
     }
-    do { /* one byte more than allowed shows that it is too long: the parser says so */
+    do { /* one byte too many makes the parser report the length */
         room = (room == 0) ? 4096 : 2 * room;
         text = keel_realloc(text, room, "topology file");
         if (text == NULL) {
@@ -57,7 +57,7 @@ static void site_forget(keel_topology_file_t *file)
     keel_free((char *)(uintptr_t)file->text);
 }
 
-/* ---- the hierarchy ------------------------------------------------------------------------------------------------ */
+/* ---- the hierarchy ---- */
 
 static void site_say(void *arg, int is_warning, const char *text)
 {
@@ -73,7 +73,8 @@ static void site_say(void *arg, int is_warning, const char *text)
     }
 }
 
-/* the host of each rank and of each spare behind them, and room for one more; a runtime without names gets some */
+/* Host of each rank and then each spare, with room for one more. A runtime without host names
+ * gets made-up ones. */
 static const char **site_hosts(const keel_runtime_t *runtime, char **made_p)
 {
     const size_t count = (size_t)runtime->size + runtime->spares;
@@ -99,7 +100,7 @@ static const char **site_hosts(const keel_runtime_t *runtime, char **made_p)
     return host;
 }
 
-/* the node of each rank and of each spare, and room for one more */
+/* Node of each rank and each spare, with room for one more. */
 static uint32_t *site_nodes(const keel_runtime_t *runtime)
 {
     const size_t count = (size_t)runtime->size + runtime->spares;
@@ -111,7 +112,7 @@ static uint32_t *site_nodes(const keel_runtime_t *runtime)
     return node;
 }
 
-/* the node of this process where it runs now: a new number, if its host is none of the job */
+/* Node of the present place of the process: a new number if the host is not part of the job. */
 static uint32_t site_place_node(const keel_runtime_t *runtime)
 {
     uint32_t r, node = 0;
@@ -125,7 +126,7 @@ static uint32_t site_place_node(const keel_runtime_t *runtime)
     return node;
 }
 
-/* one hierarchy, of params->ranks */
+/* Makes one hierarchy of params->ranks ranks. */
 static keel_status_t site_join(const keel_site_t *site, const uint32_t *node, keel_topology_params_t *params,
                                keel_domains_t *domains_p, const keel_message_t *message)
 {
@@ -148,7 +149,7 @@ static keel_status_t site_join(const keel_site_t *site, const uint32_t *node, ke
     return status;
 }
 
-/* with places after those of the ranks the numbers of the ranks' elements stay what they are */
+/* Further places come after those of the ranks, so the ranks' elements keep their numbers. */
 static keel_status_t site_make(keel_site_t *site, const keel_runtime_t *runtime, keel_topology_params_t *params,
                                const char **host, const keel_message_t *message)
 {
@@ -266,7 +267,7 @@ void keel_site_check_move(const keel_site_t *site, const keel_message_t *message
     uint32_t level, held;
 
     if (site->promised >= site->moved.level_count) {
-        return; /* it did not move, or nothing was promised */
+        return; /* not moved, or nothing promised */
     }
     keel_groups_check_move(&site->moved, groups, site->rank, site->parities, site->promised, &level, &held);
     if (level <= site->promised) {
@@ -283,7 +284,7 @@ void keel_site_order_spares(void *arg, uint32_t rank, uint32_t *spare)
 {
     const keel_site_t *site = arg;
     const uint32_t spares = site->wide.ranks - site->domains.ranks;
-    /* where nothing was promised it is kept as far as can be */
+    /* without a promised level, keep the property as far as possible */
     const uint32_t level = (site->promised < site->wide.level_count) ? site->promised : 0;
     uint32_t s;
 

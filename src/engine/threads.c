@@ -1,13 +1,15 @@
 /*
  * Several threads inside Keel at once.
  *
- * Safety. All below the calls is made for one thread. So each call holds one lock, from its begin to its end, and gives it up in one place
- * only: where calls wait, between two looks (keel_context_wait()). What a call knows of the context it derives anew after that, as
- * callbacks may have made calls there, too; where that is not so a turn is taken (keel_turn).
+ * Safety. The code below the calls is made for one thread. So each call holds one lock from begin
+ * to end, and releases it in one place only: in waits, between two rounds of progress
+ * (keel_context_wait()). Afterwards the call derives its knowledge of the context again, since
+ * callbacks may have made calls there, too. Calls that cannot do so take a turn (keel_turn).
  *
- * Who waits for the lock gets it before the one that gave it up takes it again: a wait of one thread that another thread's
- * access lets go on ends. Who holds it otherwise is in a call that ends by what other processes do. In a rollback all calls that wait
- * end, and keel_restore() begins when they have.
+ * A thread that waits for the lock gets it before the thread that released it takes it again. So a
+ * wait ends when an access of another thread ends it. Otherwise the owner of the lock is in a call
+ * that ends by actions of other processes. In a rollback all waiting calls end, and keel_restore()
+ * begins afterwards.
  */
 #include "engine/threads.h"
 
@@ -18,24 +20,28 @@
 #include <sched.h>
 #include <semaphore.h>
 
-#define YIELDS \
-    64 /* of calls that wait, while nobody enters: then they sleep as one alone does, for a millisecond at most */
+/* yields of waiting calls while no thread enters; then they sleep as a single thread does, for a
+ * millisecond at most */
+#define YIELDS 64
 
 struct keel_threads {
     sem_t
-        lock; /* no mutex: the simulator has a service side stand still while a rank holds one, and this is held while it waits */
-    const void *owner; /* the thread that holds it */
-    unsigned depth;    /* calls of it, one in another */
+        /* not a mutex: the simulator stops a service side while a rank holds a mutex, and this
+         * lock is held in waits */
+        lock;
+    const void *owner; /* thread that holds the lock */
+    unsigned depth;    /* nested calls of the owner */
     unsigned waiting;  /* threads that want to enter */
-    unsigned turns;    /* how often one did */
-    unsigned inside; /* threads that are in a call, those that wait in it too; under the lock, as is all that follows */
-    unsigned yields; /* since somebody entered */
+    unsigned turns;    /* number of entries */
+    /* threads in a call, waiting ones included; protected by the lock like the fields below */
+    unsigned inside;
+    unsigned yields; /* yields since a thread entered */
     const void *calling;
     const void *collective;
     const void *turn[KEEL_TURN_LAST];
 };
 
-/* an address that no other thread has */
+/* An address that is unique to the thread. */
 static const void *self(void)
 {
     static _Thread_local char here;
@@ -90,7 +96,7 @@ void keel_threads_enter(keel_context_h ctx)
     struct keel_threads *threads = ctx->threads;
 
     if (keel_fork_is_child(ctx)) {
-        return; /* the lock may be held by a thread that it does not have; its calls are refused */
+        return; /* a thread that does not exist in the child may hold the lock; calls are refused */
     }
     if (is_owner(threads)) {
         threads->depth++;
@@ -129,7 +135,7 @@ static int are_several(const keel_context_h ctx)
            (ctx->threads->inside > 1 || __atomic_load_n(&ctx->threads->waiting, __ATOMIC_RELAXED) > 0);
 }
 
-/* the lock is given up, and nobody who wants it is passed by */
+/* Releases the lock, and takes it again after the threads that want it. */
 static void yield(struct keel_threads *threads)
 {
     const unsigned turn = threads->turns, depth = threads->depth;
