@@ -1,9 +1,10 @@
 /*
  * Gsync.
  *
- * gsync n: epochs closed and get records complete at their targets, then the arrival is announced, then all arrivals are
- * awaited (protocol.md, A gsync). A coordinated checkpoint is taken by whoever leaves by all arrivals, not by a decision's
- * release; the second barrier keeps the program from touching a slower rank's windows before they are copied.
+ * gsync n: epochs are closed and get records are complete at their targets; then the arrival is
+ * announced, and all arrivals are awaited (protocol.md, A gsync). A rank takes a coordinated
+ * checkpoint if all arrivals let it leave, but not if a decision released it. The second barrier
+ * keeps the program from touching a slower rank's windows before they are copied.
  */
 #include "epoch/gsync.h"
 #include "engine/threads.h"
@@ -21,7 +22,7 @@
 #include "epoch/image_content.h"
 #include "epoch/wait.h"
 
-#define GSYNCS_LEFT (1u << 28) /* when rank 0 says how many */
+#define GSYNCS_LEFT (1u << 28) /* gsyncs left when rank 0 warns about the limit */
 
 static int second_barrier_is_over(const keel_context_h ctx, uint32_t number)
 {
@@ -53,7 +54,8 @@ keel_status_t keel_gsync_second(keel_context_h ctx, uint32_t number)
     return status;
 }
 
-/* what a rank restored from the image of a stop, which a call of @a flags joined, has to do */
+/* Calls left to make for a rank restored from the image of a stop that it joined in a call of @a
+ * flags. */
 static keel_resume_t resume_of(unsigned flags)
 {
     return (flags & KEEL_GSYNC_POINT)      ? KEEL_RESUME_SECOND
@@ -76,7 +78,8 @@ static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsig
     keel_part_t *parts = NULL;
     unsigned count = is_safe ? keel_context_image(ctx, &parts) : 0;
 
-    /* without parts when a stop came in a call that is no safe point: the group is told that there is no image */
+    /* Without parts if a stop came in a call that is no safe point: the group learns that there
+     * is no image. */
     status = keel_ckpt_take(&ctx->ckpt, &meta, parts, count);
     keel_context_mark(ctx, KEEL_MARK_SAVED, number);
     if (status != KEEL_OK && status != KEEL_ERR_BUDGET && is_safe) {
@@ -85,7 +88,7 @@ static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsig
     return keel_gsync_second(ctx, number);
 }
 
-/* some ranks copy an image of their own (ckpt/demand.h) */
+/* True if the ranks with an own image in this gsync have copied it (ckpt/demand.h). */
 static int demand_is_over(const keel_context_h ctx, uint32_t number)
 {
     const keel_lane_t *lane = &ctx->lane;
@@ -120,7 +123,7 @@ static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
         }
     }
     if (keel_demand_is_copied(&ctx->demand, ctx->lane.rank,
-                              number)) { /* nobody locks anything here before it is over */
+                              number)) { /* no lock is taken here before the copy is complete */
         meta.sync_counter = keel_sections_seen_here(&ctx->sync);
         count = keel_context_image(ctx, &parts);
         keel_demand_take(&ctx->demand, &meta, parts, count);
@@ -146,7 +149,7 @@ static keel_status_t gsync_await(keel_context_h ctx, uint32_t number, unsigned f
     return status;
 }
 
-/* what rank 0's arrival tells the others */
+/* Orders for all ranks in the arrival of rank 0. */
 static uint64_t gsync_orders(const keel_context_h ctx, unsigned flags)
 {
     const int is_explicit = (flags & KEEL_GSYNC_EXPLICIT) != 0,
@@ -166,8 +169,8 @@ static uint64_t gsync_orders(const keel_context_h ctx, unsigned flags)
     return is_explicit ? KEEL_ARRIVE_CHECKPOINT | KEEL_ARRIVE_EXPLICIT : KEEL_ARRIVE_CHECKPOINT;
 }
 
-/* Who was released does not know: rank 0's word may be of another gsync. Where that is rank 0 itself, the others that had left
- * before have given their images up. */
+/* A released rank does not know the orders, because rank 0's word may belong to another gsync.
+ * If rank 0 itself is released, ranks that left before have given up their images. */
 static uint64_t gsync_orders_heard(keel_context_h ctx, uint32_t number, int was_front)
 {
     const uint64_t own = ctx->lane.slot.flags[number & 1];
@@ -189,7 +192,7 @@ static const char *const gsync_calls[] = {[1] = "keel_gsync",      [2] = "keel_g
                                           [5] = "keel_checkpoint", [6] = "the second half of keel_checkpoint",
                                           [7] = "keel_finalize",   [KEEL_ARRIVE_CALL_STOP] = "keel_safe_point"};
 
-/* 0: it follows, whatever it is */
+/* 0: a rank without a program follows any call */
 static unsigned gsync_call(unsigned flags)
 {
     return (flags & KEEL_GSYNC_FOLLOW)     ? 0
@@ -219,7 +222,7 @@ keel_arrived_t keel_gsync_arrived(const keel_context_h ctx, uint32_t rank, uint3
                                                                                      : KEEL_ARRIVED_UNSAFE;
 }
 
-/* Everybody compares with rank 0, so that no two differ unnoticed. */
+/* Every rank compares its call with rank 0's, so any two different calls are noticed. */
 static keel_status_t gsync_check_call(keel_context_h ctx, uint32_t number, unsigned flags, int was_front)
 {
     const unsigned own = gsync_call(flags);
@@ -235,14 +238,15 @@ static keel_status_t gsync_check_call(keel_context_h ctx, uint32_t number, unsig
     return KEEL_ERR_STATE;
 }
 
-/* asks for images that logs need, and finishes what was begun of one, before the arrival */
+/* Before the arrival: asks for images that the logs need, and finishes an image in the making. */
 static keel_status_t gsync_trim(keel_context_h ctx, uint32_t number)
 {
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
     keel_trim_request(&ctx->rec, number);
-    if (__atomic_load_n(&ctx->lane.inbox_pending, __ATOMIC_RELAXED)) { /* somebody may have asked */
+    /* a request may be waiting */
+    if (__atomic_load_n(&ctx->lane.inbox_pending, __ATOMIC_RELAXED)) {
         status = keel_context_wait(ctx, &rounds);
     }
     while (status == KEEL_OK &&
@@ -254,7 +258,7 @@ static keel_status_t gsync_trim(keel_context_h ctx, uint32_t number)
     return status;
 }
 
-/* what was done in the phase is where it belongs, and what a replacement has to do again of it is done */
+/* Completes the accesses of the phase, and the re-execution of a replacement in it. */
 keel_status_t keel_gsync_settle(keel_context_h ctx)
 {
     keel_recovery_t *rec = &ctx->rec;
@@ -270,8 +274,9 @@ keel_status_t keel_gsync_settle(keel_context_h ctx)
     if (status == KEEL_OK) {
         status = keel_flush_everyone(ctx);
     }
-    /* An arrival says that this process's puts are in place. Those towards a rank it knows to be dead are not, and who does not
-     * know yet may still read the dead memory on the direct lane: so nothing is announced before the decision. */
+    /* An arrival says that the puts of this process are in place. Puts to a dead rank are not,
+     * and ranks that do not know of the death may still read the dead memory on the direct lane.
+     * So the arrival waits for the decision. */
     while (status == KEEL_OK &&
            ((keel_recovery_is_frozen(rec) && !keel_recovery_is_finished(rec) && !KEEL_PLANT(arrive_frozen)) ||
             !keel_position_is_handed_over(rec))) {
@@ -280,7 +285,7 @@ keel_status_t keel_gsync_settle(keel_context_h ctx)
     return (status == KEEL_OK) ? keel_hand_over_check(rec) : status;
 }
 
-/* announces the arrival, with what it says, and waits for those of all */
+/* Announces the arrival with its flags and waits for all arrivals. */
 static keel_status_t gsync_arrive(keel_context_h ctx, uint32_t number, unsigned flags)
 {
     uint64_t words = (uint64_t)gsync_call(flags) << KEEL_ARRIVE_CALL_SHIFT;
@@ -301,7 +306,7 @@ static keel_status_t gsync_arrive(keel_context_h ctx, uint32_t number, unsigned 
     return (status == KEEL_OK) ? gsync_await(ctx, number, flags) : status;
 }
 
-/* the next phase begins: what arrivals said of images comes into use */
+/* Begins the next phase and puts images into use that the arrivals announced. */
 static void gsync_leave(keel_context_h ctx, uint32_t number, int was_front, int is_checkpoint)
 {
     keel_recovery_t *rec = &ctx->rec;
@@ -347,12 +352,14 @@ keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p
     orders = gsync_orders_heard(ctx, number, was_front);
     *is_stop_p = keel_arrive_call(orders) == KEEL_ARRIVE_CALL_STOP;
     if (*is_stop_p) {
-        keel_recovery_note_stop(rec, number); /* before the gsync counts as passed: reports say so */
+        /* before the gsync counts as passed, because reports include it */
+        keel_recovery_note_stop(rec, number);
     }
     is_checkpoint = (orders & KEEL_ARRIVE_CHECKPOINT) && ((flags & KEEL_GSYNC_SAFE) || *is_stop_p) &&
                     !keel_recovery_is_finished(rec);
     if ((flags & KEEL_GSYNC_FOLLOW) && (orders & KEEL_ARRIVE_FINAL)) {
-        keel_recovery_note_finished(rec); /* else it would take part in recovering a rank that nobody waits for */
+        keel_recovery_note_finished(
+            rec); /* else the rank would take part in recovering a rank that no other rank needs */
     }
     gsync_leave(ctx, number, was_front, is_checkpoint);
     keel_kinds_leave(ctx, number);

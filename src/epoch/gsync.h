@@ -4,17 +4,19 @@
 
 #include "engine/context.h"
 
-/* One gsync. *is_stop_p: rank 0 began it as a stop; a call of other flags is still to be made. */
+/* Passes one gsync. *is_stop_p: rank 0 began a stop, so a call with other flags is still to be
+ * made. */
 keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p);
-/* Flushes the phase and finishes its replay, ahead of an arrival. It may be called again. */
+/* Flushes the phase and finishes its replay, before an arrival. Repeated calls do no harm. */
 keel_status_t keel_gsync_settle(keel_context_h ctx);
 
-/* Whether rank @a rank has arrived at gsync @a number, and in which kind of call. */
+/* State of rank @a rank at gsync @a number: not arrived, or the kind of its call. */
 typedef enum { KEEL_ARRIVED_NOT, KEEL_ARRIVED_UNSAFE, KEEL_ARRIVED_SAFE, KEEL_ARRIVED_STOPS } keel_arrived_t;
 keel_arrived_t keel_gsync_arrived(const keel_context_h ctx, uint32_t rank, uint32_t number);
-/* KEEL_ERR_LIMIT, said, where @a call would be a gsync after the last one there is */
+/* Reports and returns KEEL_ERR_LIMIT if @a call would be a gsync after the last possible one. */
 keel_status_t keel_gsync_check(keel_context_h ctx, const char *call);
-/* says that this process is done with what it copies or sums in gsync @a number, and waits until all are */
+/* Announces that the own copies and sums of gsync @a number are complete, and waits until those
+ * of all ranks are. */
 keel_status_t keel_gsync_second(keel_context_h ctx, uint32_t number);
 
 #endif

@@ -1,4 +1,5 @@
-/* What an image holds: memory (parts.h), what is attached to windows, and what is locked; saved and read back. */
+/* Content of an image: memory (window/image_parts.h), attachments of windows, and locks; saved
+ * and read back. */
 #include "epoch/image_content.h"
 
 #include "window/image_parts.h"
@@ -9,7 +10,7 @@
 #include "check/plant.h"
 #include "sync/sections_image.h"
 
-/* room for what is attached or locked; 0: out of memory */
+/* Adds room for attachments or locks; returns 0 if out of memory. */
 static int parts_add(keel_context_h ctx, unsigned *count_p, keel_part_kind_t kind, void **room_p, size_t length)
 {
     void *grown = (length > 0) ? keel_realloc(*room_p, length, "image of locks, or of what is attached") : NULL;
@@ -48,7 +49,7 @@ unsigned keel_context_image(keel_context_h ctx, keel_part_t **parts_p)
     return count;
 }
 
-/* of windows first, then of ranks */
+/* Locks of windows first, then of ranks. */
 static keel_status_t locks_load(keel_context_h ctx, size_t length)
 {
     size_t taken = 0;
@@ -60,7 +61,8 @@ static keel_status_t locks_load(keel_context_h ctx, size_t length)
     return status;
 }
 
-/* what is attached is there before memory is: what comes back to the program keeps what it holds */
+/* Attachments are restored before memory, so that memory returned to the program keeps its
+ * contents. */
 keel_status_t keel_context_read_image(keel_context_h ctx, const void *image, size_t size, const char **why_p)
 {
     uint64_t attached, length;

@@ -1,11 +1,13 @@
 /*
  * Locks (protocol.md, that section): critical sections at one rank, and reading epochs.
  *
- * Taking a lock is logged twice: its number SC before the section's puts in the put log, so that a replacement of the
- * target knows the order of the sections there; and like a value that was read, in the target's get log, so that a replacement
- * of this process knows the section. When that re-executes the section, the lock word tells whether it was over: if this
- * rank owns the word under this very number it was not, and what is done in it is done again: gets that have a
- * record are answered from it, and the others read what nobody else can have changed. Otherwise the target has it all.
+ * Taking a lock is logged twice. The put log gets the number SC before the puts of the section, so
+ * that a replacement of the target knows the order of sections there. The target's get log gets the
+ * number like a value that was read, so that a replacement of the source knows the section. A
+ * replacement that re-executes the section asks the lock word if the section was over. If the rank
+ * owns the word under that very number, it was not: the accesses are done again, gets with a record
+ * are answered from the record, and other gets read memory that no other rank can have changed.
+ * Otherwise the target has all accesses of the section.
  */
 #include "epoch/lock.h"
 #include "engine/threads.h"
@@ -24,11 +26,12 @@
 #include "peer/region.h"
 #include "recovery/rollback_request.h"
 
-/* ---- taking and giving ---- */
+/* ---- acquire and release ---- */
 
 /*
- * No room for the number, and the target is lost. Its replacement is told who is inside, the one after that would not be. What is
- * done in the section waits until it has caught up: in the log it would lie after the section before, and be replayed with it.
+ * The log has no room for the number and the target is lost. Its replacement learns the present
+ * owner; a second replacement would not. Accesses of the section wait until the replacement has
+ * caught up. In the log they would follow the section before and be replayed with it.
  */
 static keel_status_t lock_unlogged(keel_context_h ctx, uint32_t rank)
 {
@@ -45,7 +48,7 @@ static keel_status_t lock_unlogged(keel_context_h ctx, uint32_t rank)
     return status;
 }
 
-/* the number, before what is done in the section */
+/* Logs the number before the accesses of the section. */
 static keel_status_t lock_log(keel_context_h ctx, uint32_t rank, uint64_t counter)
 {
     const uint64_t where = keel_where(0, KEEL_RECORD_LOCK, 0);
@@ -90,8 +93,9 @@ static uint64_t lock_next_reading(keel_context_h ctx, uint32_t rank)
     if (keel_reading_phase(last) != ctx->rec.phase) {
         return keel_reading(ctx->rec.phase, 1);
     }
-    if (keel_reading_phase(last + 1) != ctx->rec.phase) { /* which of them is open cannot be told any more */
-        keel_get_log_overflow(&ctx->gets, "too many readings of a rank in one phase");
+    /* nothing tells any more which reading is open */
+    if (keel_reading_phase(last + 1) != ctx->rec.phase) {
+        keel_get_log_lose(&ctx->gets, "too many readings of a rank in one phase");
         return last;
     }
     return last + 1;
@@ -146,12 +150,13 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
         return;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
-        keel_put_log_mark_sent(&ctx->puts, rank); /* over in the first life */
+        keel_put_log_mark_sent(&ctx->puts, rank); /* the section was over in the first life */
         return;
     }
     if (slot != NULL && !is_read) {
-        if (!keel_may_mix(ctx)) { /* else atomics may be counted in that word, and who waits there looks at it */
-            keel_put_log_announce_done(&ctx->puts, rank);
+        /* else the word may count atomics, and waiting ranks look at it */
+        if (!keel_may_mix(ctx)) {
+            keel_put_log_tell_done(&ctx->puts, rank);
         }
         if (KEEL_PLANT(doubt_cleared)) {
             keel_board_set(&slot->atomics, 0);
@@ -160,7 +165,8 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
     (void)keel_kinds_tell(ctx, rank);
     (void)keel_lane_lock(&ctx->lane, rank, &request, &answer, NULL, NULL);
     if (slot != NULL && !is_read) {
-        /* in doubt no more, now that the section is over: one that is open is done again, with its atomics */
+        /* No atomic is in doubt after the end of the section. An open section is done again with
+         * its atomics. */
         keel_board_set(&slot->atomics, 0);
     }
     if (keel_sync_steers(&ctx->sync)) {

@@ -1,12 +1,14 @@
-/* Locks (protocol.md, that section): critical sections at one rank, and reading epochs. */
+/* Locks (protocol.md, Locks): critical sections at one rank, and reading epochs. */
 #ifndef KEEL_EPOCH_LOCK_H_
 #define KEEL_EPOCH_LOCK_H_
 
 #include "engine/context.h"
 
-/* whether everything is locked for reading */
+/* True if all ranks are locked for reading. */
 int keel_lock_is_all(const keel_context_h ctx);
-/* KEEL_ERR_STATE, said, when something is locked */
+/* Returns KEEL_OK if the program may access @a rank. */
+keel_status_t keel_lock_admit(keel_context_h ctx, uint32_t rank, int is_write);
+/* Returns KEEL_ERR_STATE and reports it if some lock is held. */
 keel_status_t keel_lock_check_free(keel_context_h ctx, const char *call);
 
 #endif

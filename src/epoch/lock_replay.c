@@ -1,4 +1,5 @@
-/* Critical sections of the first life, done again: what was over is only logged, what was open is done (protocol.md, Locks). */
+/* Re-execution of critical sections of the first life: accesses of a closed section are only
+ * logged, those of an open section are done (protocol.md, Locks). */
 #include "epoch/lock_replay.h"
 #include "access/piece.h"
 #include "order/lock_ask.h"
@@ -10,7 +11,7 @@
 #include "recovery/position.h"
 #include "recovery/recover.h"
 
-/* another death while this process replays: two are lost, and the job rolls back */
+/* A further death during the replay: two ranks are lost, and the job rolls back. */
 static keel_status_t lock_await_decision(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;
@@ -22,7 +23,7 @@ static keel_status_t lock_await_decision(keel_context_h ctx)
     return status;
 }
 
-/* what was recorded cannot be replayed */
+/* The recorded sections cannot be replayed. */
 static keel_status_t lock_refuse(keel_context_h ctx, keel_status_t status)
 {
     if (status == KEEL_ERR_CORRUPT) {
@@ -34,7 +35,8 @@ static keel_status_t lock_refuse(keel_context_h ctx, keel_status_t status)
     return status;
 }
 
-/* all of the first life that anybody could have seen was done again, and own memory is up to date */
+/* Everything of the first life that another rank could have seen is done again, and own memory
+ * is up to date. */
 static keel_status_t lock_catch_up(keel_context_h ctx)
 {
     keel_status_t status = lock_await_decision(ctx);
@@ -54,7 +56,7 @@ static keel_status_t lock_catch_up(keel_context_h ctx)
     return lock_refuse(ctx, status);
 }
 
-/* what others did in this phase is there, in its order */
+/* Waits until the sections of other ranks in this phase have arrived, in order. */
 static keel_status_t lock_await_sections(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;
@@ -91,7 +93,8 @@ keel_status_t keel_lock_settle(keel_context_h ctx)
     return lock_refuse(ctx, keel_sections_finish(&ctx->sync));
 }
 
-/* inside a section at another rank that was over in the first life: what is done in it is there, and perhaps overwritten since */
+/* True inside a section at another rank that was over in the first life: its effects are at the
+ * target, and possibly overwritten since. */
 static int lock_is_in_past(const keel_context_h ctx)
 {
     for (uint32_t r = 0; r < ctx->lane.size; r++) {
@@ -115,7 +118,8 @@ keel_status_t keel_lock_try_catch_up(keel_context_h ctx)
         lock_is_in_past(ctx)) {
         return KEEL_OK;
     }
-    /* a reader saw the number of the own section that is being done again: it was over, and the reader may be there still */
+    /* A reader saw the number of the own section under re-execution: the section was over, and
+     * the reader may still be present. */
     if (held == KEEL_HELD_WRITING && s->counter <= s->known && !KEEL_PLANT(caught_up_in_section)) {
         return KEEL_OK;
     }
@@ -163,12 +167,12 @@ keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, u
     keel_status_t status;
 
     keel_recovery_count_gets(&ctx->rec, 1);
-    if (!keel_sync_steers(&ctx->sync)) { /* the replay has ended without it */
+    if (!keel_sync_steers(&ctx->sync)) { /* the replay has ended without this lock */
         keel_error_ctx(ctx, "a lock of rank %u was taken in the first life, but not where it is taken now", rank);
         return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_DIFFERS);
     }
     if (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT) {
-        return KEEL_OK; /* of a phase that is over */
+        return KEEL_OK; /* the section belongs to a phase that is over */
     }
     status = keel_lock_ask_once(ctx, rank, &request, &now);
     lock_case_replay(is_read, status == KEEL_OK && now == number);
@@ -181,8 +185,9 @@ keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, u
 }
 
 /*
- * No record: either the section was begun in the first life and is open still, its record not at the target yet, or this is
- * beyond what anybody saw. KEEL_OK: it is open and held; KEEL_INPROGRESS: the process has caught up and takes the lock like any other.
+ * There is no record. Either the section was begun in the first life and is still open with its
+ * record not yet at the target, or no rank has seen the section. KEEL_OK: it is open and held;
+ * KEEL_INPROGRESS: the process has caught up and takes the lock as usual.
  */
 keel_status_t keel_lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock_request_t *request, uint64_t *value_p)
 {
@@ -197,7 +202,8 @@ keel_status_t keel_lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock
         keel_sections_find(&ctx->sync, rank);
         if (status == KEEL_OK && (is_read ? word == request->number : word != 0)) {
             status = keel_lock_ask_once(ctx, rank, request,
-                                        value_p); /* not granted: readers are there, as in the first life */
+                                        /* not granted: readers are present, as in the first life */
+                                        value_p);
         }
         if (status != KEEL_OK) {
             return status;

@@ -1,4 +1,4 @@
-/* The calls that complete or order accesses: flush and fence. */
+/* Calls that complete or order accesses: flush and fence. */
 #include "engine/context.h"
 #include "order/determinant.h"
 #include "order/flush.h"
@@ -30,7 +30,8 @@ keel_status_t keel_flush_all(keel_context_h ctx)
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
-    if (ctx->threads != NULL) { /* others may empty the list of ranks while this one waits for some of them */
+    /* other threads may empty the list of ranks while this thread waits */
+    if (ctx->threads != NULL) {
         return keel_context_end(ctx, keel_flush_everyone(ctx));
     }
     status = keel_flush_touched(ctx);
@@ -51,8 +52,9 @@ keel_status_t keel_fence(keel_context_h ctx)
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
-    /* Both lanes keep the order of a pair by themselves: stores, and one queue. But what is asked again of a replacement is asked
-     * when it has been handed the puts: so none is logged before what was asked before it is here. */
+    /* Both lanes keep the order of a pair: by stores, or by one queue. But pending gets are
+     * asked again of a replacement after the hand-over of puts. So no put is logged before
+     * earlier gets are complete. */
     for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
         while (status == KEEL_OK && ctx->pieces_open[ctx->touched[i]] > 0 && !KEEL_PLANT(fence_open)) {
             status = keel_context_wait(ctx, &rounds);

@@ -1,7 +1,9 @@
 /*
- * The address of a peer's memory, for the program's own loads and stores. None of these is logged, nor known, so whoever asks for
- * an address mixes (order/mix). The program touches the memory whenever it likes, also between a death and the call that tells it of
- * the rollback: so what a dead process left stays mapped, until the memory of its successor takes its place (peer/region).
+ * The address of a peer's memory for loads and stores by the program. No log and no rank knows of
+ * these accesses, so a program that asks for an address mixes (order/mix). The program may touch
+ * the memory at any time, also between a death and the call that reports the rollback. So the
+ * memory of a dead process stays mapped until the memory of its successor takes its place
+ * (peer/region).
  */
 #include "engine/refuse.h"
 #include "access/target.h"

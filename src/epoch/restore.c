@@ -1,4 +1,5 @@
-/* keel_restore(): memory of an image back in place; and where a program goes on when the job rolls back. */
+/* keel_restore(): returns memory to the state of an image; and the restart point of a program
+ * when the job rolls back. */
 #include "epoch/restore.h"
 #include "access/piece.h"
 #include "order/completion.h"
@@ -67,7 +68,7 @@ keel_status_t keel_restore_run(keel_context_h ctx)
     }
     while (ctx->rec.rollback_reason != KEEL_ROLLBACK_NOT_REQUESTED && ctx->rec.roll == KEEL_ROLL_NONE &&
            ctx->rec.fatal == KEEL_OK) {
-        keel_progress_wait(&ctx->progress, &rounds); /* asked for, not decided */
+        keel_progress_wait(&ctx->progress, &rounds); /* requested, not decided */
     }
     if (ctx->rec.fatal != KEEL_OK) {
         return ctx->rec.fatal;
@@ -78,8 +79,8 @@ keel_status_t keel_restore_run(keel_context_h ctx)
     return status;
 }
 
-/* every life asks at the same place, so every rank's generation 0 has the windows made before it, also that of a
- * rank which was the only one to access anything before a further window was made, and died */
+/* Every life asks at the same place of the program. So generation 0 of every rank has the
+ * windows made before it, even if the only rank with an access before a further window died. */
 static void restore_close_prefix(keel_context_h ctx)
 {
     ctx->is_started = 1;
@@ -100,7 +101,7 @@ int keel_restarted(keel_context_h ctx)
     return 0;
 }
 
-/* Makes up for the calls that the image lies in: the program goes on behind them. */
+/* Makes the remaining calls around the image: the program goes on after them. */
 static keel_status_t restore_resume(keel_context_h ctx, keel_resume_t resume)
 {
     keel_status_t status = (resume == KEEL_RESUME_BEHIND) ? KEEL_OK : keel_gsync_run(ctx, KEEL_GSYNC_SECOND);
@@ -136,11 +137,12 @@ static keel_status_t restore_alone(keel_context_h ctx)
     }
     keel_threads_await_others(ctx);
     if (ctx->is_restore_due && ctx->rec.life != KEEL_LIFE_FRESH && ctx->rec.roll == KEEL_ROLL_NONE) {
-        status = keel_attached_return(ctx, NULL, 0); /* what the start attached may be attached again, as elsewhere */
+        /* attachments of the program's start may be made again */
+        status = keel_attached_return(ctx, NULL, 0);
         if (status != KEEL_OK) {
             return status;
         }
-        ctx->is_restore_due = 0; /* the program's start: nothing was left to do */
+        ctx->is_restore_due = 0; /* the program's start: nothing has to be restored */
         keel_context_mark(ctx, KEEL_MARK_BACK, 0);
         restore_close_prefix(ctx);
         keel_wait_resume(ctx);
@@ -203,7 +205,7 @@ keel_status_t keel_rollback(keel_context_h ctx)
 jmp_buf *keel_restart_buffer(keel_context_h ctx)
 {
     KEEL_INSIDE(ctx);
-    static _Thread_local jmp_buf nowhere; /* set by the caller, jumped to by nobody */
+    static _Thread_local jmp_buf nowhere; /* filled by the caller, but no jump goes there */
 
     if (ctx == NULL) {
         const keel_message_t message = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};

@@ -1,4 +1,5 @@
-/* keel_restore(): memory of an image back in place; and where a program goes on when the job rolls back. */
+/* keel_restore(): returns memory to the state of an image; and the restart point of a program
+ * when the job rolls back. */
 #ifndef KEEL_EPOCH_RESTORE_H_
 #define KEEL_EPOCH_RESTORE_H_
 

@@ -14,11 +14,12 @@
 #define STOP_GAP     64u /* calls of keel_safe_point() */
 #define STOP_GAP_MAX (1u << 20)
 
-/* ---- whether to begin one, or to join ---- */
+/* ---- to begin a stop, or to join ---- */
 
 /*
- * This process has done again all that its predecessor did in the phase and others know of: what it does next belongs to the next phase as
- * well as to this one. Only critical sections tell; elsewhere a replacement joins after its first gsync.
+ * True if the process has done again everything that its predecessor did in the phase and other
+ * ranks know of: its next access belongs to the next phase as well. Only critical sections show
+ * that; in other programs a replacement joins after its first gsync.
  */
 static int stop_is_current(keel_context_h ctx)
 {
@@ -32,7 +33,8 @@ static int stop_is_current(keel_context_h ctx)
             keel_get_log_is_replayed(&ctx->gets));
 }
 
-/* some rank waits in a call that is no safe point, and leaves it after gsync @a number at the earliest */
+/* True if some rank waits in a call that is no safe point, and leaves it after gsync @a number
+ * at the earliest. */
 static int stop_is_blocked(keel_context_h ctx, uint32_t number)
 {
     keel_stops_t *stops = &ctx->stops;
@@ -46,7 +48,7 @@ static int stop_is_blocked(keel_context_h ctx, uint32_t number)
     return 0;
 }
 
-/* rank 0's replacement: ranks may wait in a stop that its predecessor began */
+/* In a replacement of rank 0: ranks may wait in a stop that its predecessor began. */
 static int stop_may_be_inherited(const keel_context_h ctx)
 {
     return ctx->rec.life == KEEL_LIFE_AWAITING && keel_log_pressure_knows_safe_points(&ctx->rec) &&
@@ -63,14 +65,14 @@ static int stop_is_inherited(keel_context_h ctx, uint32_t number)
     return 0;
 }
 
-/* Rank 0: the interval is over, or logs need an image; and no older generation may be half in use. */
+/* Rank 0: the interval is over, or logs need an image. No older generation may be half in use. */
 static int stop_is_due(keel_context_h ctx)
 {
     return keel_ckpt_is_stop_due(&ctx->ckpt) ||
            (ctx->ckpt.set.making.number == 0 && ctx->rec.is_stop_wanted && ctx->stops.calls >= ctx->stops.not_before);
 }
 
-/* rank 0, in keel_safe_point() */
+/* Rank 0, in keel_safe_point(). */
 static int stop_begins(keel_context_h ctx)
 {
     const uint32_t number = ctx->rec.phase + 1;
@@ -82,7 +84,7 @@ static int stop_begins(keel_context_h ctx)
     return number + 2 < KEEL_GSYNC_LAST && stop_is_current(ctx) && (is_inherited || !stop_is_blocked(ctx, number));
 }
 
-/* rank 0 began one, and this process has come to a safe point */
+/* Rank 0 began a stop, and the caller has come to a safe point. */
 static int stop_is_begun(keel_context_h ctx)
 {
     return keel_gsync_arrived(ctx, 0, ctx->rec.phase + 1) == KEEL_ARRIVED_STOPS && stop_is_current(ctx);
@@ -90,7 +92,7 @@ static int stop_is_begun(keel_context_h ctx)
 
 /* ---- a stop ---- */
 
-/* Waits until the image that is being made, if any, is complete or given up. */
+/* Waits until an image in the making, if any, is complete or given up. */
 static keel_status_t await_image(keel_context_h ctx)
 {
     const uint32_t making = ctx->ckpt.set.making.number;
@@ -104,7 +106,7 @@ static keel_status_t await_image(keel_context_h ctx)
     return status;
 }
 
-/* after its first gsync: the image is complete when the second begins */
+/* The rest of a stop after its first gsync: the image is complete when the second begins. */
 static keel_status_t stop_end(keel_context_h ctx)
 {
     const uint32_t stop = ctx->rec.phase;
@@ -127,8 +129,9 @@ static keel_status_t stop_end(keel_context_h ctx)
 }
 
 /*
- * Rank 0 arrives last in a collective call of a program with safe points: its arrival says what the gsync is, and cannot be taken back
- * when a stop is due while the others are on their way. *begins_p: it begins one.
+ * Rank 0 arrives last in a collective call of a program with safe points. Its arrival says what
+ * kind the gsync is, and cannot be taken back if a stop becomes due while other ranks are on their
+ * way. *begins_p: rank 0 begins a stop.
  */
 static keel_status_t stop_await_turn(keel_context_h ctx, unsigned flags, int *begins_p)
 {
@@ -207,7 +210,7 @@ static keel_status_t point_alone(keel_context_h ctx)
     ctx->stops.is_offered = 1;
     ctx->stops.calls++;
     keel_log_pressure_note_safe_point(&ctx->rec);
-    keel_log_pressure_step(&ctx->rec); /* sections that never wait make no progress */
+    keel_log_pressure_step(&ctx->rec); /* sections that never wait make no progress otherwise */
     if ((ctx->lane.rank == 0) ? !stop_begins(ctx) : !stop_is_begun(ctx)) {
         return KEEL_OK;
     }

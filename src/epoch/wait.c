@@ -1,11 +1,14 @@
 /*
- * Waiting inside a phase for what others put (protocol.md, Waits inside a phase); sync/waits has what is replayed into a wait, and why.
+ * Waits inside a phase for puts of other ranks (protocol.md, Waits inside a phase). sync/waits
+ * describes the replay into a wait.
  *
- * That the program waits is known to everybody from its first wait on: whoever waits without knowing that of the program tells
- * all others before its wait returns, and they number their puts from the next phase on. In the phase of the first wait a
- * death is a rollback. Who died in this phase before anybody waited was recovered as in a program that does not wait, and its
- * replacement does again what it had done, so nobody may wait before it is beyond that. That it is shows when it waits itself or has
- * arrived at the gsync; but it may poll for what follows the wait, and do neither. So the job rolls back then, too.
+ * All ranks know that the program waits, from its first wait on. A rank that waits without knowing
+ * of earlier waits announces its own to all ranks before the wait returns, and all ranks number
+ * their puts from the next phase on. A death in the phase of the first wait is a rollback. A rank
+ * that died in the phase before the first wait was recovered as in a program without waits, and its
+ * replacement repeats the predecessor's accesses. So no wait may return before the replacement is
+ * beyond them. A wait or an arrival of the replacement shows its progress. But the replacement may
+ * poll for an effect of the wait, and do neither; then the job rolls back, too.
  */
 #include "epoch/wait.h"
 #include "access/target.h"
@@ -36,15 +39,16 @@ typedef struct wait {
 /* ---- the first wait of the program ---- */
 
 /*
- * Whoever was replaced is known to be beyond where its predecessor died: else it may put again, without a number, what others have
- * waited for and gone on from, and not have what was flushed towards it.
+ * True if every replaced rank is beyond the point of its predecessor's death. Otherwise a
+ * replacement may repeat, without a number, puts that other ranks have waited for and gone on from,
+ * and may lack puts that were flushed towards it.
  */
 static int wait_all_are_back(const keel_context_h ctx)
 {
     const keel_lane_t *lane = &ctx->lane;
 
     if (ctx->rec.phase > ctx->rec.front + 1) {
-        return 1; /* nobody died in this phase, not even one who was here first */
+        return 1; /* no rank died in this phase, not even before this process was there */
     }
     for (uint32_t r = 0; r < lane->size; r++) {
         const uint64_t arrive = __atomic_load_n(&lane->board[r].arrive, __ATOMIC_ACQUIRE);
@@ -75,7 +79,8 @@ keel_status_t keel_wait_begin(keel_context_h ctx)
     if (keel_waits_are_told(&ctx->sync)) {
         return KEEL_OK;
     }
-    /* what was put to this process is here when it is heard of: others go on by that (wait_all_are_back()) */
+    /* Puts to the own memory have arrived when the process announces its wait: other ranks rely
+     * on the order (wait_all_are_back()). */
     while (status == KEEL_OK && (!keel_recovery_all_are_live(&ctx->rec) || !keel_position_is_handed_over(&ctx->rec))) {
         KEEL_REACHED(first_wait_waits);
         status = keel_context_wait(ctx, &rounds);
@@ -98,7 +103,7 @@ static int wait_is_over(const wait_t *wait)
     return keel_word_compares(keel_word_load(wait->word, wait->size), wait->size, wait->compare, wait->value);
 }
 
-/* no further than needed, as long as there is anything; then everything */
+/* Replays as little as the wait needs while records remain; then everything. */
 static keel_status_t wait_replay(keel_context_h ctx, const wait_t *wait)
 {
     keel_status_t status = keel_wait_await_puts(ctx);
@@ -106,7 +111,8 @@ static keel_status_t wait_replay(keel_context_h ctx, const wait_t *wait)
     if (status != KEEL_OK) {
         return status;
     }
-    /* some of what changed the word, in another order than it did, may be what it has never been */
+    /* Some changes of the word, replayed in another order, may produce a value that the word
+     * never had. */
     if (keel_replay_changes(&ctx->sync.waits.replay, &ctx->lane, wait->word, wait->size) &&
         !KEEL_PLANT(change_waited_on)) {
         return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_CHANGES);
@@ -157,7 +163,7 @@ static keel_status_t wait_run(keel_context_h ctx, const wait_t *wait)
     unsigned rounds = 0;
 
     keel_flush_ring(ctx);
-    status = keel_flush_start_all(ctx); /* others may wait for it */
+    status = keel_flush_start_all(ctx); /* other ranks may wait for these accesses */
     if (status == KEEL_OK && keel_sync_replays_waits(&ctx->sync)) {
         status = wait_replay(ctx, wait);
     }

@@ -1,12 +1,15 @@
-/* Waiting inside a phase for what others put (protocol.md, Waits inside a phase); sync/waits has what is replayed into a wait, and why. */
+/* Waits inside a phase for puts of other ranks (protocol.md, Waits inside a phase). sync/waits
+ * describes the replay into a wait. */
 #ifndef KEEL_EPOCH_WAIT_H_
 #define KEEL_EPOCH_WAIT_H_
 
 #include "order/determinant.h"
 
-/* the program waits: all know, or are told when they are accessed */
+/* Begins a wait: all ranks know of the program's waits, or learn of them before an access
+ * reaches them. */
 keel_status_t keel_wait_begin(keel_context_h ctx);
-/* direct lane: what was begun here of others' puts until now is done, by them or their replacements */
+/* Direct lane: waits until puts of other ranks that have begun here are complete, by the rank or
+ * its replacement. */
 keel_status_t keel_wait_until_closed(keel_context_h ctx);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * Memory of the program's own at which some of a window is, too: the calls.
+ * Memory of the program that also shows a part of a window: the calls.
  *
- * Pages of the window are mapped there a second time (base/second_map), so nobody but this process knows of it: what others do to the
- * window they do to these pages, and no lane, log or replay has to do with it. To a replay an attach is a store of the program's.
+ * Pages of the window are mapped there a second time (base/second_map), so only the process itself
+ * knows of the attachment. Accesses of other ranks to the window reach these pages, and lanes, logs
+ * and replay are not involved. For a replay an attachment is a store by the program.
  */
 #include "window/image_parts.h"
 #include "access/target.h"
@@ -99,7 +100,8 @@ static keel_status_t map(keel_win_h win, uint64_t offset, void *memory, size_t b
     return KEEL_ERR_NO_MEMORY;
 }
 
-/* what the image had: the window's contents count, and others may be putting there */
+/* An attachment from the image: the contents of the window count, and other ranks may be putting
+ * there. */
 static keel_status_t attach_again(keel_win_h win, keel_attached_t *piece, char *memory)
 {
     keel_status_t status = KEEL_OK;
@@ -125,7 +127,7 @@ static keel_status_t attach_again(keel_win_h win, keel_attached_t *piece, char *
     return status;
 }
 
-/* of the program's start, with what it holds now */
+/* An attachment in the program's start, with its present contents. */
 static keel_status_t start_add(keel_win_h win, const keel_attached_t *piece)
 {
     keel_attached_list_t *start = &win->attach->start;

@@ -1,4 +1,4 @@
-/* The collective calls of windows: allocation, creation over the program's memory, and freeing. */
+/* Collective calls of windows: allocation, creation over the program's memory, and freeing. */
 #include "engine/context.h"
 #include "order/determinant.h"
 #include "epoch/gsync.h"
@@ -44,10 +44,11 @@ static keel_status_t win_make_alone(keel_context_h ctx, size_t bytes, void *give
     }
     if (status == KEEL_ERR_ROLLED_BACK && ctx->rec.roll != KEEL_ROLL_NONE && ctx->rec.generation.number == 0 &&
         ctx->window_calls == ctx->rec.generation.window_calls) {
-        status = keel_restore_run(ctx); /* the program's start is behind this very call: nothing to go back to */
+        /* the program's start follows this very call: nothing to go back to */
+        status = keel_restore_run(ctx);
         keel_wait_resume(ctx);
     } else if (status == KEEL_ERR_ROLLED_BACK && keel_windows_due(ctx) > 0) {
-        status = KEEL_OK; /* those behind it are repeated, too, and keel_restore() has its turn */
+        status = KEEL_OK; /* the calls after it are repeated, too, and then keel_restore() */
     }
     keel_recovery_note_windows(&ctx->rec, ctx->window_calls);
     return keel_context_end(ctx, status);
@@ -97,7 +98,7 @@ keel_status_t keel_win_create(keel_context_h ctx, void *memory, size_t bytes, co
                                : status;
 }
 
-/* locks of others stay what they are, and this one's would be nobody's */
+/* Locks of other ranks stay as they are, and the caller's lock would have no owner. */
 static keel_status_t win_check_unlocked(const struct keel_win *win)
 {
     int is_locked = win->all != 0;

@@ -1,7 +1,8 @@
 /*
- * Locks of windows: a word for each window in the owner's lock area (peer/winlock_word). A program that takes one exclusively mixes, so
- * a death writes all of them off, and a rollback sets the words, and what each process knows to hold, as they were in the gsync of the
- * image. Until somebody has, shared ones are no words (order/win_share).
+ * Locks of windows: a word for each window in the owner's lock area (peer/winlock_word). A program
+ * that locks one exclusively mixes. So a death voids all of them, and a rollback sets the words,
+ * and the locks that each process knows, as in the gsync of the image. Until the first exclusive
+ * lock, shared locks need no words (order/win_share).
  */
 #include "epoch/win_lock.h"
 #include "access/target.h"
@@ -18,7 +19,7 @@
 #include "peer/issue.h"
 #include "peer/store.h"
 
-#define WIN_LOCK_PATIENCE 64 /* rounds that who would share lets others go ahead */
+#define WIN_LOCK_PATIENCE 64 /* rounds in which a shared request lets other ranks go first */
 
 typedef struct win_locks_image {
     uint64_t count;
@@ -28,13 +29,13 @@ typedef struct win_locks_image {
 #define WIN_LOCKS_WORD KEEL_RANK_NONE       /* the own word */
 #define WIN_LOCKS_ALL  (KEEL_RANK_NONE - 1) /* keel_win.all */
 
-/* what is held at a rank, or one of these */
+/* A lock held at a rank, or one of the two above. */
 typedef struct win_locks_entry {
     uint32_t window, rank;
     uint64_t value; /* keel_win.locked, or the word */
 } win_locks_entry_t;
 
-/* ---- taking and giving ---- */
+/* ---- acquire and release ---- */
 
 static unsigned win_number(const struct keel_win *win)
 {
@@ -49,7 +50,7 @@ static keel_status_t win_lock_ask(keel_win_h win, uint32_t rank, keel_lock_ask_t
     return keel_lock_ask(win->ctx, rank, &request, answer_p);
 }
 
-/* KEEL_OK: the lock of @a rank may be asked for; shared locks may be taken by bias, too */
+/* KEEL_OK: the lock of @a rank may be requested; shared locks may also be taken by bias. */
 static keel_status_t win_lock_begin(keel_win_h win, uint32_t rank, keel_lock_how_t how, const char *call)
 {
     keel_status_t status;
@@ -84,7 +85,7 @@ static void win_lock_note(keel_win_h win, uint32_t rank, uint8_t how)
     win->ctx->stats.locks++;
 }
 
-/* 1: it is shared, and nobody has to know */
+/* Returns 1 if the lock is shared by bias, without a message. */
 static int win_lock_by_bias(keel_win_h win, uint32_t rank, keel_lock_how_t how)
 {
     if (how != KEEL_LOCK_SHARED || !keel_win_share(win->ctx)) {
@@ -94,13 +95,13 @@ static int win_lock_by_bias(keel_win_h win, uint32_t rank, keel_lock_how_t how)
     return 1;
 }
 
-/* by words, from here on: a program that does that mixes */
+/* Switches to words: a program that uses them mixes. */
 static keel_status_t win_lock_by_words(keel_win_h win, uint32_t rank, keel_lock_how_t how, const char *call)
 {
     return (how == KEEL_LOCK_SHARED) ? keel_unlogged_begin(win, rank, 0, 0, win, call) : KEEL_OK;
 }
 
-/* before this process takes one exclusively: KEEL_OK, nobody shares by bias any more; KEEL_INPROGRESS, somebody does yet */
+/* Before an exclusive lock. KEEL_OK: no rank shares by bias; KEEL_INPROGRESS: some rank does. */
 static keel_status_t win_lock_revoke(keel_context_h ctx)
 {
     const keel_lock_request_t request = {.ask = KEEL_LOCK_REVOKE, .number = ctx->rec.phase};
@@ -119,7 +120,7 @@ static keel_status_t win_lock_revoke(keel_context_h ctx)
         if (count != 0 && !KEEL_PLANT(revoke_unawaited)) {
             return KEEL_INPROGRESS;
         }
-        ctx->revoked_by += (ctx->revoked_by == r); /* another thread may have asked it, too */
+        ctx->revoked_by += (ctx->revoked_by == r); /* another thread may have asked the rank, too */
     }
     return KEEL_OK;
 }
@@ -140,13 +141,13 @@ static keel_status_t win_lock_try(keel_win_h win, uint32_t rank, keel_lock_how_t
         status = win_lock_ask(win, rank, ask, has_waited, &answer);
     }
     if (status != KEEL_OK) {
-        return (status == KEEL_ERR_UNREACHABLE) ? KEEL_INPROGRESS
-                                                : status; /* it died: asked of its replacement, or not at all */
+        /* the rank died: ask its replacement, or give up */
+        return (status == KEEL_ERR_UNREACHABLE) ? KEEL_INPROGRESS : status;
     }
     if (answer == 0) {
         return KEEL_INPROGRESS;
     }
-    if (win->locked[rank] != 0) { /* shared, for another thread meanwhile */
+    if (win->locked[rank] != 0) { /* another thread has shared it meanwhile */
         status = win_lock_ask(win, rank, KEEL_LOCK_WINDOW_RELEASE_SHARED, 0, &answer);
         return (status == KEEL_OK) ? KEEL_ERR_STATE : status;
     }
@@ -160,7 +161,7 @@ static keel_status_t win_lock_until(keel_win_h win, uint32_t rank, keel_lock_how
     unsigned rounds = 0;
 
     while (status == KEEL_OK) {
-        /* who wants it for itself says so at once */
+        /* an exclusive request announces its wish at once */
         status = win_lock_try(win, rank, how, how == KEEL_LOCK_EXCLUSIVE || rounds > WIN_LOCK_PATIENCE);
         if (status != KEEL_INPROGRESS) {
             break;
@@ -198,7 +199,7 @@ keel_status_t keel_win_trylock(keel_win_h win, uint32_t rank, keel_lock_how_t ho
     return (win != NULL) ? keel_win_end(win, status) : status;
 }
 
-/* what is under it is complete */
+/* Completes the accesses under the lock. */
 static keel_status_t win_unlock_words(keel_win_h win, uint32_t rank, const char *call)
 {
     keel_status_t status = keel_unlogged_begin(win, rank, 0, 0, win, call);
@@ -214,7 +215,7 @@ static keel_status_t win_unlock_words(keel_win_h win, uint32_t rank, const char 
         status = win_lock_ask(win, rank,
                               (how == KEEL_LOCK_SHARED) ? KEEL_LOCK_WINDOW_RELEASE_SHARED : KEEL_LOCK_WINDOW_RELEASE, 0,
                               &answer);
-        status = (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status; /* its death is a rollback */
+        status = (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status; /* the death is a rollback */
     }
     return status;
 }
@@ -227,7 +228,8 @@ static keel_status_t win_unlock_begin(keel_win_h win, const char *call)
     return keel_context_begin_outside(win->ctx, call);
 }
 
-/* all under it is complete, what callbacks issue meanwhile too, and it is not just being made one that others see */
+/* Completes all accesses under the lock, also those of callbacks meanwhile, and waits while the
+ * lock is becoming visible. */
 static keel_status_t win_unlock_complete(keel_win_h win, uint32_t rank)
 {
     const int is_all = rank == KEEL_RANK_NONE;
@@ -299,7 +301,7 @@ static keel_status_t win_lock_all_begin(keel_win_h win)
     return status;
 }
 
-/* one after the other; none, where not all can be had */
+/* Locks rank after rank; undoes all if one fails. */
 static keel_status_t win_lock_all_words(keel_win_h win)
 {
     keel_status_t status = KEEL_OK, undone = KEEL_OK;
@@ -353,7 +355,7 @@ keel_status_t keel_win_unlock_all(keel_win_h win)
     status = win_unlock_complete(win, KEEL_RANK_NONE);
     if (status == KEEL_OK && (win->all & KEEL_LOCK_BIASED)) {
         win_unlock_bias(win, &win->all);
-        win->all = KEEL_LOCK_SHARED; /* of some ranks they may have become seen */
+        win->all = KEEL_LOCK_SHARED; /* the lock may be visible at some ranks */
     }
     for (uint32_t r = 0; r < win->ctx->lane.programs && status == KEEL_OK; r++) {
         if (win->locked[r] != 0) {
@@ -379,8 +381,8 @@ static void win_locks_add(win_locks_entry_t *to, size_t *count, unsigned window,
     *count += (value != 0);
 }
 
-/* Writes what there is, where @a entry is not NULL; how many entries that are. What is shared may become seen meanwhile: all of that is
- * saved as if it were by bias, and those that share a word are not. */
+/* Counts the entries, and writes them if @a entry is not NULL. Shared locks may become visible
+ * meanwhile, so all are saved as locks by bias, and shares of a word are not. */
 static size_t win_locks_of(const struct keel_win *win, win_locks_entry_t *entry)
 {
     const uint64_t word = __atomic_load_n(win_word(win), __ATOMIC_ACQUIRE);
@@ -492,6 +494,7 @@ keel_status_t keel_win_locks_load(keel_context_h ctx, const void *from, size_t l
         status = win_locks_take(ctx, &entry[i]);
     }
     *taken_p = sizeof(*image) + image->count * sizeof(*entry);
-    __atomic_store_n(&ctx->gate.part.news, 1, __ATOMIC_RELAXED); /* what is revoked is to become seen */
+    /* the locks become visible */
+    __atomic_store_n(&ctx->gate.part.news, 1, __ATOMIC_RELAXED);
     return status;
 }

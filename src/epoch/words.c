@@ -1,7 +1,7 @@
 /*
- * Waits for several words, and tests. Which word came first, what a word held then, and what a test said are determinants: they are
- * logged, and a replacement is given the same answers (sync/answers). In a program that mixes nothing is replayed, and no
- * put has to be seen closed.
+ * Waits for several words, and tests. Determinants are the word that came first, the value of each
+ * word then, and the result of a test. They are logged, and a replacement gets the same results
+ * (sync/answers). In a program that mixes nothing is replayed, and no put has to be seen complete.
  */
 #include "access/target.h"
 #include "engine/threads.h"
@@ -51,7 +51,8 @@ static keel_status_t words_begin(keel_context_h ctx, keel_wait_for_t how, keel_w
         status = keel_wait_begin(ctx);
     }
     status = (status == KEEL_OK) ? keel_wait_settle_polls(ctx) : status;
-    status = (status == KEEL_OK) ? keel_flush_start_all(ctx) : status; /* others may wait for it */
+    /* other ranks may wait for these accesses */
+    status = (status == KEEL_OK) ? keel_flush_start_all(ctx) : status;
     if (status == KEEL_OK) {
         keel_flush_ring(ctx);
     }
@@ -62,7 +63,7 @@ static keel_status_t words_begin(keel_context_h ctx, keel_wait_for_t how, keel_w
     return status;
 }
 
-/* true when that is what was waited for; who was met once stays so */
+/* True if the words satisfy the call. A word that was met once stays met. */
 static int words_look(keel_wait_for_t how, keel_word_t *words, unsigned count, unsigned *met_p)
 {
     unsigned asked = 0;
@@ -112,15 +113,16 @@ static unsigned words_met(const keel_word_t *words, unsigned count)
     return met;
 }
 
-/* ---- what the program is told is logged ---- */
+/* ---- logging of results ---- */
 
 static int answer_is_met(const keel_record_local_read_t *answer, unsigned i)
 {
     return (int)(keel_answer_seen(answer)[answer->words + i / 64] >> (i % 64) & 1);
 }
 
-/* the same again, and nothing that was done here meanwhile has yet to be replayed after it */
-static int answer_is(const keel_context_h ctx, const keel_record_local_read_t *answer, const keel_word_t *words,
+/* True if the result is the same again, and nothing was done here meanwhile that a replay has to
+ * put after it. */
+static int answer_is(const keel_context_h ctx, const keel_record_answer_t *answer, const keel_word_t *words,
                      unsigned count, int is_over)
 {
     if (answer == NULL || answer->words != count ||
@@ -163,7 +165,7 @@ static keel_status_t words_log(keel_context_h ctx, const keel_word_t *words, uns
         keel_answers_repeat(&ctx->sync);
         return KEEL_OK;
     }
-    if (status == KEEL_OK && !is_met) { /* it may go on by what they hold all the same */
+    if (status == KEEL_OK && !is_met) { /* the program may still act on the values */
         status = keel_wait_until_closed(ctx);
     }
     status = (status == KEEL_OK) ? keel_wait_find_holder(ctx, &holder) : status;
@@ -179,13 +181,13 @@ static keel_status_t words_log(keel_context_h ctx, const keel_word_t *words, uns
     return KEEL_OK;
 }
 
-/* replacement: beyond its predecessor's death */
+/* A replacement beyond its predecessor's death. */
 static keel_status_t words_anew(keel_context_h ctx)
 {
     keel_status_t status;
 
     if (ctx->lane.programs == 1) {
-        return KEEL_INPROGRESS; /* nobody else does anything here, and nobody has records */
+        return KEEL_INPROGRESS; /* no other rank accesses this memory, so there are no records */
     }
     status =
         (ctx->rec.phase < ctx->rec.front) ? keel_wait_differs(ctx, "what it has not asked before") : keel_wait_new(ctx);
@@ -193,7 +195,8 @@ static keel_status_t words_anew(keel_context_h ctx)
     return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
 }
 
-/* what its predecessor was told: KEEL_OK; KEEL_INPROGRESS: nothing that anybody knows of, and what others put is all there */
+/* Returns the result of the predecessor: KEEL_OK. KEEL_INPROGRESS: no rank knows of one, and all
+ * puts of other ranks have arrived. */
 static keel_status_t words_replay(keel_context_h ctx, keel_word_t *words, unsigned count, int *is_over_p)
 {
     const keel_record_local_read_t *answer;
@@ -230,7 +233,7 @@ static keel_status_t words_replay(keel_context_h ctx, keel_word_t *words, unsign
 
 /* ---- both calls ---- */
 
-/* the words are looked at once, or until they are as asked */
+/* Looks at the words once, or until they satisfy the call. */
 static keel_status_t words_ask(keel_context_h ctx, keel_wait_for_t how, keel_word_t *words, unsigned count,
                                unsigned *met_p, int waits)
 {
