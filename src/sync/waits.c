@@ -335,8 +335,7 @@ void keel_waits_receive(void *arg, const keel_control_in_t *in)
     }
     if (status == KEEL_OK && !KEEL_PLANT(waits_atomics_unnoted) &&
         has_atomics(message->records, in->length - sizeof(*message))) {
-        pthread_mutex_lock(&sync->lane->lock);
-        /* planted.md, waits_atomics_unnoted */
+        pthread_mutex_lock(&sync->lane->lock); /* planted.md, waits_atomics_unnoted */
         keel_lane_note_atomics(sync->lane, in->source, message->phase);
         pthread_mutex_unlock(&sync->lane->lock);
     }
