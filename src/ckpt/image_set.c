@@ -71,7 +71,7 @@ keel_status_t keel_image_set_init(keel_image_set_t *set, const keel_image_set_pa
         return status;
     }
     memset(set->has, KEEL_PARITY_HAS_ALL, count);
-    keel_lane_control_handle(set->lane, (keel_control_type_t)set->told_type, keel_exchange_receive, set);
+    keel_lane_control_handle(set->lane, (keel_control_type_t)set->notice_type, keel_exchange_receive, set);
     return KEEL_OK;
 }
 

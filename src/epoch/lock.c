@@ -95,7 +95,7 @@ static uint64_t lock_next_reading(keel_context_h ctx, uint32_t rank)
     }
     /* nothing tells any more which reading is open */
     if (keel_reading_phase(last + 1) != ctx->rec.phase) {
-        keel_get_log_lose(&ctx->gets, "too many readings of a rank in one phase");
+        keel_get_log_overflow(&ctx->gets, "too many readings of a rank in one phase");
         return last;
     }
     return last + 1;
@@ -156,7 +156,7 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
     if (slot != NULL && !is_read) {
         /* else the word may count atomics, and waiting ranks look at it */
         if (!keel_may_mix(ctx)) {
-            keel_put_log_tell_done(&ctx->puts, rank);
+            keel_put_log_announce_done(&ctx->puts, rank);
         }
         if (KEEL_PLANT(doubt_cleared)) {
             keel_board_set(&slot->atomics, 0);

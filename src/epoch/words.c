@@ -122,7 +122,7 @@ static int answer_is_met(const keel_record_local_read_t *answer, unsigned i)
 
 /* True if the result is the same again, and nothing was done here meanwhile that a replay has to
  * put after it. */
-static int answer_is(const keel_context_h ctx, const keel_record_answer_t *answer, const keel_word_t *words,
+static int answer_is(const keel_context_h ctx, const keel_record_local_read_t *answer, const keel_word_t *words,
                      unsigned count, int is_over)
 {
     if (answer == NULL || answer->words != count ||

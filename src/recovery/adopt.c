@@ -104,7 +104,7 @@ static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
     }
     if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
         if (d->is_retry_due) { /* only rank 0 decides on images, and rank 0 may be the lost rank */
-            keel_ckpt_owe(rec->ckpt);
+            keel_ckpt_request_retry(rec->ckpt);
         }
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {

@@ -34,7 +34,7 @@ void keel_trim_request(keel_recovery_t *rec, uint32_t number);
 /* True if the requests have arrived. */
 int keel_trim_requests_arrived(const keel_recovery_t *rec);
 void keel_trim_receive(void *arg, const keel_control_in_t *in);
-/* keel_demand_tell_images(); @a arg: the recovery. */
+/* keel_demand_set_callback(); @a arg: the recovery. */
 void keel_trim_image(void *arg, uint32_t rank, uint32_t position);
 /* An image of @a rank is copied at the begin of the phase: logs that were off start again. */
 void keel_trim_resume(keel_recovery_t *rec, uint32_t rank);
