@@ -32,8 +32,8 @@ keel_status_t keel_context_check(keel_context_h ctx)
     return KEEL_OK;
 }
 
-/* After a death of this process its puts may not be repeated. So ranks that it accesses have to
- * know of its first access. */
+/* After a death of the process its puts may not be repeated. So accessed ranks have to know of
+ * its first access. */
 static void context_begin(keel_context_h ctx)
 {
     if (!ctx->has_begun && !keel_sync_is_promised(&ctx->sync) && ctx->config.protect != KEEL_PROTECT_NONE) {
@@ -48,7 +48,8 @@ void keel_context_poll(keel_context_h ctx)
         keel_fork_is_child(ctx)) {
         return;
     }
-    /* A full barrier: later announcements set the byte again, and earlier ones are visible. */
+    /* A full barrier: later announcements set the byte again, and earlier announcements are
+     * visible. */
     (void)__atomic_exchange_n(&ctx->gate.part.news, 0, __ATOMIC_SEQ_CST);
     keel_progress_run(&ctx->progress);
     keel_hooks_run(ctx, KEEL_HOOK_PROGRESS);

@@ -174,33 +174,29 @@ _Static_assert(sizeof(keel_gate_word_t) == sizeof(uint32_t), "looked at in one l
 enum keel_gate {
     /* the program has not begun to communicate, or a restore is pending */
     KEEL_GATE_CLOSED = 1,
-    KEEL_GATE_LOCKS = 4, /* the program locks: accesses are checked for a lock */
-    KEEL_GATE_WAITS = 8, /* the program waits inside phases: puts are numbered */
-    KEEL_GATE_REEXECUTES =
-        /* a replacement before the front: its predecessor may have done its puts and the atomics
-         * after them */
-    16,
-    /* some window uses a device for atomics: only atomics are affected */
-    KEEL_GATE_DEVICE = 32,
-    KEEL_GATE_DETERMINANTS =
-        /* determinants of waits, tests or polls may have to be made stable first
-         * (order/determinant) */
-    64,
-    KEEL_GATE_READ =
-        /* as GETS, in a program that waits: at context->read_rank, and before any effect of the
-         * process becomes visible */
-    128,
     /* direct lane: some get record is not at its target yet; it has to arrive before a put to
      * that target, which may overwrite the data that was read */
-    KEEL_GATE_GETS = 2
+    KEEL_GATE_GETS = 2,
+    KEEL_GATE_LOCKS = 4, /* the program locks: accesses are checked for a lock */
+    KEEL_GATE_WAITS = 8, /* the program waits inside phases: puts are numbered */
+    /* a replacement before the front: its predecessor may have done its puts and the atomics
+     * after them */
+    KEEL_GATE_REEXECUTES = 16,
+    /* some window uses a device for atomics: only atomics are affected */
+    KEEL_GATE_DEVICE = 32,
+    /* determinants of waits, tests or polls may have to be made stable first (order/determinant) */
+    KEEL_GATE_DETERMINANTS = 64,
+    /* as GETS, in a program that waits: at context->read_rank, and before any effect of the
+     * process becomes visible */
+    KEEL_GATE_READ = 128
 };
 
 /* Memory that is zeroed in a child of fork() (engine/fork), with the cache of the last put,
  * which a child must not use. */
 struct keel_home {
     int process; /* process number; 0 in a child */
-    /* keel_context_cached_target() of the last put with a following short way; 0: none. The rank
-     * is touched and its doorbell pending. */
+    /* keel_context_cached_target() of the last put, if the next one may take the short way; 0: no.
+     * The rank is touched, and its doorbell is pending. */
     uint64_t near;
     keel_put_target_t *log;
     keel_board_slot_t *slot; /* the own slot there */
@@ -261,7 +257,8 @@ struct keel_context {
     struct keel_win *gone;
     uintptr_t next_address;
     uint32_t window_calls;
-    /* number of the window call with a reported lack of images */
+    /* window calls of the image when the program was last told to repeat calls before
+     * keel_restore() */
     uint32_t window_calls_missed;
     keel_protected_t *protected_regions;
     unsigned protected_count;
@@ -277,10 +274,10 @@ struct keel_context {
     keel_polling_t polling;
     const keel_poll_ops_t *polls; /* all gets are polls; NULL: only gets that ask for it */
     keel_own_get_t own_get;       /* any get from the own rank */
+    /* programs that wait: ranks with stored puts that may sleep and are not woken yet */
     struct {
         uint32_t ranks[KEEL_DOORBELLS_MAX];
         uint32_t count;
-        /* programs that wait: ranks with stored puts whose sleeping processes are not woken yet */
     } doorbells;
     /* with KEEL_GATE_READ: the rank with a read that has no record there yet */
     uint32_t read_rank;
@@ -410,7 +407,8 @@ keel_status_t keel_context_begin(keel_context_h ctx);
 keel_status_t keel_context_check_outside(keel_context_h ctx, const char *call);
 /* keel_context_begin() and keel_context_check_outside(). */
 keel_status_t keel_context_begin_outside(keel_context_h ctx, const char *call);
-/* Tells the program that the job rolls back: jumps to its restart point, or returns KEEL_ERR_ROLLED_BACK if there is none here. */
+/* Tells the program that the job rolls back: jumps to the restart point, or returns
+ * KEEL_ERR_ROLLED_BACK if there is none. */
 keel_status_t keel_context_rolled_back(keel_context_h ctx);
 /* End of a public call: returns @a status, or jumps to the restart point. */
 static inline keel_status_t keel_context_end(keel_context_h ctx, keel_status_t status)

@@ -1,8 +1,8 @@
 /*
- * After fork(). The child has a copy of its parent's context and connections, but no threads. Its
+ * After fork(). The child has a copy of the parent's context and connections, but no threads. Its
  * messages would be taken for the parent's. So calls in the child are refused, and shared memory is
- * not mapped there (shm_segment.c): its stores stay private. A child is recognised by memory that
- * the kernel zeroes in it, at the price of a load a call.
+ * not mapped there (shm_segment.c): stores of the child stay private. The kernel zeroes a page of
+ * memory in a child, and each call recognises a child at the price of a load.
  */
 #include "engine/fork.h"
 #include "engine/context.h"

@@ -1,7 +1,7 @@
 /*
- * Hooks: what the engine calls in the rooms above it. A room adds its hooks while the context is made; the engine knows no room by
- * name, so its loop can be read and tested without them. The hooks of a list run in the order in which they were added, on the
- * thread that is inside Keel.
+ * Hooks: calls from the engine to the rooms above. A room adds its hooks while the context is made;
+ * the engine knows no upper room by name, so its loop can be read and tested alone. The hooks of a
+ * list run in the order of their addition, on the thread inside Keel.
  */
 #ifndef KEEL_ENGINE_HOOKS_H_
 #define KEEL_ENGINE_HOOKS_H_
@@ -11,8 +11,8 @@
 typedef enum keel_hook_point {
     /* the program is about to communicate for the first time since the context was made */
     KEEL_HOOK_BEGIN,
-    KEEL_HOOK_PROGRESS, /* after each look at the network: advance what is pending */
-    /* run the program's completion callbacks; an access in one of them may wait */
+    KEEL_HOOK_PROGRESS, /* after each look at the network: advance pending accesses */
+    /* run the program's completion callbacks; an access in a callback may wait */
     KEEL_HOOK_CALL_BACK,
     /* a call is about to wait, or the program asked for progress: wake peers that sleep until
      * this rank acts */
@@ -28,7 +28,7 @@ typedef void (*keel_hook_t)(keel_context_h ctx);
 
 enum { KEEL_HOOKS_MAX = 3 }; /* of one list */
 
-/* What a rehearsal (KEEL_REHEARSE) does in each gsync. */
+/* Actions of a rehearsal (KEEL_REHEARSE) in each gsync. */
 typedef struct keel_rehearsal_ops {
     /* Rank 0: true while some rank has yet to be killed. Until then the rehearsal decides when
      * images are taken. */

@@ -1,10 +1,10 @@
 /*
- * The engine's loop: what every call runs while it waits, and what keeps a rank alive for its peers.
+ * The engine's loop: every waiting call runs it, and it keeps a rank alive for its peers.
  *
- * A round takes the completions of the network, the events of the runtime and the control messages
- * of the inbox, and then lets recovery and checkpoints advance by a part that does not block. The
- * rooms below the engine are called by name. Messages go to the handlers that the rooms registered
- * by type (peer/control.h), and rooms above the engine add hooks (engine/hooks.h).
+ * A round takes completions of the network, events of the runtime and control messages of the
+ * inbox, and then lets recovery and checkpoints advance by a part that does not block. The loop
+ * calls the rooms below the engine by name. Messages go to the handlers of the rooms, registered by
+ * type (peer/control.h), and rooms above the engine add hooks (engine/hooks.h).
  */
 #ifndef KEEL_ENGINE_PROGRESS_H_
 #define KEEL_ENGINE_PROGRESS_H_

@@ -1,4 +1,5 @@
-/* Requests and pieces: pools that grow in chunks, so that accesses allocate nothing in the steady state. */
+/* Requests and pieces: pools with growth in chunks, so accesses allocate nothing in the steady
+ * state. */
 #include "engine/request.h"
 #include "engine/threads.h"
 #include "engine/context.h"
@@ -60,7 +61,7 @@ struct keel_req *keel_req_obtain(keel_context_h ctx, const keel_rma_params_t *pa
     req = ctx->reqs_free;
     ctx->reqs_free = req->next;
     req->status = KEEL_OK;
-    req->pieces = 1; /* held by the call that issues */
+    req->pieces = 1; /* held by the issuing call */
     req->is_released = req->is_due = req->is_new = 0;
     req->looked = 0;
     req->cb = NULL;

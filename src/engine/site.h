@@ -1,10 +1,9 @@
 /*
  * Places of the ranks of a job. Reads the files of KEEL_TOPO_FILE, KEEL_TOPO_SLURM and
  * KEEL_TOPO_MACHINE and joins them with the runtime's host names. Every process, also a
- * replacement, derives the same hierarchy, that of the first life: groups never change during a
- * job. So every process also has the same order of spares for each rank. A replacement on another
- * host reports if its group is less safe for it; it knows its own move alone, not those of other
- * replacements.
+ * replacement, derives the hierarchy of the first life: groups never change during a job. So every
+ * process also has the same order of spares for each rank. A replacement on another host reports if
+ * its group becomes less safe; moves of other replacements are unknown.
  */
 #ifndef KEEL_ENGINE_SITE_H_
 #define KEEL_ENGINE_SITE_H_
@@ -18,7 +17,7 @@
 
 typedef struct keel_site {
     keel_domains_t domains; /* first places of the ranks */
-    /* the same with this rank at its present place; no levels: it did not move */
+    /* the same with the own rank at its present place; no levels: the rank did not move */
     keel_domains_t moved;
     keel_domains_t wide;       /* ranks followed by spares; no levels: there are no spares */
     keel_spare_place_t *place; /* of each spare: scratch */

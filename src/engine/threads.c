@@ -1,15 +1,15 @@
 /*
  * Several threads inside Keel at once.
  *
- * Safety. The code below the calls is made for one thread. So each call holds one lock from begin
- * to end, and releases it in one place only: in waits, between two rounds of progress
- * (keel_context_wait()). Afterwards the call derives its knowledge of the context again, since
+ * Safety. The code below the calls is made for a single thread. So each call holds a lock from
+ * begin to end, and releases it in one place only: in waits, between two rounds of progress
+ * (keel_context_wait()). Afterwards the call derives all knowledge of the context again, since
  * callbacks may have made calls there, too. Calls that cannot do so take a turn (keel_turn).
  *
- * A thread that waits for the lock gets it before the thread that released it takes it again. So a
- * wait ends when an access of another thread ends it. Otherwise the owner of the lock is in a call
- * that ends by actions of other processes. In a rollback all waiting calls end, and keel_restore()
- * begins afterwards.
+ * A thread that waits for the lock gets it before the releasing thread takes it again. So an access
+ * of another thread can end a wait. Otherwise the owner of the lock is in a call that ends by
+ * actions of other processes. In a rollback all waiting calls end, and keel_restore() begins
+ * afterwards.
  */
 #include "engine/threads.h"
 
@@ -26,12 +26,12 @@
 
 struct keel_threads {
     sem_t
-        /* not a mutex: the simulator stops a service side while a rank holds a mutex, and this
-         * lock is held in waits */
+        /* not a mutex: the simulator stops a service side while a rank holds a mutex, and waits
+         * hold the lock */
         lock;
-    const void *owner; /* thread that holds the lock */
+    const void *owner; /* owner of the lock */
     unsigned depth;    /* nested calls of the owner */
-    unsigned waiting;  /* threads that want to enter */
+    unsigned waiting;  /* threads in want of the lock */
     unsigned turns;    /* number of entries */
     /* threads in a call, waiting ones included; protected by the lock like the fields below */
     unsigned inside;
@@ -41,7 +41,7 @@ struct keel_threads {
     const void *turn[KEEL_TURN_LAST];
 };
 
-/* An address that is unique to the thread. */
+/* An address unique to the thread. */
 static const void *self(void)
 {
     static _Thread_local char here;
@@ -96,7 +96,7 @@ void keel_threads_enter(keel_context_h ctx)
     struct keel_threads *threads = ctx->threads;
 
     if (keel_fork_is_child(ctx)) {
-        return; /* a thread that does not exist in the child may hold the lock; calls are refused */
+        return; /* an unknown thread of the parent may hold the lock; calls are refused */
     }
     if (is_owner(threads)) {
         threads->depth++;
@@ -135,7 +135,7 @@ static int are_several(const keel_context_h ctx)
            (ctx->threads->inside > 1 || __atomic_load_n(&ctx->threads->waiting, __ATOMIC_RELAXED) > 0);
 }
 
-/* Releases the lock, and takes it again after the threads that want it. */
+/* Releases the lock, and takes it again after all threads in want of it. */
 static void yield(struct keel_threads *threads)
 {
     const unsigned turn = threads->turns, depth = threads->depth;

@@ -1,7 +1,7 @@
 /*
- * The service side of gets of several blocks: one message describes the blocks, one reply has their
- * bytes, packed, and the get log has both as one record. All blocks are checked before the first
- * one is read, because a message may hold anything.
+ * The service side of gets of several blocks: a message describes the blocks, a reply has their
+ * bytes, packed, and the get log has both as one record. All blocks are checked before the first is
+ * read, because a message may hold anything.
  */
 #include "peer/served_gets.h"
 #include "peer/served.h"

@@ -85,7 +85,7 @@ static void adopt_peer_states(keel_recovery_t *rec, const decision_t *d)
             peer_state->transfers |= rec->gets->targets[r].is_replay_complete ? 0 : KEEL_TRANSFER_GETS_EXPECTED;
         }
         if (d->ranks[r].state == KEEL_RANK_FRONT && peer_state->state == KEEL_RANK_FRESH) {
-            peer_state->state = KEEL_RANK_FRONT; /* the process is the new one */
+            peer_state->state = KEEL_RANK_FRONT; /* the process itself is new */
         } else if (d->ranks[r].state == KEEL_RANK_RECOVERING && peer_state->state == KEEL_RANK_FRESH) {
             peer_state->state = KEEL_RANK_RECOVERING;
             peer_state->position = d->ranks[r].position;

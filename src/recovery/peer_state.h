@@ -70,10 +70,9 @@ enum keel_transfer {
     KEEL_TRANSFER_GETS_SENT = 2,
     /* the rank will send the own predecessor's records in its get log */
     KEEL_TRANSFER_GETS_EXPECTED = 4,
-    KEEL_TRANSFER_HOLD_BACK =
-        /* the own log for the rank holds a pending fetch: hand over the records before now, the
-         * fetch and the rest after all other ranks have handed over */
-    8,
+    /* the own log for the rank holds a pending fetch: hand over the records before now, the
+     * fetch and the rest after all other ranks have handed over */
+    KEEL_TRANSFER_HOLD_BACK = 8,
     KEEL_TRANSFER_PREFIX_SENT = 16, /* the records before the pending fetch were handed over */
     KEEL_TRANSFER_OTHERS_SENT = 32, /* the rank reports the hand-over of all other ranks */
     /* the rank has handed over here up to its own pending fetch */
