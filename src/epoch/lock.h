@@ -6,8 +6,6 @@
 
 /* True if all ranks are locked for reading. */
 int keel_lock_is_all(const keel_context_h ctx);
-/* Returns KEEL_OK if the program may access @a rank. */
-keel_status_t keel_lock_admit(keel_context_h ctx, uint32_t rank, int is_write);
 /* Returns KEEL_ERR_STATE and reports it if some lock is held. */
 keel_status_t keel_lock_check_free(keel_context_h ctx, const char *call);
 

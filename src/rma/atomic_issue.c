@@ -130,8 +130,9 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
     if (status != KEEL_OK) {
         return status;
     }
-    keel_context_touch_again(ctx, rank);                           /* callbacks may have flushed */
-    if (keel_access_is_by_device(&ctx->lane, rank, win->region)) { /* as its predecessor's was not */
+    keel_context_touch_again(ctx, rank); /* callbacks may have flushed */
+    /* the predecessor's memory was not for a device */
+    if (keel_access_is_by_device(&ctx->lane, rank, win->region)) {
         return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_MIXES);
     }
     if (call->is_ordered) {

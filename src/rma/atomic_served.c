@@ -47,8 +47,8 @@ keel_status_t keel_atomic_replayed(const keel_atomic_call_t *call)
         return KEEL_OK;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {
-        return keel_rollback_request(&ctx->rec,
-                                     KEEL_ROLLBACK_NO_ROOM); /* what would be lost is the target's only copy */
+        /* the target's only copy would be lost */
+        return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_NO_ROOM);
     }
     if (keel_access_is_stored(&ctx->lane, rank)) {
         (void)keel_put_log_number(&ctx->puts, rank); /* the first life numbered the atomic, too */

@@ -81,7 +81,8 @@ static keel_status_t issue(keel_win_h win, keel_piece_t *piece, const keel_trans
         status = keel_unlogged_await(win, piece->rank);
         if (status == KEEL_OK && !keel_access_is_by_device(&ctx->lane, piece->rank, win->region)) {
             status = keel_rollback_request(
-                &ctx->rec, KEEL_ROLLBACK_MIXES); /* whoever came back has none, and this process has waited for it */
+                /* the replacement has no device, and the wait above was for the replacement */
+                &ctx->rec, KEEL_ROLLBACK_MIXES);
         }
         if (status == KEEL_OK && keel_access_is_served(&ctx->lane, piece->rank)) {
             status = keel_put_log_send(&ctx->puts, piece->rank);
