@@ -163,7 +163,7 @@ typedef struct keel_runtime_ops {
     void (*mark)(keel_runtime_t *runtime, keel_mark_t mark, uint32_t number);
     /* Ends this process as SIGKILL would. NULL: unsupported. */
     void (*die)(keel_runtime_t *runtime);
-    /* Receives each message of the context, with the runtime as arg. NULL: messages go to standard error. */
+    /* Receives each message of the context, with the runtime as arg. NULL: standard error. */
     void (*say)(void *runtime, keel_message_level_t level, const char *line);
 } keel_runtime_ops_t;
 
