@@ -153,7 +153,7 @@ static void adopt_atomics(keel_recovery_t *rec, const decision_t *d)
 }
 
 /* The reply to the fetch was lost, but its value was piggybacked elsewhere: the fetch ends as if
- * the reply had arrived just before the death. */
+ * the reply had come just before the death. */
 static void adopt_carried(keel_recovery_t *rec, const decision_t *d)
 {
     const found_value_t *carried = &d->ranks[rec->lane->rank].carried;
@@ -192,7 +192,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         rec->rollbacks_in_doubt += d->is_in_doubt;
         rec->roll_target = d->rollback;
         keel_recovery_set_position(rec, rec->phase, d->base);
-        if (d->generation == 0) { /* the rank that reported it may be dead at the next decision */
+        if (d->generation == 0) { /* the rank with the report may be dead at the next decision */
             rec->is_prefix_closed = 1;
             rec->window_prefix = d->window_calls;
         }
@@ -221,7 +221,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         rec->recoveries++;
     }
     if (d->generation == 0 && d->is_begun &&
-        !rec->is_prefix_closed) { /* the rank that reported it may be dead at the next decision */
+        !rec->is_prefix_closed) { /* the rank with the report may be dead at the next decision */
         rec->is_prefix_closed = 1;
         rec->window_prefix = d->window_calls;
     }

@@ -175,7 +175,8 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
             !KEEL_PLANT(fetched_from_lost)) {
             return KEEL_REACHED(refuses_atomics_of_several), KEEL_WHY_ATOMICS;
         }
-        /* the same, if the atomic itself is handed over later, or was handed over before */
+        /* The dead rank has not handed over to the reporter, a replacement: values may be there
+         * before the atomics behind them. */
         if (report->about[r].hand_over_lost && (d->ranks[r].atomics > base || may_be_found(rec, d)) &&
             !KEEL_PLANT(unhanded_local)) {
             return KEEL_REACHED(refuses_unhanded), "it had not handed its atomics over to a replacement";

@@ -135,8 +135,8 @@ static uint32_t next_broken(const keel_recovery_t *rec)
     return broken;
 }
 
-/* The next rank if it is not up. A run of ranks that are not up is in the care of the last rank
- * before it. */
+/* The next rank if it is not up. Each run of absent ranks has a live rank before it, which
+ * watches the first of them. */
 static uint32_t next_absent(const keel_lane_t *lane)
 {
     const uint32_t next = (lane->rank + 1) % lane->size;

@@ -40,8 +40,8 @@ static uint64_t pending_reissued(const keel_recovery_t *rec, uint32_t r, uint32_
                : fetches_pending;
 }
 
-/* Words of @a again with a value known to rank @a x, or that rank @a p has found after @a x
- * touched them. */
+/* Words of @a again with a value known to rank @a x, or found by rank @a p and possibly with an
+ * effect of @a x. */
 static uint64_t pending_conflicts(const keel_recovery_t *rec, uint32_t r, uint32_t p, uint64_t again, uint32_t x)
 {
     const report_about_t *about = &rec->reports[x]->about[r];

@@ -63,8 +63,8 @@ void keel_position_rank_died(keel_recovery_t *rec, uint32_t rank)
     keel_atomics_forget(rec->sync, rank);
 }
 
-/* A rank in replay of critical sections may see the arrival once it has all records of the
- * phase. */
+/* A rank in replay of critical sections may see the arrival once all records of the phase are
+ * there. */
 static int may_announce_arrival(const keel_recovery_t *rec, uint32_t rank, uint32_t number)
 {
     const keel_peer_state_t *peer_state = &rec->peer_states[rank];
@@ -147,8 +147,7 @@ int keel_position_is_handed_over(const keel_recovery_t *rec)
     return is_handed_over(rec) || (KEEL_REACHED(gsync_awaits_hand_over), 0);
 }
 
-/* True if @a rank died, and nobody repeats its accesses here from before the start of the
- * process. */
+/* True if @a rank died before it handed its earlier accesses over to the process. */
 int keel_position_lost_hand_over(const keel_recovery_t *rec, uint32_t rank)
 {
     const keel_peer_state_t *peer_state = &rec->peer_states[rank];
@@ -316,7 +315,7 @@ static void send_rest(keel_recovery_t *rec, uint32_t rank)
     keel_position_replay_event(rec, rank, KEEL_REPLAY_SENDS_REST);
 }
 
-/* The rank has replayed the rest: later puts come after it. */
+/* The rank has replayed the rest: later puts come after the rest. */
 static void go_live_rest_done(keel_recovery_t *rec, uint32_t rank)
 {
     keel_peer_state_t *peer_state = &rec->peer_states[rank];
@@ -332,7 +331,7 @@ static void go_live_rest_done(keel_recovery_t *rec, uint32_t rank)
 }
 
 /* A repeated fetch has to include every effect that some rank has found. So the rank waits for
- * all of these hand-overs. */
+ * all hand-overs with such effects. */
 static void position_hand_prefix(keel_recovery_t *rec, uint32_t rank)
 {
     keel_peer_state_t *peer_state = &rec->peer_states[rank];
