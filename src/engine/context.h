@@ -18,10 +18,9 @@ _Static_assert(KEEL_WINDOWS_MAX == 4084, "keel.h says how many");
 typedef struct keel_target {
     /* the peer's window here if stores may go there now (live peer, direct lane); else NULL */
     char *ptr;
-    size_t
-        /* bytes of the peer's window; without a pointer, 0 unless puts are only logged and sent
-         * from the log */
-        size;
+    /* bytes of the peer's window; without a pointer, 0 unless puts are only logged and sent
+     * from the log */
+    size_t size;
 } keel_target_t;
 
 struct keel_win {
@@ -45,9 +44,8 @@ struct keel_win {
     keel_extent_t *extents;
     unsigned extent_count;
     int has_extents;
-    struct keel_win
-        /* list of windows that rollbacks removed: calls refuse their handles */
-        *gone;
+    /* list of windows that rollbacks removed: calls refuse their handles */
+    struct keel_win *gone;
     /* by rank: keel_lock_how_t; 0: not locked; NULL: no lock was ever taken */
     uint8_t *locked;
     /* KEEL_LOCK_SHARED: locked by keel_win_lock_all(); by bias at the ranks without an entry in
@@ -66,7 +64,7 @@ struct keel_req {
     uint8_t is_due; /* complete, with its callback still to be called */
     /* of a replacement, for an access without a record: see keel_wait_new() */
     uint8_t is_new;
-    /* 1 + the phase in which records say that the request is in progress; 0: none */
+    /* 1 + (rollback << 32 | phase) in which records say that the request is in progress; 0: none */
     uint64_t looked;
     keel_send_cb_t cb;
     void *user;

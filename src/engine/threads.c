@@ -25,10 +25,9 @@
 #define YIELDS 64
 
 struct keel_threads {
-    sem_t
-        /* not a mutex: the simulator stops a service side while a rank holds a mutex, and waits
-         * hold the lock */
-        lock;
+    /* not a mutex: the simulator stops a service side while a rank holds a mutex, and waits
+     * hold the lock */
+    sem_t lock;
     const void *owner; /* owner of the lock */
     unsigned depth;    /* nested calls of the owner */
     unsigned waiting;  /* threads in want of the lock */

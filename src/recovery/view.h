@@ -27,10 +27,9 @@ typedef struct report_about {
     uint32_t kinds;          /* classes of logged atomics towards the rank */
     uint32_t classes;        /* classes of atomics used by the rank (peer/board.h) */
     uint32_t values_pending; /* pending values from the rank, in a program that waits */
-    uint32_t
-        /* serial of the only pending fetch from the rank, if it is the reporter's last; 0: none
-         * or several */
-        serial;
+    /* serial of the only pending fetch from the rank, if it is the reporter's last; 0: none
+     * or several */
+    uint32_t serial;
     /* the reporter may have found effects of other ranks there without piggybacked values */
     uint32_t may_lack_found;
     uint32_t reserved;
