@@ -20,7 +20,7 @@
     _(get_waits, "a get to one that is behind waits")                                          \
     _(get_fast, "a get takes the fast path of the direct lane")                                \
     _(atomic_fast, "an atomic does")                                                           \
-    _(put_near, "a put of a program that waits takes the short one")                           \
+    _(put_cached, "a put of a program that waits takes the short one")                         \
     _(get_waiting, "and a get, which is recorded later")                                       \
     _(read_settled, "what was read so is recorded where it was read")                          \
     _(gsync_handed, "a re-executing process leaves a gsync by arrivals it was handed")         \
@@ -51,7 +51,7 @@
     _(put_is_held, "a put waits until a replacement has replayed the rest")                    \
     _(put_was_done, "a put that the predecessor did is only logged")                           \
     _(put_parts, "what one call puts at several places is one record")                         \
-    _(signal_near, "... of data and a signal, the short way")                                  \
+    _(signal_cached, "... of data and a signal, the short way")                                \
     _(parts_were_done, "one of these that the predecessor did is only logged")                 \
     _(front_of_dead, "the front is where a dead rank alone had been")                          \
     _(kinds_told, "whom a rank accesses is told what it uses")                                 \

@@ -59,7 +59,7 @@ struct keel_win {
 struct keel_req {
     keel_context_h ctx;
     keel_status_t status;
-    uint32_t pieces; /* pieces under way */
+    uint32_t fragments; /* fragments under way */
     uint8_t is_released;
     uint8_t is_due; /* complete, with its callback still to be called */
     /* of a replacement, for an access without a record: see keel_wait_new() */
@@ -92,7 +92,7 @@ static inline keel_block_t keel_gather_block(const keel_gather_t *gather, size_t
 }
 
 /* A get, or the fetching part of an atomic, under way; at most one message long. */
-typedef struct keel_piece {
+typedef struct keel_fragment {
     /* in context->deferred while the target is not live */
     ucs_list_link_t list;
     keel_context_h ctx;
@@ -105,27 +105,27 @@ typedef struct keel_piece {
     void *buffer;
     struct keel_req *req;
     /* NULL: the record holds just the data read. Otherwise these functions use the rest of the
-     * record, and the buffer belongs to the piece. */
-    const struct keel_piece_ops *ops;
+     * record, and the buffer belongs to the fragment. */
+    const struct keel_fragment_ops *ops;
     uint32_t polled; /* bytes read by a poll */
     void *to;
     /* NULL: no get of blocks, or its blocks are filled */
     const keel_gather_t *gather;
     size_t first, blocks; /* range of blocks of the gather */
-} keel_piece_t;
+} keel_fragment_t;
 
-/* Functions of pieces with more in their record than the data read: polls, blocks. */
-typedef struct keel_piece_ops {
+/* Functions of fragments with more in their record than the data read: polls, blocks. */
+typedef struct keel_fragment_ops {
     /* The target is mapped: do the read. */
-    void (*stored)(keel_piece_t *piece, const char *from);
+    void (*stored)(keel_fragment_t *fragment, const char *from);
     /* Send the request. */
-    keel_status_t (*send)(keel_piece_t *piece, const keel_get_record_t *record);
-    /* The read is complete. A request was sent if the piece has a buffer or a record. */
-    void (*answered)(keel_piece_t *piece);
-} keel_piece_ops_t;
+    keel_status_t (*send)(keel_fragment_t *fragment, const keel_get_record_t *record);
+    /* The read is complete. A request was sent if the fragment has a buffer or a record. */
+    void (*answered)(keel_fragment_t *fragment);
+} keel_fragment_ops_t;
 
-/* rma/own: a get of checked blocks from the own rank. */
-typedef keel_status_t (*keel_own_get_t)(keel_win_h win, const keel_gather_t *gather);
+/* rma/get_own: a get of checked blocks from the own rank. */
+typedef keel_status_t (*keel_get_own_t)(keel_win_h win, const keel_gather_t *gather);
 
 /* Polls (rma/poll). */
 typedef struct keel_poll_ops {
@@ -195,7 +195,7 @@ struct keel_home {
     int process; /* process number; 0 in a child */
     /* keel_context_cached_target() of the last put, if the next one may take the short way; 0: no.
      * The rank is touched, and its doorbell is pending. */
-    uint64_t near;
+    uint64_t cached_target;
     keel_put_target_t *log;
     keel_board_slot_t *slot; /* the own slot there */
     uint64_t phase;          /* keel_phase_word() of number 0 */
@@ -271,7 +271,7 @@ struct keel_context {
 
     keel_polling_t polling;
     const keel_poll_ops_t *polls; /* all gets are polls; NULL: only gets that ask for it */
-    keel_own_get_t own_get;       /* any get from the own rank */
+    keel_get_own_t get_own;       /* any get from the own rank */
     /* programs that wait: ranks with stored puts that may sleep and are not woken yet */
     struct {
         uint32_t ranks[KEEL_DOORBELLS_MAX];
@@ -279,7 +279,7 @@ struct keel_context {
     } doorbells;
     /* with KEEL_GATE_READ: the rank with a read that has no record there yet */
     uint32_t read_rank;
-    uint32_t *pieces_open; /* gets under way, by rank */
+    uint32_t *fragments_open; /* gets under way, by rank */
     /* Ranks with accesses since the last flush of all that need more than an order of stores. */
     uint32_t *touched;
     uint32_t touched_count;
@@ -292,9 +292,9 @@ struct keel_context {
         uint32_t *ranks;
         uint32_t count;
     } reached;
-    ucs_list_link_t pieces_free, deferred;
+    ucs_list_link_t fragments_free, deferred;
     ucs_list_link_t groups; /* groups of ranks that the program has made */
-    void *chunks;           /* memory of pieces and requests */
+    void *chunks;           /* memory of fragments and requests */
     struct keel_req *reqs_free, *due, *due_last;
     /* served lane: room for a record that does not fit the log */
     uint8_t *bounce;
@@ -376,12 +376,12 @@ static inline uint64_t keel_context_cached_target(uint32_t rank, uint32_t clock)
 }
 static inline uint32_t keel_context_cached_rank(const keel_context_h ctx)
 {
-    return (uint32_t)ctx->home->near - 1;
+    return (uint32_t)ctx->home->cached_target - 1;
 }
 /* Sends the next put the general way. */
 static inline void keel_context_uncache(const keel_context_h ctx)
 {
-    ctx->home->near = 0;
+    ctx->home->cached_target = 0;
 }
 
 /* Makes progress if there is news. Every call that communicates does so, so that a program

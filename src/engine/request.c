@@ -1,4 +1,4 @@
-/* Requests and pieces: pools with growth in chunks, so accesses allocate nothing in the steady
+/* Requests and fragments: pools with growth in chunks, so accesses allocate nothing in the steady
  * state. */
 #include "engine/request.h"
 #include "engine/threads.h"
@@ -12,7 +12,7 @@
 typedef struct request_chunk {
     struct request_chunk *next;
     struct keel_req reqs[PER_CHUNK];
-    keel_piece_t pieces[PER_CHUNK];
+    keel_fragment_t fragments[PER_CHUNK];
 } request_chunk_t;
 
 static keel_status_t requests_grow(keel_context_h ctx)
@@ -28,15 +28,15 @@ static keel_status_t requests_grow(keel_context_h ctx)
         chunk->reqs[i].ctx = ctx;
         chunk->reqs[i].next = ctx->reqs_free;
         ctx->reqs_free = &chunk->reqs[i];
-        chunk->pieces[i].ctx = ctx;
-        ucs_list_add_tail(&ctx->pieces_free, &chunk->pieces[i].list);
+        chunk->fragments[i].ctx = ctx;
+        ucs_list_add_tail(&ctx->fragments_free, &chunk->fragments[i].list);
     }
     return KEEL_OK;
 }
 
 keel_status_t keel_requests_init(keel_context_h ctx)
 {
-    ucs_list_head_init(&ctx->pieces_free);
+    ucs_list_head_init(&ctx->fragments_free);
     ucs_list_head_init(&ctx->deferred);
     return requests_grow(ctx);
 }
@@ -61,7 +61,7 @@ struct keel_req *keel_req_obtain(keel_context_h ctx, const keel_rma_params_t *pa
     req = ctx->reqs_free;
     ctx->reqs_free = req->next;
     req->status = KEEL_OK;
-    req->pieces = 1; /* held by the issuing call */
+    req->fragments = 1; /* held by the issuing call */
     req->is_released = req->is_due = req->is_new = 0;
     req->looked = 0;
     req->cb = NULL;
@@ -78,14 +78,14 @@ void keel_req_recycle(struct keel_req *req)
     req->ctx->reqs_free = req;
 }
 
-void keel_req_piece_done(struct keel_req *req, keel_status_t status)
+void keel_req_fragment_done(struct keel_req *req, keel_status_t status)
 {
     keel_context_h ctx = req->ctx;
 
     if (status != KEEL_OK) {
         req->status = status;
     }
-    if (--req->pieces > 0) {
+    if (--req->fragments > 0) {
         return;
     }
     if (req->cb != NULL) {
@@ -102,25 +102,25 @@ void keel_req_piece_done(struct keel_req *req, keel_status_t status)
     }
 }
 
-keel_piece_t *keel_piece_obtain(keel_context_h ctx)
+keel_fragment_t *keel_fragment_obtain(keel_context_h ctx)
 {
-    keel_piece_t *piece;
+    keel_fragment_t *fragment;
 
-    if (ucs_list_is_empty(&ctx->pieces_free) && requests_grow(ctx) != KEEL_OK) {
+    if (ucs_list_is_empty(&ctx->fragments_free) && requests_grow(ctx) != KEEL_OK) {
         return NULL;
     }
-    piece = ucs_list_extract_head(&ctx->pieces_free, keel_piece_t, list);
-    piece->ops = NULL;
-    piece->logged = NULL;
-    return piece;
+    fragment = ucs_list_extract_head(&ctx->fragments_free, keel_fragment_t, list);
+    fragment->ops = NULL;
+    fragment->logged = NULL;
+    return fragment;
 }
 
-void keel_piece_release(keel_piece_t *piece)
+void keel_fragment_release(keel_fragment_t *fragment)
 {
-    if (piece->ops != NULL) {
-        keel_free(piece->buffer);
+    if (fragment->ops != NULL) {
+        keel_free(fragment->buffer);
     }
-    ucs_list_add_head(&piece->ctx->pieces_free, &piece->list);
+    ucs_list_add_head(&fragment->ctx->fragments_free, &fragment->list);
 }
 
 void keel_req_free(keel_req_h req)
@@ -130,7 +130,7 @@ void keel_req_free(keel_req_h req)
     if (req == NULL) {
         return;
     }
-    if (req->pieces == 0 && !req->is_due) {
+    if (req->fragments == 0 && !req->is_due) {
         keel_req_recycle(req);
     } else {
         req->is_released = 1;

@@ -16,7 +16,7 @@
 #include "access/target.h"
 
 #include "check/plant.h"
-#include "access/piece.h"
+#include "access/fragment.h"
 #include "order/mix.h"
 #include "order/flush.h"
 #include "check/reached.h"

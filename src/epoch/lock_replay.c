@@ -1,7 +1,7 @@
 /* Re-execution of critical sections of the first life: accesses of a closed section are only
  * logged, those of an open section are done (protocol.md, Locks). */
 #include "epoch/lock_replay.h"
-#include "access/piece.h"
+#include "access/fragment.h"
 #include "order/lock_ask.h"
 
 #include "check/plant.h"

@@ -1,7 +1,7 @@
 /* keel_restore(): returns memory to the state of an image; and the restart point of a program
  * when the job rolls back. */
 #include "epoch/restore.h"
-#include "access/piece.h"
+#include "access/fragment.h"
 #include "order/completion.h"
 #include "window/win_attached.h"
 #include "order/usage.h"

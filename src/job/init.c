@@ -1,6 +1,6 @@
 /* Creation of a context. */
 #include "rma/atomic.h"
-#include "access/piece.h"
+#include "access/fragment.h"
 #include "order/completion.h"
 #include "rma/atomic_served.h"
 #include "job/checksum.h"
@@ -26,7 +26,7 @@
 #include "engine/refuse.h"
 #include "rehearsal/rehearse.h"
 #include "engine/request.h"
-#include "rma/own.h"
+#include "rma/get_own.h"
 #include "rma/poll.h"
 #include "epoch/restore.h"
 #include "job/spare.h"

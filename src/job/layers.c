@@ -10,8 +10,8 @@
 #include "engine/threads.h"
 #include "order/usage.h"
 #include "engine/logs.h"
-#include "rma/own.h"
-#include "access/piece.h"
+#include "rma/get_own.h"
+#include "access/fragment.h"
 #include "window/protect.h"
 #include "rehearsal/rehearse.h"
 #include "engine/request.h"
@@ -153,7 +153,7 @@ static void context_accesses_release(keel_context_h ctx)
     keel_fork_release(ctx);
     keel_free(ctx->bounce);
     keel_free(ctx->changes);
-    keel_free(ctx->pieces_open);
+    keel_free(ctx->fragments_open);
     keel_free(ctx->touched);
     keel_free(ctx->is_touched);
     keel_free(ctx->reached.ranks);
@@ -163,13 +163,13 @@ keel_status_t keel_context_accesses_init(keel_context_h ctx)
 {
     const uint32_t size = ctx->lane.size;
 
-    ctx->own_get = keel_own_get;
+    ctx->get_own = keel_get_own;
     ctx->bounce = keel_alloc(ctx->lane.ops->max_data, "bounce buffer");
-    ctx->pieces_open = keel_alloc(size * sizeof(*ctx->pieces_open), "gets under way");
+    ctx->fragments_open = keel_alloc(size * sizeof(*ctx->fragments_open), "gets under way");
     ctx->touched = keel_alloc(size * sizeof(*ctx->touched), "ranks to flush");
     ctx->is_touched = keel_alloc(size, "ranks to flush");
     ctx->reached.ranks = keel_alloc(size * sizeof(*ctx->reached.ranks), "ranks that are reached");
-    if (ctx->bounce == NULL || ctx->pieces_open == NULL || ctx->touched == NULL || ctx->is_touched == NULL ||
+    if (ctx->bounce == NULL || ctx->fragments_open == NULL || ctx->touched == NULL || ctx->is_touched == NULL ||
         ctx->reached.ranks == NULL || keel_fork_init(ctx) != KEEL_OK) {
         context_accesses_release(ctx);
         return KEEL_ERR_NO_MEMORY;

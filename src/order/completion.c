@@ -87,7 +87,7 @@ static keel_status_t look_again(struct keel_req *req, uint64_t look)
         keel_recovery_count_gets(&ctx->rec, (uint64_t)is_first);
         return status;
     }
-    while (status == KEEL_OK && req->pieces > 0) {
+    while (status == KEEL_OK && req->fragments > 0) {
         KEEL_REACHED(look_waits);
         status = keel_context_wait(ctx, &rounds);
     }
@@ -109,7 +109,7 @@ static keel_status_t look_log(struct keel_req *req, uint64_t look)
         return KEEL_INPROGRESS;
     }
     status = keel_wait_find_holder(ctx, &holder);
-    if (status != KEEL_OK || req->pieces == 0) {
+    if (status != KEEL_OK || req->fragments == 0) {
         return status;
     }
     if (holder != KEEL_RANK_NONE) {
@@ -138,7 +138,7 @@ static keel_status_t req_look(struct keel_req *req)
     look = keel_answers_look(&ctx->sync);
     if (keel_sync_replays_waits(&ctx->sync)) {
         status = look_again(req, look);
-    } else if (req->pieces > 0) {
+    } else if (req->fragments > 0) {
         status = look_log(req, look);
     }
     if (status == KEEL_OK) {
@@ -162,7 +162,7 @@ keel_status_t keel_req_test(keel_req_h req)
             return keel_context_end(req->ctx, status);
         }
     }
-    if (req->pieces == 0) {
+    if (req->fragments == 0) {
         return (req->status == KEEL_OK && req->is_new && !KEEL_PLANT(request_tested_alone))
                    ? keel_context_end(req->ctx, keel_wait_new(req->ctx))
                    : req->status;
@@ -185,7 +185,7 @@ keel_status_t keel_req_wait(keel_req_h req)
         return keel_refuse_null("the request");
     }
     ctx = req->ctx;
-    while (req->pieces > 0 && status == KEEL_OK) {
+    while (req->fragments > 0 && status == KEEL_OK) {
         status = keel_context_wait(ctx, &rounds);
     }
     if (status == KEEL_OK) {
@@ -202,7 +202,7 @@ keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, ke
 {
     const int is_given = req->looked != 0 && status == KEEL_OK && req->status == KEEL_OK && !KEEL_PLANT(get_ungiven);
 
-    if (req->pieces > 1 || is_given) {
+    if (req->fragments > 1 || is_given) {
         if (status != KEEL_OK) {
             req->status = status; /* the remaining pieces were not issued */
         }
@@ -211,10 +211,10 @@ keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, ke
         } else {
             req->is_released = 1;
         }
-        keel_req_piece_done(req, KEEL_OK);
+        keel_req_fragment_done(req, KEEL_OK);
         return KEEL_INPROGRESS;
     }
-    req->pieces = 0;
+    req->fragments = 0;
     status = (status == KEEL_OK) ? req->status : status;
     if (status == KEEL_OK && req->is_new) {
         status = keel_wait_new(req->ctx);

@@ -173,11 +173,11 @@ static keel_status_t wait_complete_before(keel_context_h ctx)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    if (keel_answers_last(&ctx->sync) == NULL || ctx->pieces_open[holder] == 0 || KEEL_PLANT(answer_behind_get)) {
+    if (keel_answers_last(&ctx->sync) == NULL || ctx->fragments_open[holder] == 0 || KEEL_PLANT(answer_behind_get)) {
         return KEEL_OK;
     }
     status = keel_flush_start(ctx, holder);
-    while (status == KEEL_OK && ctx->pieces_open[holder] > 0) {
+    while (status == KEEL_OK && ctx->fragments_open[holder] > 0) {
         status = keel_context_wait(ctx, &rounds);
     }
     return status;

@@ -44,7 +44,7 @@ static keel_status_t flush_rank(keel_context_h ctx, uint32_t rank)
     do {
         called = keel_threads_callbacks_run(ctx);
         status = keel_flush_start(ctx, rank);
-        while (status == KEEL_OK && (ctx->pieces_open[rank] > 0 || !keel_lane_is_flushed(&ctx->lane, rank) ||
+        while (status == KEEL_OK && (ctx->fragments_open[rank] > 0 || !keel_lane_is_flushed(&ctx->lane, rank) ||
                                      keel_position_is_undecided(&ctx->rec, rank))) {
             status = keel_context_wait(ctx, &rounds);
         }
@@ -188,7 +188,7 @@ void keel_flush_close(keel_context_h ctx)
     while (ctx->touched_count > 0) {
         ctx->is_touched[ctx->touched[--ctx->touched_count]] = 0;
     }
-    if (ctx->home->near != 0) {
+    if (ctx->home->cached_target != 0) {
         keel_context_touch(ctx, keel_context_cached_rank(ctx));
         keel_flush_ring_later(ctx, keel_context_cached_rank(ctx));
     }

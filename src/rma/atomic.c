@@ -56,7 +56,7 @@ static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h
     atomics = keel_board_get(&slot->atomics);
     return keel_atomics_any(atomics) == phase + 1 && (ctx->sync.atomics.kinds.classes & keel_classes_bit(op, 0)) != 0 &&
            ctx->rec.incomplete_count == 0 &&
-           (!fetches || (ctx->pieces_open[rank] == 0 && ctx->sync.atomics.kinds.fetched == phase + 1));
+           (!fetches || (ctx->fragments_open[rank] == 0 && ctx->sync.atomics.kinds.fetched == phase + 1));
 }
 
 /* Field by field, each from its register: bytes gathered in memory first stall the copy. */
@@ -148,10 +148,10 @@ static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint32_t 
 }
 
 /* the generic path, out of line to keep the registers of the hot path */
-static __attribute__((noinline)) keel_status_t atomic_any(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
-                                                          uint64_t offset, size_t size, uint64_t operand,
-                                                          uint64_t compare, void *result,
-                                                          const keel_rma_params_t *params, keel_req_h *req_p)
+static __attribute__((noinline)) keel_status_t atomic_generic(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
+                                                              uint64_t offset, size_t size, uint64_t operand,
+                                                              uint64_t compare, void *result,
+                                                              const keel_rma_params_t *params, keel_req_h *req_p)
 {
     KEEL_INSIDE_WIN(win);
     const keel_record_atomic_t atomic = {
@@ -205,15 +205,15 @@ keel_status_t keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32_t rank
     if (__builtin_expect(params == NULL && atomic_fast(win, op, rank, offset, size, operand, compare, result), 1)) {
         return KEEL_OK;
     }
-    return atomic_any(win, op, rank, offset, size, operand, compare, result, params, req_p);
+    return atomic_generic(win, op, rank, offset, size, operand, compare, result, params, req_p);
 }
 
-static __attribute__((noinline)) keel_status_t atomic_any_wait(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
-                                                               uint64_t offset, size_t size, uint64_t operand,
-                                                               uint64_t compare, void *result)
+static __attribute__((noinline)) keel_status_t atomic_generic_wait(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
+                                                                   uint64_t offset, size_t size, uint64_t operand,
+                                                                   uint64_t compare, void *result)
 {
     keel_req_h req = NULL;
-    keel_status_t status = atomic_any(win, op, rank, offset, size, operand, compare, result, NULL, &req);
+    keel_status_t status = atomic_generic(win, op, rank, offset, size, operand, compare, result, NULL, &req);
 
     return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status;
 }
@@ -224,5 +224,5 @@ keel_status_t keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t rank, ui
     if (__builtin_expect(atomic_fast(win, op, rank, offset, size, operand, compare, result), 1)) {
         return KEEL_OK;
     }
-    return atomic_any_wait(win, op, rank, offset, size, operand, compare, result);
+    return atomic_generic_wait(win, op, rank, offset, size, operand, compare, result);
 }

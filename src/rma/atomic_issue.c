@@ -1,7 +1,7 @@
 /* Carries out one admitted atomic: in own memory, from a record, in the log alone, or at the
  * target, as the state of the target requires. */
 #include "rma/atomic_issue.h"
-#include "access/piece.h"
+#include "access/fragment.h"
 #include "rma/atomic_record.h"
 #include "rma/atomic_served.h"
 #include "rma/atomic_stored.h"
@@ -69,7 +69,7 @@ static int atomic_awaits_gets(const keel_atomic_call_t *call)
     const keel_context_h ctx = call->win->ctx;
 
     return (call->is_ordered || (call->atomic->fetches && !keel_sync_is_sectioned(&ctx->sync))) &&
-           keel_access_is_stored(&ctx->lane, call->rank) && ctx->pieces_open[call->rank] > 0;
+           keel_access_is_stored(&ctx->lane, call->rank) && ctx->fragments_open[call->rank] > 0;
 }
 
 keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)

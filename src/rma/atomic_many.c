@@ -16,7 +16,7 @@ int keel_atomic_many_is_logged(keel_win_h win, uint32_t rank)
 }
 
 /* elements of the next record, out of @a count */
-static size_t pieces_most(const keel_atomic_call_t *call, size_t count)
+static size_t elements_most(const keel_atomic_call_t *call, size_t count)
 {
     const size_t most = (call->win->ctx->puts.record_max - sizeof(*call->many)) / call->atomic->size;
 
@@ -32,14 +32,14 @@ static keel_status_t changes_make(keel_context_h ctx)
 
 /* A re-execution numbers the same records on either lane, so the cut does not depend on the
  * lane. */
-static keel_status_t pieces_issue(keel_atomic_call_t *call, uint64_t offset, keel_record_accumulate_t *head,
-                                  size_t count)
+static keel_status_t elements_issue(keel_atomic_call_t *call, uint64_t offset, keel_record_accumulate_t *head,
+                                    size_t count)
 {
     const size_t size = call->atomic->size;
     keel_status_t status = KEEL_OK;
 
     while (count > 0 && status == KEEL_OK) {
-        head->count = (uint32_t)pieces_most(call, count);
+        head->count = (uint32_t)elements_most(call, count);
         call->where = keel_where(offset, KEEL_RECORD_ATOMICS, call->win->region);
         status = keel_atomic_issue(call);
         count -= head->count;
@@ -72,6 +72,6 @@ keel_status_t keel_atomic_many(keel_win_h win, keel_atomic_op_t atomic, keel_op_
         status = changes_make(win->ctx);
     }
     win->ctx->stats.atomics++;
-    status = (status == KEEL_OK) ? pieces_issue(&call, offset, &head, count) : status;
+    status = (status == KEEL_OK) ? elements_issue(&call, offset, &head, count) : status;
     return keel_win_end(win, keel_request_finish(call.req, status, req_p));
 }

@@ -1,7 +1,7 @@
 /* Atomics that the target's service side carries out, their fate when the target dies, and
  * atomics that a record answers. */
 #include "rma/atomic_record.h"
-#include "access/piece.h"
+#include "access/fragment.h"
 #include "rma/atomic_served.h"
 #include "rma/atomic.h"
 #include "access/target.h"
@@ -71,7 +71,7 @@ keel_status_t keel_atomic_served(const keel_atomic_call_t *call)
     unsigned rounds = 0;
     keel_status_t status;
     keel_record_t *record;
-    keel_piece_t *piece;
+    keel_fragment_t *fragment;
 
     if (atomic->fetches) {
         status = keel_put_log_send(&ctx->puts, rank); /* send the earlier records first */
@@ -104,58 +104,58 @@ keel_status_t keel_atomic_served(const keel_atomic_call_t *call)
         fetch.record = record;
         keel_put_log_mark_sent(&ctx->puts, rank);
     }
-    piece = keel_piece_obtain(ctx);
-    if (piece == NULL) {
+    fragment = keel_fragment_obtain(ctx);
+    if (fragment == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    piece->rank = rank;
-    piece->where = where;
-    piece->length = call->is_ordered ? sizeof(keel_fetched_t) : atomic->size;
-    piece->buffer = call->is_ordered ? (void *)&call->req->fetched : call->result;
-    piece->req = call->req;
-    piece->atomic = fetch.record;
-    piece->logged = record;
-    piece->record = keel_get_log_reserve(&ctx->gets, rank, where, piece->length, &piece->index);
-    fetch.index = piece->index;
-    call->req->pieces++;
-    ctx->pieces_open[rank]++;
+    fragment->rank = rank;
+    fragment->where = where;
+    fragment->length = call->is_ordered ? sizeof(keel_fetched_t) : atomic->size;
+    fragment->buffer = call->is_ordered ? (void *)&call->req->fetched : call->result;
+    fragment->req = call->req;
+    fragment->atomic = fetch.record;
+    fragment->logged = record;
+    fragment->record = keel_get_log_reserve(&ctx->gets, rank, where, fragment->length, &fragment->index);
+    fetch.index = fragment->index;
+    call->req->fragments++;
+    ctx->fragments_open[rank]++;
     keel_context_touch_again(ctx, rank); /* callbacks may have flushed since the first time */
-    status = keel_lane_send_atomic(&ctx->lane, rank, &fetch, piece->buffer, keel_piece_done, piece);
+    status = keel_lane_send_atomic(&ctx->lane, rank, &fetch, fragment->buffer, keel_fragment_done, fragment);
     if (status != KEEL_INPROGRESS) {
-        keel_piece_done(piece, status);
+        keel_fragment_done(fragment, status);
     }
     return KEEL_OK;
 }
 
 /* Requests gets that were issued before the fragment: records lie at the target in issue order. */
-static void pieces_send_before(keel_context_h ctx, const keel_piece_t *piece)
+static void fragments_send_before(keel_context_h ctx, const keel_fragment_t *fragment)
 {
-    keel_piece_t *get, *next;
+    keel_fragment_t *get, *next;
     keel_status_t status;
 
     ucs_list_for_each_safe(get, next, &ctx->deferred, list)
     {
-        if (get == piece) {
+        if (get == fragment) {
             break;
         }
-        if (get->rank == piece->rank) {
+        if (get->rank == fragment->rank) {
             ucs_list_del(&get->list);
-            status = keel_piece_send(get);
+            status = keel_fragment_send(get);
             if (status != KEEL_INPROGRESS) {
-                keel_piece_done(get, status);
+                keel_fragment_done(get, status);
             }
         }
     }
 }
 
-static keel_piece_t *piece_awaiting(keel_context_h ctx, uint32_t rank, const keel_record_t *record)
+static keel_fragment_t *fragment_awaiting(keel_context_h ctx, uint32_t rank, const keel_record_t *record)
 {
-    keel_piece_t *piece;
+    keel_fragment_t *fragment;
 
-    ucs_list_for_each(piece, &ctx->deferred, list)
+    ucs_list_for_each(fragment, &ctx->deferred, list)
     {
-        if (piece->rank == rank && piece->atomic != NULL && (piece->atomic == record || record == NULL)) {
-            return piece;
+        if (fragment->rank == rank && fragment->atomic != NULL && (fragment->atomic == record || record == NULL)) {
+            return fragment;
         }
     }
     return NULL;
@@ -164,28 +164,28 @@ static keel_piece_t *piece_awaiting(keel_context_h ctx, uint32_t rank, const kee
 int keel_atomic_again(void *arg, uint32_t rank, const keel_fetch_t *fetch, const keel_fetched_t *found)
 {
     keel_context_h ctx = arg;
-    keel_piece_t *piece = piece_awaiting(ctx, rank, fetch->record);
+    keel_fragment_t *fragment = fragment_awaiting(ctx, rank, fetch->record);
     keel_fetch_t again = *fetch;
     keel_status_t status;
 
-    if (piece == NULL) {
+    if (fragment == NULL) {
         return 0;
     }
     if (found == NULL) {
-        pieces_send_before(ctx, piece);
+        fragments_send_before(ctx, fragment);
     }
-    ucs_list_del(&piece->list);
+    ucs_list_del(&fragment->list);
     if (found != NULL) {
-        memcpy(piece->buffer, found, piece->length);
-        keel_piece_done(piece, KEEL_OK);
+        memcpy(fragment->buffer, found, fragment->length);
+        keel_fragment_done(fragment, KEEL_OK);
         return 1;
     }
-    again.index = piece->index;
-    again.is_logged = piece->record != NULL;
-    again.is_clocked = piece->length == sizeof(keel_fetched_t);
-    status = keel_lane_send_atomic(&ctx->lane, rank, &again, piece->buffer, keel_piece_done, piece);
+    again.index = fragment->index;
+    again.is_logged = fragment->record != NULL;
+    again.is_clocked = fragment->length == sizeof(keel_fetched_t);
+    status = keel_lane_send_atomic(&ctx->lane, rank, &again, fragment->buffer, keel_fragment_done, fragment);
     if (status != KEEL_INPROGRESS) {
-        keel_piece_done(piece, status);
+        keel_fragment_done(fragment, status);
     }
     return 1;
 }

@@ -10,7 +10,7 @@
  * depends on its service thread only, and ends with the report of its death.
  */
 #include "rma/by_message.h"
-#include "access/piece.h"
+#include "access/fragment.h"
 #include "rma/get.h"
 #include "engine/request.h"
 #include "access/target.h"
@@ -49,14 +49,14 @@ keel_status_t keel_by_message_put(keel_win_h win, uint32_t rank, uint64_t offset
     keel_status_t status = KEEL_OK;
     const char *from = buffer;
     keel_record_t *record;
-    size_t piece;
+    size_t fragment;
 
     keel_context_touch(ctx, rank);
-    for (; length > 0 && status == KEEL_OK; length -= piece, from += piece, offset += piece) {
-        piece = (length < ctx->puts.record_max) ? length : ctx->puts.record_max;
-        status = keel_by_message_take(win, rank, keel_where(offset, KEEL_RECORD_PUT, win->region), piece, &record);
+    for (; length > 0 && status == KEEL_OK; length -= fragment, from += fragment, offset += fragment) {
+        fragment = (length < ctx->puts.record_max) ? length : ctx->puts.record_max;
+        status = keel_by_message_take(win, rank, keel_where(offset, KEEL_RECORD_PUT, win->region), fragment, &record);
         if (status == KEEL_OK) {
-            memcpy(record + 1, from, piece);
+            memcpy(record + 1, from, fragment);
             status = keel_by_message_send(win, rank);
         }
     }
@@ -68,28 +68,28 @@ keel_status_t keel_by_message_get(keel_win_h win, uint32_t rank, uint64_t offset
 {
     keel_context_h ctx = win->ctx;
     keel_status_t status = keel_unlogged_await(win, rank);
-    keel_piece_t *piece;
+    keel_fragment_t *fragment;
 
     if (status != KEEL_OK) {
         return status;
     }
-    piece = keel_piece_obtain(ctx);
-    if (piece == NULL) {
+    fragment = keel_fragment_obtain(ctx);
+    if (fragment == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    piece->rank = rank;
-    piece->where = keel_where(offset, KEEL_RECORD_PUT, win->region);
-    piece->length = length;
-    piece->buffer = buffer;
-    piece->req = req;
-    piece->atomic = NULL;
-    piece->record = NULL;
-    req->pieces++;
-    ctx->pieces_open[rank]++;
+    fragment->rank = rank;
+    fragment->where = keel_where(offset, KEEL_RECORD_PUT, win->region);
+    fragment->length = length;
+    fragment->buffer = buffer;
+    fragment->req = req;
+    fragment->atomic = NULL;
+    fragment->record = NULL;
+    req->fragments++;
+    ctx->fragments_open[rank]++;
     keel_context_touch(ctx, rank); /* callbacks may have flushed since the first time */
-    status = keel_lane_read(&ctx->lane, rank, win->region, offset, buffer, length, keel_piece_done, piece);
+    status = keel_lane_read(&ctx->lane, rank, win->region, offset, buffer, length, keel_fragment_done, fragment);
     if (status != KEEL_INPROGRESS) {
-        keel_piece_done(piece, status);
+        keel_fragment_done(fragment, status);
     }
     return KEEL_OK;
 }

@@ -7,7 +7,7 @@
  * its own memory, so none is under way when the process turns to the rollback.
  */
 #include "rma/device.h"
-#include "access/piece.h"
+#include "access/fragment.h"
 #include "order/completion.h"
 #include "rma/get.h"
 #include "order/mix.h"
@@ -37,63 +37,64 @@ static keel_transport_atomic_t request_of(const keel_record_atomic_t *atomic)
                                      .compare = atomic->compare};
 }
 
-static keel_piece_t *piece_make(keel_win_h win, uint32_t rank, uint64_t where, void *result, struct keel_req *req)
+static keel_fragment_t *fragment_make(keel_win_h win, uint32_t rank, uint64_t where, void *result, struct keel_req *req)
 {
-    keel_piece_t *piece = keel_piece_obtain(win->ctx);
+    keel_fragment_t *fragment = keel_fragment_obtain(win->ctx);
 
-    if (piece != NULL) {
-        piece->rank = rank;
-        piece->where = where;
-        piece->length = sizeof(uint64_t);
-        piece->buffer = (result != NULL) ? result : &req->fetched;
-        piece->req = req;
-        piece->atomic = NULL;
-        piece->record = NULL;
+    if (fragment != NULL) {
+        fragment->rank = rank;
+        fragment->where = where;
+        fragment->length = sizeof(uint64_t);
+        fragment->buffer = (result != NULL) ? result : &req->fetched;
+        fragment->req = req;
+        fragment->atomic = NULL;
+        fragment->record = NULL;
     }
-    return piece;
+    return fragment;
 }
 
-static keel_status_t issue_once(keel_win_h win, keel_piece_t *piece, const keel_transport_atomic_t *atomic)
+static keel_status_t issue_once(keel_win_h win, keel_fragment_t *fragment, const keel_transport_atomic_t *atomic)
 {
     keel_context_h ctx = win->ctx;
     keel_status_t status;
 
-    keel_context_touch(ctx, piece->rank);
-    piece->req->pieces++;
-    ctx->pieces_open[piece->rank]++;
-    status = keel_lane_atomic(&ctx->lane, piece->rank, piece->where, atomic, piece->buffer, keel_piece_done, piece);
+    keel_context_touch(ctx, fragment->rank);
+    fragment->req->fragments++;
+    ctx->fragments_open[fragment->rank]++;
+    status = keel_lane_atomic(&ctx->lane, fragment->rank, fragment->where, atomic, fragment->buffer, keel_fragment_done,
+                              fragment);
     if (status != KEEL_INPROGRESS) {
-        piece->req->pieces--;
-        ctx->pieces_open[piece->rank]--;
+        fragment->req->fragments--;
+        ctx->fragments_open[fragment->rank]--;
     }
     return status;
 }
 
 /* Sends earlier puts first. The atomic counts as pending only once the transport takes it,
  * because callbacks in the waits may flush. */
-static keel_status_t issue(keel_win_h win, keel_piece_t *piece, const keel_transport_atomic_t *atomic)
+static keel_status_t issue(keel_win_h win, keel_fragment_t *fragment, const keel_transport_atomic_t *atomic)
 {
     keel_context_h ctx = win->ctx;
     keel_status_t status;
     unsigned rounds = 0;
 
     do {
-        status = keel_unlogged_await(win, piece->rank);
-        if (status == KEEL_OK && !keel_access_is_by_device(&ctx->lane, piece->rank, win->region)) {
+        status = keel_unlogged_await(win, fragment->rank);
+        if (status == KEEL_OK && !keel_access_is_by_device(&ctx->lane, fragment->rank, win->region)) {
             status = keel_rollback_request(
                 /* the replacement has no device, and the wait above was for the replacement */
                 &ctx->rec, KEEL_ROLLBACK_MIXES);
         }
-        if (status == KEEL_OK && keel_access_is_served(&ctx->lane, piece->rank)) {
-            status = keel_put_log_send(&ctx->puts, piece->rank);
+        if (status == KEEL_OK && keel_access_is_served(&ctx->lane, fragment->rank)) {
+            status = keel_put_log_send(&ctx->puts, fragment->rank);
         }
-        status = (status == KEEL_OK) ? issue_once(win, piece, atomic) : status;
+        status = (status == KEEL_OK) ? issue_once(win, fragment, atomic) : status;
         if (status == KEEL_INPROGRESS) {
             return KEEL_OK;
         }
         status = (status == KEEL_ERR_NO_MEMORY) ? keel_context_wait(ctx, &rounds) : status;
     } while (status == KEEL_OK);
-    keel_piece_release(piece);
+    keel_fragment_release(fragment);
     return status;
 }
 
@@ -103,7 +104,7 @@ static keel_status_t await_own(keel_context_h ctx, const struct keel_req *req)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    while (req->pieces > 1 && (status == KEEL_OK || status == KEEL_ERR_ROLLED_BACK)) {
+    while (req->fragments > 1 && (status == KEEL_OK || status == KEEL_ERR_ROLLED_BACK)) {
         status = keel_context_wait(ctx, &rounds);
     }
     return status;
@@ -114,14 +115,15 @@ static keel_status_t run(keel_win_h win, uint32_t rank, uint64_t offset, const k
 {
     keel_context_h ctx = win->ctx;
     const keel_transport_atomic_t request = request_of(atomic);
-    keel_piece_t *piece = piece_make(win, rank, keel_where(offset, KEEL_RECORD_ATOMIC, win->region), result, req);
+    keel_fragment_t *fragment =
+        fragment_make(win, rank, keel_where(offset, KEEL_RECORD_ATOMIC, win->region), result, req);
     keel_status_t status;
 
-    if (piece == NULL) {
+    if (fragment == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
     ctx->stats.atomics++;
-    status = issue(win, piece, &request);
+    status = issue(win, fragment, &request);
     return (status == KEEL_OK && rank == ctx->lane.rank) ? await_own(ctx, req) : status;
 }
 

@@ -5,7 +5,7 @@
  * values and keeps the order; with a result, a message follows the records.
  */
 #include "rma/elements.h"
-#include "access/piece.h"
+#include "access/fragment.h"
 #include "order/completion.h"
 #include "rma/atomic_many.h"
 #include "access/unlogged.h"
@@ -103,25 +103,26 @@ static keel_status_t accumulate_ask(keel_win_h win, uint32_t rank, const accumul
                                     struct keel_req *req)
 {
     keel_context_h ctx = win->ctx;
-    keel_piece_t *piece = keel_piece_obtain(ctx);
+    keel_fragment_t *fragment = keel_fragment_obtain(ctx);
     keel_status_t status;
 
-    if (piece == NULL) {
+    if (fragment == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    piece->rank = rank;
-    piece->where = fetch->record->where;
-    piece->length = (uint32_t)(a->head.count * a->size);
-    piece->buffer = a->result;
-    piece->req = req;
-    piece->atomic = fetch->record; /* not requested again: the target's death is a rollback */
-    piece->record = NULL;
-    req->pieces++;
-    ctx->pieces_open[rank]++;
+    fragment->rank = rank;
+    fragment->where = fetch->record->where;
+    fragment->length = (uint32_t)(a->head.count * a->size);
+    fragment->buffer = a->result;
+    fragment->req = req;
+    fragment->atomic = fetch->record; /* not requested again: the target's death is a rollback */
+    fragment->record = NULL;
+    req->fragments++;
+    ctx->fragments_open[rank]++;
     keel_context_touch(ctx, rank); /* callbacks may have flushed since the first time */
-    status = keel_lane_send_accumulate(&ctx->lane, rank, fetch, piece->length, a->result, keel_piece_done, piece);
+    status =
+        keel_lane_send_accumulate(&ctx->lane, rank, fetch, fragment->length, a->result, keel_fragment_done, fragment);
     if (status != KEEL_INPROGRESS) {
-        keel_piece_done(piece, status);
+        keel_fragment_done(fragment, status);
     }
     return KEEL_OK;
 }
@@ -155,8 +156,8 @@ static keel_status_t accumulate_by_message(keel_win_h win, uint32_t rank, uint64
 
 /* ---- any target ---- */
 
-static keel_status_t accumulate_piece(keel_win_h win, uint32_t rank, uint64_t offset, const accumulate_t *a,
-                                      struct keel_req *req)
+static keel_status_t accumulate_record(keel_win_h win, uint32_t rank, uint64_t offset, const accumulate_t *a,
+                                       struct keel_req *req)
 {
     keel_context_h ctx = win->ctx;
     const uint64_t where = keel_where(offset, KEEL_RECORD_ACCUMULATE, win->region);
@@ -191,7 +192,7 @@ static keel_status_t accumulate_issue(keel_win_h win, uint32_t rank, uint64_t of
     }
     while (count > 0 && status == KEEL_OK) {
         a->head.count = (uint32_t)(count < most ? count : most);
-        status = accumulate_piece(win, rank, offset, a, req);
+        status = accumulate_record(win, rank, offset, a, req);
         count -= a->head.count;
         offset += a->head.count * a->size;
         a->values = (a->values != NULL) ? a->values + a->head.count * a->size : NULL;

@@ -51,7 +51,7 @@ keel_status_t keel_fetch_end(struct keel_req *req, size_t size, void *result)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    while (status == KEEL_OK && req->pieces > 1) {
+    while (status == KEEL_OK && req->fragments > 1) {
         status = keel_context_wait(ctx, &rounds);
     }
     status = (status == KEEL_OK) ? req->status : status;

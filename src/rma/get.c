@@ -29,13 +29,13 @@
 
 #include <string.h>
 
-static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, uint32_t length,
-                               struct keel_req *req)
+static keel_status_t get_fragment(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, uint32_t length,
+                                  struct keel_req *req)
 {
     keel_context_h ctx = win->ctx;
     const uint64_t where = keel_where(offset, KEEL_RECORD_PUT, win->region);
     keel_status_t status;
-    keel_piece_t *piece;
+    keel_fragment_t *fragment;
 
     if (keel_win_is_by_message(win, rank)) {
         return keel_by_message_get(win, rank, offset, buffer, length, req);
@@ -48,10 +48,10 @@ static keel_status_t get_piece(keel_win_h win, uint32_t rank, uint64_t offset, c
         }
         return keel_get_replayed(ctx, rank, status);
     }
-    status = keel_get_make_piece(ctx, rank, where, length, req, &piece);
+    status = keel_get_make_fragment(ctx, rank, where, length, req, &fragment);
     if (status == KEEL_OK) {
-        piece->buffer = buffer;
-        keel_get_start_piece(piece);
+        fragment->buffer = buffer;
+        keel_get_start_fragment(fragment);
     }
     return status;
 }
@@ -63,32 +63,32 @@ keel_status_t keel_get_issue(keel_win_h win, uint32_t rank, uint64_t offset, cha
 
     return (polls != NULL && length > 0 && rank != win->ctx->lane.rank)
                ? polls->issue(win, rank, offset, buffer, length, "keel_get", req)
-               : keel_get_pieces(win, rank, offset, buffer, length, req);
+               : keel_get_fragments(win, rank, offset, buffer, length, req);
 }
 
-keel_status_t keel_get_pieces(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
-                              struct keel_req *req)
+keel_status_t keel_get_fragments(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, size_t length,
+                                 struct keel_req *req)
 {
     keel_context_h ctx = win->ctx;
     keel_status_t status = KEEL_OK;
     const keel_block_t block = {.offset = offset, .length = length, .buffer = buffer};
-    uint32_t piece;
+    uint32_t fragment;
 
     if (rank == ctx->lane.rank) {
-        return ctx->own_get(win, &(keel_gather_t){.list = &block, .count = 1});
+        return ctx->get_own(win, &(keel_gather_t){.list = &block, .count = 1});
     }
     keel_context_touch(ctx, rank);
-    for (; length > 0 && status == KEEL_OK; length -= piece, buffer += piece, offset += piece) {
-        piece = length < ctx->gets.record_max ? (uint32_t)length : ctx->gets.record_max;
-        status = get_piece(win, rank, offset, buffer, piece, req);
+    for (; length > 0 && status == KEEL_OK; length -= fragment, buffer += fragment, offset += fragment) {
+        fragment = length < ctx->gets.record_max ? (uint32_t)length : ctx->gets.record_max;
+        status = get_fragment(win, rank, offset, buffer, fragment, req);
     }
     return status;
 }
 
 /* the generic path, out of line so that the hot path keeps its registers */
-static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer,
-                                                       size_t length, const keel_rma_params_t *params,
-                                                       keel_req_h *req_p)
+static __attribute__((noinline)) keel_status_t get_generic(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer,
+                                                           size_t length, const keel_rma_params_t *params,
+                                                           keel_req_h *req_p)
 {
     KEEL_INSIDE_WIN(win);
     keel_status_t status = keel_win_check(win, rank, offset, length, buffer, params);
@@ -105,7 +105,7 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
     win->ctx->stats.get_bytes += length;
     /* no request: a jump to the restart point may leave this call */
     if (rank == win->ctx->lane.rank) {
-        return keel_win_end(win, keel_get_pieces(win, rank, offset, buffer, length, NULL));
+        return keel_win_end(win, keel_get_fragments(win, rank, offset, buffer, length, NULL));
     }
     req = keel_req_obtain(win->ctx, params);
     if (req == NULL) {
@@ -118,7 +118,7 @@ static __attribute__((noinline)) keel_status_t get_any(keel_win_h win, uint32_t 
 
 /* Programs that wait: defers the record of a get to keel_wait_settle_reads(), which runs first
  * if the deferred gets read another rank. Returns 0 if the get has to take the generic path. */
-static __attribute__((noinline)) int get_is_read_later(keel_context_h ctx, uint32_t rank, uint32_t gate)
+static __attribute__((noinline)) int get_defers_record(keel_context_h ctx, uint32_t rank, uint32_t gate)
 {
     if ((gate & ~(uint32_t)(KEEL_GATE_WAITS | KEEL_GATE_READ)) != 0 || ctx->polls != NULL || keel_fork_is_child(ctx)) {
         return 0;
@@ -148,7 +148,7 @@ static inline __attribute__((always_inline)) int get_fast(keel_win_h win, uint32
     gate = keel_context_gate_rma(ctx, KEEL_GATE_GETS);
     if (__builtin_expect(length - 1 >= ctx->gets.record_max ||
                              (keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(fast_in_replay)) ||
-                             buffer == NULL || (gate != 0 && !(is_blocking && get_is_read_later(ctx, rank, gate))),
+                             buffer == NULL || (gate != 0 && !(is_blocking && get_defers_record(ctx, rank, gate))),
                          0)) {
         return 0;
     }
@@ -172,14 +172,14 @@ keel_status_t keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void 
     if (__builtin_expect(params == NULL && get_fast(win, rank, offset, buffer, length, 0), 1)) {
         return KEEL_OK;
     }
-    return get_any(win, rank, offset, buffer, length, params, req_p);
+    return get_generic(win, rank, offset, buffer, length, params, req_p);
 }
 
-static __attribute__((noinline)) keel_status_t get_any_wait(keel_win_h win, uint32_t rank, uint64_t offset,
-                                                            void *buffer, size_t length)
+static __attribute__((noinline)) keel_status_t get_generic_wait(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                                void *buffer, size_t length)
 {
     keel_req_h req = NULL;
-    keel_status_t status = get_any(win, rank, offset, buffer, length, NULL, &req);
+    keel_status_t status = get_generic(win, rank, offset, buffer, length, NULL, &req);
 
     return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status;
 }
@@ -189,5 +189,5 @@ keel_status_t keel_get(keel_win_h win, uint32_t rank, uint64_t offset, void *buf
     if (__builtin_expect(get_fast(win, rank, offset, buffer, length, 1), 1)) {
         return KEEL_OK;
     }
-    return get_any_wait(win, rank, offset, buffer, length);
+    return get_generic_wait(win, rank, offset, buffer, length);
 }

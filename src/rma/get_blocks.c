@@ -16,7 +16,7 @@
  */
 #include "rma/get_blocks.h"
 #include "access/admit.h"
-#include "access/piece.h"
+#include "access/fragment.h"
 #include "order/completion.h"
 #include "rma/get.h"
 #include "engine/threads.h"
@@ -139,22 +139,22 @@ static void run_scatter(const keel_gather_t *gather, size_t first, size_t count,
 
 /* ---- fragments ---- */
 
-static blocks_run_t piece_run(const keel_piece_t *piece)
+static blocks_run_t fragment_run(const keel_fragment_t *fragment)
 {
-    const size_t parts = (piece->length - piece->polled - keel_get_parts_size(0)) / sizeof(keel_get_part_t);
+    const size_t parts = (fragment->length - fragment->polled - keel_get_parts_size(0)) / sizeof(keel_get_part_t);
 
     return (blocks_run_t){
-        .first = piece->first, .count = piece->blocks, .parts = (uint32_t)parts, .bytes = piece->polled};
+        .first = fragment->first, .count = fragment->blocks, .parts = (uint32_t)parts, .bytes = fragment->polled};
 }
 
 /* the call ended with an error: its blocks may be freed */
-static int piece_is_left(const keel_piece_t *piece)
+static int fragment_is_abandoned(const keel_fragment_t *fragment)
 {
-    return piece->gather == NULL || piece->req->status != KEEL_OK;
+    return fragment->gather == NULL || fragment->req->status != KEEL_OK;
 }
 
 /* reads the memory once: record and caller get the same bytes */
-static void piece_copy(void *record, void *buffer, const char *from, size_t length)
+static void blocks_copy(void *record, void *buffer, const char *from, size_t length)
 {
     if (record != NULL && length < KEEL_COPY_STREAM) {
         keel_copy_two(record, buffer, from, length);
@@ -167,70 +167,70 @@ static void piece_copy(void *record, void *buffer, const char *from, size_t leng
     }
 }
 
-static void blocks_stored(keel_piece_t *piece, const char *from)
+static void blocks_stored(keel_fragment_t *fragment, const char *from)
 {
-    const char *base = from - keel_where_offset(piece->where);
-    char *payload = (char *)(piece->record != NULL ? piece->record + 1 : NULL);
-    char *packed = (payload != NULL) ? payload + piece->length - piece->polled : NULL;
-    const blocks_run_t run = piece_run(piece);
+    const char *base = from - keel_where_offset(fragment->where);
+    char *payload = (char *)(fragment->record != NULL ? fragment->record + 1 : NULL);
+    char *packed = (payload != NULL) ? payload + fragment->length - fragment->polled : NULL;
+    const blocks_run_t run = fragment_run(fragment);
 
-    if (piece_is_left(piece)) {
-        keel_piece_done(piece, KEEL_ERR_ROLLED_BACK);
+    if (fragment_is_abandoned(fragment)) {
+        keel_fragment_done(fragment, KEEL_ERR_ROLLED_BACK);
         return;
     }
     for (size_t i = 0; i < run.count; i++) {
-        const keel_block_t block = keel_gather_block(piece->gather, run.first + i);
+        const keel_block_t block = keel_gather_block(fragment->gather, run.first + i);
 
         if (block.length > 0) {
-            piece_copy(packed, block.buffer, base + block.offset, block.length);
+            blocks_copy(packed, block.buffer, base + block.offset, block.length);
             packed = (packed != NULL) ? packed + block.length : NULL;
         }
     }
     if (payload != NULL) {
-        run_describe(piece->gather, &run, keel_where_region(piece->where), payload);
-        piece->record->reserved = KEEL_GET_COMPLETE;
-        piece->record = NULL;
+        run_describe(fragment->gather, &run, keel_where_region(fragment->where), payload);
+        fragment->record->reserved = KEEL_GET_COMPLETE;
+        fragment->record = NULL;
     }
-    piece->gather = NULL;
-    keel_piece_stored(piece);
+    fragment->gather = NULL;
+    keel_fragment_stored(fragment);
 }
 
-static keel_status_t blocks_send(keel_piece_t *piece, const keel_get_record_t *record)
+static keel_status_t blocks_send(keel_fragment_t *fragment, const keel_get_record_t *record)
 {
-    keel_context_h ctx = piece->ctx;
-    const size_t described = piece->length - piece->polled;
-    const blocks_run_t run = piece_run(piece);
+    keel_context_h ctx = fragment->ctx;
+    const size_t described = fragment->length - fragment->polled;
+    const blocks_run_t run = fragment_run(fragment);
     char *payload;
 
-    if (piece_is_left(piece)) {
+    if (fragment_is_abandoned(fragment)) {
         return KEEL_ERR_ROLLED_BACK;
     }
-    if (piece->record == NULL && piece->buffer == NULL) {
-        piece->buffer = keel_alloc(piece->length, "blocks that are got");
-        if (piece->buffer == NULL) {
+    if (fragment->record == NULL && fragment->buffer == NULL) {
+        fragment->buffer = keel_alloc(fragment->length, "blocks that are got");
+        if (fragment->buffer == NULL) {
             return KEEL_ERR_NO_MEMORY;
         }
     }
-    payload = (char *)(piece->record != NULL ? piece->record + 1 : piece->buffer);
-    run_describe(piece->gather, &run, keel_where_region(piece->where), payload);
-    return keel_lane_read_blocks(&ctx->lane, piece->rank, record, payload, described, !ctx->gets.is_off,
-                                 keel_piece_done, piece);
+    payload = (char *)(fragment->record != NULL ? fragment->record + 1 : fragment->buffer);
+    run_describe(fragment->gather, &run, keel_where_region(fragment->where), payload);
+    return keel_lane_read_blocks(&ctx->lane, fragment->rank, record, payload, described, !ctx->gets.is_off,
+                                 keel_fragment_done, fragment);
 }
 
-static void blocks_answered(keel_piece_t *piece)
+static void blocks_answered(keel_fragment_t *fragment)
 {
-    const char *payload = (const char *)(piece->record != NULL ? piece->record + 1 : piece->buffer);
+    const char *payload = (const char *)(fragment->record != NULL ? fragment->record + 1 : fragment->buffer);
 
-    if (piece->record != NULL) {
-        piece->record->reserved = KEEL_GET_COMPLETE;
-        piece->record = NULL;
+    if (fragment->record != NULL) {
+        fragment->record->reserved = KEEL_GET_COMPLETE;
+        fragment->record = NULL;
     }
-    if (!piece_is_left(piece)) {
-        run_scatter(piece->gather, piece->first, piece->blocks, payload + piece->length - piece->polled);
+    if (!fragment_is_abandoned(fragment)) {
+        run_scatter(fragment->gather, fragment->first, fragment->blocks, payload + fragment->length - fragment->polled);
     }
 }
 
-static const keel_piece_ops_t blocks_piece_ops = {
+static const keel_fragment_ops_t blocks_fragment_ops = {
     .stored = blocks_stored, .send = blocks_send, .answered = blocks_answered};
 
 /* ---- accesses ---- */
@@ -291,20 +291,21 @@ static keel_status_t run_get(keel_win_h win, uint32_t rank, const keel_gather_t 
     size_t next = run->first;
     const uint64_t where = keel_where_blocks(run_part(gather, win->region, &next, run->first + run->count).where);
     keel_status_t status = run_replay(win, rank, gather, run, where);
-    keel_piece_t *piece;
+    keel_fragment_t *fragment;
 
     if (status != KEEL_INPROGRESS) {
         return status;
     }
-    status = keel_get_make_piece(ctx, rank, where, (uint32_t)keel_get_parts_size(run->parts) + run->bytes, req, &piece);
+    status = keel_get_make_fragment(ctx, rank, where, (uint32_t)keel_get_parts_size(run->parts) + run->bytes, req,
+                                    &fragment);
     if (status == KEEL_OK) {
-        piece->ops = &blocks_piece_ops;
-        piece->polled = run->bytes;
-        piece->buffer = NULL;
-        piece->gather = gather;
-        piece->first = run->first;
-        piece->blocks = run->count;
-        keel_get_start_piece(piece);
+        fragment->ops = &blocks_fragment_ops;
+        fragment->polled = run->bytes;
+        fragment->buffer = NULL;
+        fragment->gather = gather;
+        fragment->first = run->first;
+        fragment->blocks = run->count;
+        keel_get_start_fragment(fragment);
     }
     return status;
 }
@@ -346,14 +347,14 @@ keel_status_t keel_get_blocks(keel_win_h win, uint32_t rank, const keel_gather_t
         ctx->stats.get_bytes += keel_gather_block(gather, i).length;
     }
     if (rank == ctx->lane.rank) {
-        return keel_win_end(win, ctx->own_get(win, gather));
+        return keel_win_end(win, ctx->get_own(win, gather));
     }
     req = keel_req_obtain(ctx, NULL);
     if (req == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
     status = blocks_issue(win, rank, gather, req);
-    while (status == KEEL_OK && req->pieces > 1) {
+    while (status == KEEL_OK && req->fragments > 1) {
         status = keel_context_wait(ctx, &rounds);
     }
     /* after an error, pending fragments find the error in the request */

@@ -16,14 +16,14 @@
  */
 #include "rma/poll.h"
 #include "access/admit.h"
-#include "access/piece.h"
+#include "access/fragment.h"
 #include "order/completion.h"
 #include "engine/threads.h"
 
 #include "order/flush.h"
 #include "order/usage.h"
 #include "order/mix.h"
-#include "rma/own.h"
+#include "rma/get_own.h"
 #include "engine/request.h"
 #include "access/target.h"
 #include "order/compare.h"
@@ -76,7 +76,7 @@ static int poll_is_again(keel_win_h win, uint32_t rank, uint64_t where, void *bu
         ctx->lane.peers[rank].incarnation != polling->incarnation) {
         return 0;
     }
-    keel_own_load(buffer, from + keel_where_offset(where), length);
+    keel_load_words(buffer, from + keel_where_offset(where), length);
     polled = polled_load(record);
     if (memcmp(buffer, record + 1, length) != 0 ||
         (keel_access_clock_of(&ctx->lane, rank, ctx->rec.phase) > polled.clock && !KEEL_PLANT(poll_repeated))) {
@@ -87,65 +87,67 @@ static int poll_is_again(keel_win_h win, uint32_t rank, uint64_t where, void *bu
     return 1;
 }
 
-static void poll_stored(keel_piece_t *piece, const char *from)
+static void poll_stored(keel_fragment_t *fragment, const char *from)
 {
-    keel_context_h ctx = piece->ctx;
+    keel_context_h ctx = fragment->ctx;
     keel_polling_t *polling = keel_wait_polling(ctx);
-    keel_get_record_t *record = piece->record;
+    keel_get_record_t *record = fragment->record;
     uint32_t clock;
 
-    keel_free(piece->buffer); /* left from a request to a predecessor */
-    piece->buffer = NULL;
-    if (piece->to == NULL) {
-        keel_piece_done(piece, KEEL_ERR_ROLLED_BACK);
+    keel_free(fragment->buffer); /* left from a request to a predecessor */
+    fragment->buffer = NULL;
+    if (fragment->to == NULL) {
+        keel_fragment_done(fragment, KEEL_ERR_ROLLED_BACK);
         return;
     }
-    keel_own_load(piece->to, from, piece->polled);
+    keel_load_words(fragment->to, from, fragment->polled);
     KEEL_MOMENT();
-    clock = keel_access_clock_of(&ctx->lane, piece->rank, ctx->rec.phase);
-    keel_access_find(&ctx->lane, piece->rank);
-    piece->req->fetched.clock = clock;
-    piece->record = NULL;
+    clock = keel_access_clock_of(&ctx->lane, fragment->rank, ctx->rec.phase);
+    keel_access_find(&ctx->lane, fragment->rank);
+    fragment->req->fetched.clock = clock;
+    fragment->record = NULL;
     if (record != NULL) {
-        memcpy(record + 1, piece->to, piece->polled);
-        keel_polled_fill(record + 1, piece->polled, clock);
+        memcpy(record + 1, fragment->to, fragment->polled);
+        keel_polled_fill(record + 1, fragment->polled, clock);
         *polling = (keel_polling_t){.phase = polling->phase,
                                     .open = record,
-                                    .rank = piece->rank,
-                                    .incarnation = ctx->lane.peers[piece->rank].incarnation,
+                                    .rank = fragment->rank,
+                                    .incarnation = ctx->lane.peers[fragment->rank].incarnation,
                                     .is_unsettled = 1};
         keel_gate_set(ctx, KEEL_GATE_DETERMINANTS);
     } else {
-        keel_get_log_push(&ctx->gets, piece->rank); /* announces that there is no record */
+        keel_get_log_push(&ctx->gets, fragment->rank); /* announces that there is no record */
     }
-    keel_piece_done(piece, KEEL_OK);
+    keel_fragment_done(fragment, KEEL_OK);
 }
 
 /* ---- a served target ---- */
 
-static keel_status_t poll_send(keel_piece_t *piece, const keel_get_record_t *record)
+static keel_status_t poll_send(keel_fragment_t *fragment, const keel_get_record_t *record)
 {
-    keel_context_h ctx = piece->ctx;
+    keel_context_h ctx = fragment->ctx;
 
-    piece->buffer = (piece->buffer == NULL) ? keel_alloc(piece->length, "what is polled") : piece->buffer;
-    return (piece->buffer == NULL) ? KEEL_ERR_NO_MEMORY
-                                   : keel_lane_poll_window(&ctx->lane, piece->rank, record, piece->polled,
-                                                           !ctx->gets.is_off, piece->buffer, keel_piece_done, piece);
+    fragment->buffer = (fragment->buffer == NULL) ? keel_alloc(fragment->length, "what is polled") : fragment->buffer;
+    return (fragment->buffer == NULL)
+               ? KEEL_ERR_NO_MEMORY
+               : keel_lane_poll_window(&ctx->lane, fragment->rank, record, fragment->polled, !ctx->gets.is_off,
+                                       fragment->buffer, keel_fragment_done, fragment);
 }
 
-static void poll_answered(keel_piece_t *piece)
+static void poll_answered(keel_fragment_t *fragment)
 {
     keel_polled_t polled;
 
-    if (piece->to == NULL || piece->buffer == NULL) {
+    if (fragment->to == NULL || fragment->buffer == NULL) {
         return;
     }
-    memcpy(&polled, (const char *)piece->buffer + piece->length - sizeof(polled), sizeof(polled));
-    memcpy(piece->to, piece->buffer, piece->polled);
-    piece->req->fetched.clock = polled.clock;
+    memcpy(&polled, (const char *)fragment->buffer + fragment->length - sizeof(polled), sizeof(polled));
+    memcpy(fragment->to, fragment->buffer, fragment->polled);
+    fragment->req->fetched.clock = polled.clock;
 }
 
-static const keel_piece_ops_t poll_piece_ops = {.stored = poll_stored, .send = poll_send, .answered = poll_answered};
+static const keel_fragment_ops_t poll_fragment_ops = {
+    .stored = poll_stored, .send = poll_send, .answered = poll_answered};
 
 /* ---- any target ---- */
 
@@ -222,7 +224,7 @@ static keel_status_t poll_await_target(keel_context_h ctx, uint32_t rank)
     unsigned rounds = 0;
 
     while (status == KEEL_OK && (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
-                                 (keel_access_is_stored(&ctx->lane, rank) && ctx->pieces_open[rank] > 0) ||
+                                 (keel_access_is_stored(&ctx->lane, rank) && ctx->fragments_open[rank] > 0) ||
                                  keel_position_blocks_atomic(&ctx->rec, rank, KEEL_ATOMIC_FETCH, 1))) {
         if (ctx->lane.peers[rank].mode == KEEL_PEER_AHEAD) {
             return keel_get_is_missing(ctx, rank);
@@ -232,27 +234,27 @@ static keel_status_t poll_await_target(keel_context_h ctx, uint32_t rank)
     return status;
 }
 
-static keel_status_t poll_wait(keel_context_h ctx, keel_piece_t *piece, const struct keel_req *req)
+static keel_status_t poll_wait(keel_context_h ctx, keel_fragment_t *fragment, const struct keel_req *req)
 {
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    while (status == KEEL_OK && req->pieces > 1) {
+    while (status == KEEL_OK && req->fragments > 1) {
         status = keel_context_wait(ctx, &rounds);
     }
-    if (req->pieces > 1) {
-        piece->to = NULL; /* the program's memory may be freed when the reply arrives */
+    if (req->fragments > 1) {
+        fragment->to = NULL; /* the program's memory may be freed when the reply arrives */
     }
     return status;
 }
 
-static keel_status_t poll_piece(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, uint32_t length,
-                                struct keel_req *req)
+static keel_status_t poll_fragment(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer, uint32_t length,
+                                   struct keel_req *req)
 {
     keel_context_h ctx = win->ctx;
     const uint64_t where = keel_where(offset, KEEL_RECORD_PUT, win->region);
     keel_status_t status = poll_replay(win, rank, where, buffer, length);
-    keel_piece_t *piece;
+    keel_fragment_t *fragment;
 
     if (status != KEEL_INPROGRESS) {
         return status;
@@ -268,25 +270,25 @@ static keel_status_t poll_piece(keel_win_h win, uint32_t rank, uint64_t offset, 
     if (status != KEEL_OK) {
         return status;
     }
-    piece = keel_piece_obtain(ctx);
-    if (piece == NULL) {
+    fragment = keel_fragment_obtain(ctx);
+    if (fragment == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    piece->rank = rank;
-    piece->where = where;
-    piece->length = (uint32_t)keel_polled_length(length);
-    piece->ops = &poll_piece_ops;
-    piece->polled = length;
-    piece->to = buffer;
-    piece->buffer = NULL;
-    piece->req = req;
-    piece->atomic = NULL;
-    piece->record = keel_get_log_reserve(&ctx->gets, rank, where, piece->length, &piece->index);
+    fragment->rank = rank;
+    fragment->where = where;
+    fragment->length = (uint32_t)keel_polled_length(length);
+    fragment->ops = &poll_fragment_ops;
+    fragment->polled = length;
+    fragment->to = buffer;
+    fragment->buffer = NULL;
+    fragment->req = req;
+    fragment->atomic = NULL;
+    fragment->record = keel_get_log_reserve(&ctx->gets, rank, where, fragment->length, &fragment->index);
     req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
-    req->pieces++;
-    ctx->pieces_open[rank]++;
-    keel_piece_issue(piece);
-    status = poll_wait(ctx, piece, req);
+    req->fragments++;
+    ctx->fragments_open[rank]++;
+    keel_fragment_issue(fragment);
+    status = poll_wait(ctx, fragment, req);
     status = (status == KEEL_OK) ? req->status : status;
     if (status == KEEL_OK) {
         keel_waits_join(&ctx->sync, KEEL_PLANT(poll_unjoined) ? 0 : (uint32_t)req->fetched.clock);
@@ -305,14 +307,14 @@ static keel_status_t poll_issue(keel_win_h win, uint32_t rank, uint64_t offset, 
     status = keel_flush_start_all(ctx);
     status = (status == KEEL_OK) ? poll_begin(ctx, rank, call, &is_ordered) : status;
     if (status == KEEL_OK && !is_ordered) {
-        return keel_get_pieces(win, rank, offset, buffer, length, req);
+        return keel_get_fragments(win, rank, offset, buffer, length, req);
     }
     keel_flush_ring(ctx);
     keel_context_touch(ctx, rank);
     for (uint64_t done = 0; status == KEEL_OK && done < length; done += most) {
-        const uint64_t piece = (length - done < most) ? length - done : most;
+        const uint64_t fragment = (length - done < most) ? length - done : most;
 
-        status = poll_piece(win, rank, offset + done, (char *)buffer + done, (uint32_t)piece, req);
+        status = poll_fragment(win, rank, offset + done, (char *)buffer + done, (uint32_t)fragment, req);
     }
     return status;
 }
@@ -322,9 +324,9 @@ static keel_status_t poll_own(keel_win_h win, uint64_t offset, void *buffer, siz
     const keel_block_t block = {.offset = offset, .length = length, .buffer = buffer};
 
     if (!keel_may_mix(win->ctx)) {
-        return keel_own_ask(win, &(keel_gather_t){.list = &block, .count = 1});
+        return keel_get_own_determinants(win, &(keel_gather_t){.list = &block, .count = 1});
     }
-    keel_own_load(buffer, (const char *)win->base + offset, length);
+    keel_load_words(buffer, (const char *)win->base + offset, length);
     return keel_flush_start_all(win->ctx);
 }
 

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-static keel_status_t put_slow(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
+static keel_status_t put_issue(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)
 {
     keel_context_h ctx = win->ctx;
     const int is_long = length > ctx->puts.record_max;
@@ -48,9 +48,9 @@ static keel_status_t put_slow(keel_win_h win, uint32_t rank, uint64_t offset, co
 }
 
 /* the generic path, out of line so that the hot path keeps its registers */
-static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t rank, uint64_t offset,
-                                                       const void *buffer, size_t length,
-                                                       const keel_rma_params_t *params)
+static __attribute__((noinline)) keel_status_t put_generic(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                           const void *buffer, size_t length,
+                                                           const keel_rma_params_t *params)
 {
     KEEL_INSIDE_WIN(win);
     keel_status_t status = keel_win_check(win, rank, offset, length, buffer, params);
@@ -64,7 +64,7 @@ static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t 
     }
     win->ctx->stats.puts++;
     win->ctx->stats.put_bytes += length;
-    return keel_win_end(win, put_slow(win, rank, offset, buffer, length));
+    return keel_win_end(win, put_issue(win, rank, offset, buffer, length));
 }
 
 /*
@@ -72,7 +72,7 @@ static __attribute__((noinline)) keel_status_t put_any(keel_win_h win, uint32_t 
  * message or operation sends it with others (oplog/put_send). Everything else takes the generic
  * path, including the first put after a flush of all and the put that makes sending due.
  */
-static __attribute__((noinline)) keel_status_t put_beside(keel_win_h win, uint32_t rank, uint64_t offset,
+static __attribute__((noinline)) keel_status_t put_queued(keel_win_h win, uint32_t rank, uint64_t offset,
                                                           const void *buffer, size_t length,
                                                           const keel_rma_params_t *params)
 {
@@ -81,18 +81,18 @@ static __attribute__((noinline)) keel_status_t put_beside(keel_win_h win, uint32
     keel_context_h ctx;
 
     if (win == NULL || params != NULL || rank >= win->ctx->fast_ranks) {
-        return put_any(win, rank, offset, buffer, length, params);
+        return put_generic(win, rank, offset, buffer, length, params);
     }
     ctx = win->ctx;
     target = keel_win_target(win, rank);
     if (target->ptr != NULL || offset > target->size || length > target->size - offset || buffer == NULL ||
         keel_context_gate_rma(ctx, 0) != 0 || !ctx->is_touched[rank] || keel_sync_has_rest(&ctx->sync) ||
         keel_fork_is_child(ctx)) {
-        return put_any(win, rank, offset, buffer, length, params);
+        return put_generic(win, rank, offset, buffer, length, params);
     }
     record = keel_put_log_take_short(&ctx->puts, rank, length);
     if (record == NULL) {
-        return put_any(win, rank, offset, buffer, length, params);
+        return put_generic(win, rank, offset, buffer, length, params);
     }
     keel_case_access(ctx, rank, 0);
     ctx->stats.puts++;
@@ -111,21 +111,21 @@ static __attribute__((noinline)) keel_status_t put_beside(keel_win_h win, uint32
  * Programs that wait: a short put to the target of the last numbered put, under the same clock.
  * Does what the generic path would do there. Returns 0 if the put has to take the generic path.
  */
-static inline __attribute__((always_inline)) int put_near(keel_win_h win, uint32_t rank, uint64_t offset,
-                                                          const void *buffer, size_t length, char *target)
+static inline __attribute__((always_inline)) int put_cached(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                            const void *buffer, size_t length, char *target)
 {
     keel_context_h ctx = win->ctx;
     const struct keel_home *home = ctx->home;
-    const uint32_t clock = KEEL_PLANT(near_clockless) ? (uint32_t)(home->near >> 32) : ctx->sync.waits.clock;
+    const uint32_t clock = KEEL_PLANT(near_clockless) ? (uint32_t)(home->cached_target >> 32) : ctx->sync.waits.clock;
     keel_board_slot_t *slot;
     keel_record_t *record;
     uint64_t word;
 
-    if (home->near != keel_context_cached_target(rank, clock) ||
+    if (home->cached_target != keel_context_cached_target(rank, clock) ||
         !keel_put_log_take(&ctx->puts, home->log, length, &record)) {
         return 0;
     }
-    KEEL_REACHED(put_near);
+    KEEL_REACHED(put_cached);
     keel_case_access(ctx, rank, 0);
     ctx->stats.puts++;
     ctx->stats.put_bytes += length;
@@ -138,24 +138,24 @@ static inline __attribute__((always_inline)) int put_near(keel_win_h win, uint32
     return 1;
 }
 
-static __attribute__((noinline)) keel_status_t put_waiting(keel_win_h win, uint32_t rank, uint64_t offset,
-                                                           const void *buffer, size_t length, char *target)
+static __attribute__((noinline)) keel_status_t put_try_cached(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                              const void *buffer, size_t length, char *target)
 {
-    return put_near(win, rank, offset, buffer, length, target) ? KEEL_OK
-                                                               : put_any(win, rank, offset, buffer, length, NULL);
+    return put_cached(win, rank, offset, buffer, length, target) ? KEEL_OK
+                                                                 : put_generic(win, rank, offset, buffer, length, NULL);
 }
 
 /* Direct lane: a put of any length, to any window, also after a change of the peers' states. */
-static __attribute__((noinline)) keel_status_t put_of_any(keel_win_h win, uint32_t rank, uint64_t offset,
-                                                          const void *buffer, size_t length,
-                                                          const keel_rma_params_t *params)
+static __attribute__((noinline)) keel_status_t put_fast(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                        const void *buffer, size_t length,
+                                                        const keel_rma_params_t *params)
 {
     char *target = keel_win_reach(win, rank, offset, length);
     keel_context_h ctx;
     uint32_t gate;
 
     if (__builtin_expect(target == NULL || params != NULL, 0)) {
-        return put_beside(win, rank, offset, buffer, length, params);
+        return put_queued(win, rank, offset, buffer, length, params);
     }
     ctx = win->ctx;
     /* An empty put makes no record. Records are counted, and the generic path, which a replacement
@@ -163,8 +163,8 @@ static __attribute__((noinline)) keel_status_t put_of_any(keel_win_h win, uint32
     gate = keel_context_gate_rma(ctx, 0);
     if (__builtin_expect(length - 1 >= ctx->puts.record_max || gate != 0 || buffer == NULL, 0)) {
         return (gate == KEEL_GATE_WAITS && length - 1 < ctx->puts.record_max && buffer != NULL)
-                   ? put_waiting(win, rank, offset, buffer, length, target)
-                   : put_beside(win, rank, offset, buffer, length, params);
+                   ? put_try_cached(win, rank, offset, buffer, length, target)
+                   : put_queued(win, rank, offset, buffer, length, params);
     }
     ctx->stats.puts++;
     ctx->stats.put_bytes += length;
@@ -201,13 +201,13 @@ static inline __attribute__((always_inline)) int put_word(keel_win_h win, uint32
 }
 
 /* programs that wait: puts one word to the window of the last numbered put */
-static inline __attribute__((always_inline)) int put_word_near(keel_win_h win, uint32_t rank, uint64_t offset,
-                                                               const void *buffer)
+static inline __attribute__((always_inline)) int put_word_cached(keel_win_h win, uint32_t rank, uint64_t offset,
+                                                                 const void *buffer)
 {
     const struct keel_home *home = win->ctx->home;
 
     return home->win == win && offset <= home->last &&
-           put_near(win, rank, offset, buffer, sizeof(uint64_t), home->base + offset);
+           put_cached(win, rank, offset, buffer, sizeof(uint64_t), home->base + offset);
 }
 
 /* Both public calls inline this function. Words are so short that each saved register counts: no
@@ -221,13 +221,13 @@ put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t l
         win->changes == win->ctx->lane.changes) {
         gate = keel_context_gate_rma(win->ctx, 0);
         if ((gate == 0 && put_word(win, rank, offset, buffer)) ||
-            (gate == KEEL_GATE_WAITS && put_word_near(win, rank, offset, buffer))) {
+            (gate == KEEL_GATE_WAITS && put_word_cached(win, rank, offset, buffer))) {
             return KEEL_OK;
         }
         /* a constant length saves a register */
-        return put_of_any(win, rank, offset, buffer, sizeof(uint64_t), NULL);
+        return put_fast(win, rank, offset, buffer, sizeof(uint64_t), NULL);
     }
-    return put_of_any(win, rank, offset, buffer, length, params);
+    return put_fast(win, rank, offset, buffer, length, params);
 }
 
 keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length)

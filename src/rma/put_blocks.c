@@ -121,7 +121,7 @@ keel_status_t keel_put_blocks_list(keel_win_h win, uint32_t rank, const keel_blo
 
 /* Programs that wait: the cached path of a put (put_cached() in rma/put.c) for data and signal.
  * Returns 0 if the generic path has to carry out the record. */
-static int signal_near(const keel_put_record_t *put)
+static int signal_cached(const keel_put_record_t *put)
 {
     const keel_signal_t *signal = put->signal;
     keel_context_h ctx = put->win->ctx;
@@ -129,14 +129,14 @@ static int signal_near(const keel_put_record_t *put)
     keel_record_t *record;
     uint64_t word;
 
-    if (home->near != keel_context_cached_target(put->rank, ctx->sync.waits.clock) ||
+    if (home->cached_target != keel_context_cached_target(put->rank, ctx->sync.waits.clock) ||
         keel_context_gate_rma(ctx, 0) != KEEL_GATE_WAITS ||
         keel_win_reach(put->win, put->rank, put->list->offset, put->list->length) == NULL ||
         keel_win_reach(put->signal_win, put->rank, signal->offset, sizeof(signal->value)) == NULL ||
         !keel_put_log_take(&ctx->puts, home->log, put->length, &record)) {
         return 0;
     }
-    KEEL_REACHED(signal_near);
+    KEEL_REACHED(signal_cached);
     keel_case_access(ctx, put->rank, 0);
     ctx->stats.puts += 2;
     ctx->stats.put_bytes += put->list->length + sizeof(signal->value);
@@ -165,7 +165,7 @@ keel_status_t keel_put_blocks_signal(keel_win_h win, uint32_t rank, uint64_t off
 
     if (ahead > 0) {
         status = keel_put(win, rank, offset, buffer, ahead);
-    } else if (signal_near(&put)) {
+    } else if (signal_cached(&put)) {
         return KEEL_OK;
     }
     return (status == KEEL_OK) ? record_issue(&put, 2, data.length + sizeof(signal->value)) : status;

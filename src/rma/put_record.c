@@ -175,7 +175,7 @@ static void record_stored(const keel_put_record_t *put, keel_record_t *record)
     keel_put_push_gets(ctx, put->rank);
     if (keel_gate_has(ctx, KEEL_GATE_WAITS)) {
         record_numbered(put, record);
-        keel_put_set_near(put->win, put->rank);
+        keel_put_cache_target(put->win, put->rank);
         keel_flush_ring_later(ctx, put->rank);
         return;
     }

@@ -84,7 +84,7 @@ void keel_put_record_open(const keel_put_record_t *put, keel_record_t *record, k
 
 /* Programs that wait: caches the target for puts under the same clock (put_cached()) and for
  * words in the window. The rank is touched, and is rung later. */
-static inline void keel_put_set_near(keel_win_h win, uint32_t rank)
+static inline void keel_put_cache_target(keel_win_h win, uint32_t rank)
 {
     keel_context_h ctx = win->ctx;
     struct keel_home *home = ctx->home;
@@ -98,7 +98,7 @@ static inline void keel_put_set_near(keel_win_h win, uint32_t rank)
     home->base = target->ptr;
     home->last = holds_words ? target->size - sizeof(uint64_t) : 0;
     /* the clock announced there, even if callbacks have waited since */
-    home->near = keel_context_cached_target(rank, home->log->clock);
+    home->cached_target = keel_context_cached_target(rank, home->log->clock);
 }
 
 #endif

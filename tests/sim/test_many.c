@@ -61,7 +61,7 @@ static void strike(few_t *few)
     job_t *job = (job_t *)few;
     const keel_context_h one = few->ctx[1], two = few->ctx[2];
 
-    if (few->deaths == 0 && job->has_fetched && few->ctx[0] != NULL && two != NULL && two->pieces_open[0] > 0) {
+    if (few->deaths == 0 && job->has_fetched && few->ctx[0] != NULL && two != NULL && two->fragments_open[0] > 0) {
         few_kill(few, 0);
     } else if (few->deaths == 1 && !job->is_slow && one != NULL && one->rec.decisions > 0) {
         job->is_slow = keel_sim_hang(few->sim, 1, SLOW_NS);

@@ -9,7 +9,7 @@
  * replacement detects a program that polls before its first wait: the poll reads memory with puts
  * in the same phase.
  */
-#include "rma/own.h"
+#include "rma/get_own.h"
 
 #include "order/compare.h"
 #include "order/flush.h"
@@ -43,7 +43,7 @@ static unsigned words_most(const keel_context_h ctx)
     return most;
 }
 
-void keel_own_load(void *buffer, const char *from, size_t length)
+void keel_load_words(void *buffer, const char *from, size_t length)
 {
     for (size_t size; length > 0; length -= size, from += size, buffer = (char *)buffer + size) {
         const uint64_t word = keel_word_load(from, size = word_size(from, length));
@@ -76,7 +76,7 @@ static int run_next(const keel_gather_t *gather, size_t *next_p, own_run_t *run)
     return run->left > 0;
 }
 
-keel_status_t keel_own_ask(keel_win_h win, const keel_gather_t *gather)
+keel_status_t keel_get_own_determinants(keel_win_h win, const keel_gather_t *gather)
 {
     const unsigned most = words_most(win->ctx);
     keel_word_t words[OWN_WORDS];
@@ -116,14 +116,14 @@ static void own_copy(keel_win_h win, const keel_gather_t *gather)
     }
 }
 
-keel_status_t keel_own_get(keel_win_h win, const keel_gather_t *gather)
+keel_status_t keel_get_own(keel_win_h win, const keel_gather_t *gather)
 {
     keel_context_h ctx = win->ctx;
     keel_status_t status = KEEL_OK;
     own_run_t run;
 
     if (!keel_may_mix(ctx) && keel_waits_go_on(&ctx->sync) && !KEEL_PLANT(own_get_copied)) {
-        return keel_own_ask(win, gather);
+        return keel_get_own_determinants(win, gather);
     }
     own_copy(win, gather);
     /* the program may loop until other ranks have acted */
