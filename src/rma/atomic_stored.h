@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Applies an atomic after its put record was written, and records a fetched value. The get record is
- * reserved first: no load passes the locked instruction, so independent work comes before it.
+ * Applies an atomic after its put record was written, and records a fetched value. The get record
+ * is reserved first: no load passes the locked instruction, so independent work comes before it.
  */
 static inline __attribute__((always_inline)) uint64_t keel_atomic_do(keel_context_h ctx, uint32_t rank, uint64_t where,
                                                                      char *target, const keel_record_atomic_t *atomic,

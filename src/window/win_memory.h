@@ -20,7 +20,7 @@ const void *keel_win_initial(const keel_win_params_t *params);
 keel_status_t keel_win_memory_make(keel_win_h win, const void *initial);
 /* Gives the program's memory back with the window's contents. */
 void keel_win_memory_give_back(keel_win_h win);
-/* to the contents of generation 0 */
+/* Resets the memory to the contents of generation 0. */
 void keel_win_memory_reset(keel_win_h win);
 /* the window that contains or has attached some of the bytes; or NULL */
 const struct keel_win *keel_win_of_memory(const keel_context_h ctx, const void *address, size_t bytes);
