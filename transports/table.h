@@ -4,7 +4,7 @@
 #define KEEL_TRANSPORTS_TABLE_H_
 
 #include "base/config.h"
-#include "runtime.h"
+#include "runtime_ops.h"
 #include "transport.h"
 
 /* transport of KEEL_TRANSPORT; NULL with a message if it is not compiled in */

@@ -42,7 +42,7 @@ typedef enum {
 } message_type_t;
 
 typedef struct suspicion {
-    uint32_t accuser, heard, live, repeats; /* runtime.h: keel_suspicion_t */
+    uint32_t accuser, heard, live, repeats; /* runtime_ops.h: keel_suspicion_t */
     uint64_t silence_ns;
 } suspicion_t;
 

@@ -1,12 +1,12 @@
 /*
  * A job of two processes without a launcher: they meet over a TCP connection, which then serves as
- * the runtime (runtime.h) of both. The connection carries the client's plan, the addresses, and, by
+ * the runtime (runtime_ops.h) of both. The connection carries the client's plan, the addresses, and, by
  * its end, the report of a death.
  */
 #ifndef KEEL_PERF_PAIR_H_
 #define KEEL_PERF_PAIR_H_
 
-#include <runtime.h>
+#include <runtime_ops.h>
 
 typedef struct perf_pair {
     keel_runtime_t base; /* rank 0: the client */

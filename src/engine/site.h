@@ -10,7 +10,7 @@
 
 #include "base/config.h"
 #include "base/message.h"
-#include "runtime.h"
+#include "runtime_ops.h"
 #include "topo/machine.h"
 #include "topo/regroup.h"
 #include "topo/topology.h"

@@ -7,7 +7,7 @@
 
 #include <keel/keel.h>
 
-struct keel_drivers; /* runtime.h */
+struct keel_drivers; /* runtime_ops.h */
 
 /* Does the work of keel_init(). Copies @a drivers; NULL selects the drivers of keel_init(). */
 keel_status_t keel_init_on(const struct keel_drivers *drivers, const keel_params_t *params, keel_context_h *ctx_p);

@@ -20,7 +20,7 @@
 #include "wire/digest.h"
 #include "wire/wire.h"
 #include "wire/record.h"
-#include "runtime.h"
+#include "runtime_ops.h"
 #include "transport.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Events in the order of runtime.h, without duplicates. */
+/* Events in the order of runtime_ops.h, without duplicates. */
 #include "event_queue.h"
 
 #include <base/memory.h>

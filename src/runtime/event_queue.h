@@ -1,6 +1,6 @@
 /*
  * The queue between the threads that receive a runtime's events and the thread inside Keel, which
- * polls. The queue returns each event once, in the order of runtime.h: death(r, i) before join(r, i
+ * polls. The queue returns each event once, in the order of runtime_ops.h: death(r, i) before join(r, i
  * + 1).
  *
  * Threads: any thread calls push(); one thread calls pop() and notify(). An empty queue costs pop()
@@ -10,7 +10,7 @@
 #ifndef KEEL_RUNTIME_EVENT_QUEUE_H_
 #define KEEL_RUNTIME_EVENT_QUEUE_H_
 
-#include <runtime.h>
+#include <runtime_ops.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
 #ifndef KEEL_RUNTIME_PMIX_H_
 #define KEEL_RUNTIME_PMIX_H_
 
-#include <runtime.h>
+#include <runtime_ops.h>
 
 /*
  * Does not use driver_arg. PMIx keeps one connection per process, so only one such runtime may be

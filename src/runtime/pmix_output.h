@@ -6,7 +6,7 @@
 #ifndef KEEL_RUNTIME_PMIX_OUTPUT_H_
 #define KEEL_RUNTIME_PMIX_OUTPUT_H_
 
-#include <runtime.h>
+#include <runtime_ops.h>
 
 #define KEELRUN_ENV_OUTPUT "KEELRUN_OUTPUT" /* "once": keelrun reads marks */
 

@@ -2,7 +2,7 @@
 #ifndef KEEL_RUNTIME_PMIX_RUNTIME_H_
 #define KEEL_RUNTIME_PMIX_RUNTIME_H_
 
-#include <runtime.h>
+#include <runtime_ops.h>
 
 #include <pmix.h>
 #include <stdatomic.h> /* event_queue.h */

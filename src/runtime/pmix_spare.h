@@ -2,7 +2,7 @@
 #ifndef KEEL_RUNTIME_PMIX_SPARE_H_
 #define KEEL_RUNTIME_PMIX_SPARE_H_
 
-#include <runtime.h>
+#include <runtime_ops.h>
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -2,7 +2,7 @@
 #ifndef KEEL_RUNTIME_PMIX_SPAWN_H_
 #define KEEL_RUNTIME_PMIX_SPAWN_H_
 
-#include <runtime.h>
+#include <runtime_ops.h>
 
 typedef struct keel_runtime_pmix keel_runtime_pmix_t;
 

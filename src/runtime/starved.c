@@ -4,7 +4,7 @@
  */
 #include "starved.h"
 
-#include <runtime.h>
+#include <runtime_ops.h>
 
 /* The change since the last look, or the thread's whole life on the first look. */
 static keel_sight_t since(const keel_sight_t *before, const keel_sight_t *now)

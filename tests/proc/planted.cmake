@@ -4,7 +4,7 @@ if(KEEL_SANITIZE)
 endif()
 set(planted_objects $<TARGET_OBJECTS:keel_planted_layers>)
 set(planted_libraries PkgConfig::UCX m)
-keel_gather_layers(planted_objects planted_libraries base code topo runtime_process runtime_pmix transport_shm transport_service
+keel_gather_layers(planted_objects planted_libraries base code topo runtime_process runtime_events runtime_pmix transport_shm transport_service
                    transport_ucp transport_verbs drivers)
 add_library(keel_planted_process STATIC ${planted_objects})
 set_target_properties(keel_planted_process PROPERTIES LINKER_LANGUAGE C)

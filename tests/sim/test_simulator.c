@@ -1,4 +1,4 @@
-/* The simulator keeps the contracts of transport.h and runtime.h, and finds those who break them. */
+/* The simulator keeps the contracts of transport.h and runtime_ops.h, and finds those who break them. */
 #include "sim/random.h"
 #include "sim/sim.h"
 

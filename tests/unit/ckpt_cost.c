@@ -1,7 +1,7 @@
 /* What a checkpoint costs, as Daly's interval weighs it: its memory is made once, which is not what the next one will cost. */
 #include "ckpt/coordinated.h"
 
-#include "runtime.h"
+#include "runtime_ops.h"
 #include "unit.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Who of the silent hangs, and who gets no core: the decision by itself, and what it is told of real processes. */
 #include "runtime/starved.h"
 
-#include "runtime.h"
+#include "runtime_ops.h"
 #include "unit.h"
 
 #include <pthread.h>

@@ -10,7 +10,7 @@
 #define KEEL_SIM_H_
 
 #include "check/plant.h"
-#include "runtime.h"
+#include "runtime_ops.h"
 #include "transport.h"
 
 #include <stdio.h>

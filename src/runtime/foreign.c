@@ -1,11 +1,11 @@
 /*
- * Translates the table of include/keel/runtime.h to the ops of runtime.h.
+ * Translates the table of include/keel/runtime.h to the ops of runtime_ops.h.
  *
  * Events come from two sources: the table's poll(), and keel_report_death() and the like, called by
  * any thread. Both go through one event queue, so a runtime may use both: the queue drops
  * duplicates and adds the death that a join implies.
  */
-#include "attached.h"
+#include "foreign.h"
 #include "event_queue.h"
 
 #include <base/memory.h>

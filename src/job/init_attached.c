@@ -1,9 +1,9 @@
 /* Joins the job of a runtime that attaches Keel by the table of include/keel/runtime.h. */
 #include "job/init.h"
-#include "runtime.h"
+#include "runtime_ops.h"
 
 #include "engine/refuse.h"
-#include "runtime/attached.h"
+#include "runtime/foreign.h"
 #include "transports/table.h"
 
 #include <string.h>

@@ -6,8 +6,8 @@
  * 1), and so on. A process receives the joins announced after its own open() returned, and all
  * exits, earlier exits included.
  */
-#ifndef KEEL_RUNTIME_H_
-#define KEEL_RUNTIME_H_
+#ifndef KEEL_RUNTIME_OPS_H_
+#define KEEL_RUNTIME_OPS_H_
 
 #include "base/auth.h"
 #include "base/counters.h"

@@ -1,8 +1,8 @@
 /* The runtime of a job that attached Keel by the table of include/keel/runtime.h. */
-#ifndef KEEL_RUNTIME_ATTACHED_H_
-#define KEEL_RUNTIME_ATTACHED_H_
+#ifndef KEEL_RUNTIME_FOREIGN_H_
+#define KEEL_RUNTIME_FOREIGN_H_
 
-#include "runtime.h"
+#include "runtime_ops.h"
 
 #include <keel/runtime.h>
 
