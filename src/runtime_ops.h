@@ -99,7 +99,7 @@ typedef struct keel_runtime_ops {
     /* A replacement has completed keel_init(). NULL: not needed. */
     void (*started)(keel_runtime_t *runtime);
     /*
-     * First life only, after announce(): the address of @a rank. The caller frees it with free().
+     * First life only, after announce(): the address of @a rank, freed by the caller with free().
      */
     keel_status_t (*lookup)(keel_runtime_t *runtime, uint32_t rank, void **address_p, size_t *length_p);
 

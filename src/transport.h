@@ -4,8 +4,7 @@
  * A transport reaches a peer over up to two lanes:
  *   direct  one-sided access to regions of the peer, in one of four ways:
  *           KEEL_LANE_PTR: through a pointer to shared memory; stores complete at once.
- *           KEEL_LANE_RMA: by non-blocking operations. Only fence() orders them. Requests to the
- *           peer
+ *           KEEL_LANE_RMA: by non-blocking operations. Only fence() orders them. Requests to a peer
  *           arrive after all puts issued before them; puts may pass requests.
  *           KEEL_LANE_READ: by gets alone, of memory that does not change during the read.
  *           KEEL_LANE_ATOMIC: by atomics, on memory with words that only atomics change. A device's
@@ -70,9 +69,7 @@ typedef struct keel_transport_put {
 
 #define KEEL_RANK_NONE UINT32_MAX
 
-/*
- * Kernel name of the service thread: the judge of a silent process looks for a thread of this name.
- */
+/* Kernel name of the service thread, looked for in the examination of a silent process. */
 #define KEEL_SERVICE_THREAD "keel-service"
 
 typedef struct keel_transport_params {
@@ -90,9 +87,7 @@ typedef struct keel_transport_params {
     int signal;                         /* signal that the service thread does not block; 0: none */
     void *driver_arg;                   /* the simulator's world */
     const struct keel_message *message; /* reports the reasons of failures; may be NULL */
-    /*
-     * A request arrived (service side). Returns the effects on the thread inside Keel: keel_served.
-     */
+    /* A request arrived (service side). Returns its effects on the thread inside Keel. */
     int (*on_request)(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
     /*
      * The service side ran out of requests, or has handled many: time to acknowledge. Returns
@@ -157,9 +152,7 @@ typedef struct keel_transport_ops {
      */
     void (*disconnect)(keel_transport_t *transport, uint32_t peer);
 
-    /*
-     * Allocates zeroed memory that peers can reach on the direct lane, at @a address if not NULL.
-     */
+    /* Allocates zeroed memory for the direct lane of peers, at @a address if not NULL. */
     keel_status_t (*mem_alloc)(keel_transport_t *transport, size_t bytes, void *address, keel_transport_mem_t **mem_p,
                                void **base_p);
     void (*mem_free)(keel_transport_t *transport, keel_transport_mem_t *mem);
@@ -233,9 +226,7 @@ typedef struct keel_transport_ops {
     keel_status_t (*atomic)(keel_transport_t *transport, keel_transport_key_t *key, uint64_t offset,
                             const keel_transport_atomic_t *atomic, uint64_t *old, keel_transport_done_cb_t cb,
                             void *arg);
-    /*
-     * Orders puts and gets to each peer: those issued before take effect before those issued after.
-     */
+    /* Orders puts and gets to each peer: earlier ones take effect before later ones. */
     void (*fence)(keel_transport_t *transport);
     /* Completes when all operations issued before towards @a peer have taken effect there. */
     keel_status_t (*flush)(keel_transport_t *transport, uint32_t peer, keel_transport_done_cb_t cb, void *arg);

@@ -55,9 +55,7 @@ typedef struct message {
 
 typedef struct channel {
     int fd;
-    /*
-     * the node's end blocks; the master queues instead, so that the two cannot wait for each other
-     */
+    /* the node's end blocks; the master queues instead, so the two never wait for each other */
     bool may_block;
     pthread_mutex_t lock; /* guards sends: a node also sends from PMIx's thread */
     char *out, *in;

@@ -138,9 +138,7 @@ bool job_was_turned_away(const job_t *job, const job_rank_t *state);
 char *job_setting(const char *payload, size_t length);
 /* job_place.c */
 uint32_t job_count_on_node(const job_t *job, uint32_t node);
-/*
- * moves the rank to another node; false: its node is lost or has failed, and there is no other
- */
+/* Moves the rank to another node. False: its node is lost or has failed, without another. */
 bool job_move_rank(job_t *job, job_rank_t *state);
 /* job_fencing.c: a process does not hear a rank */
 void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *suspicion);

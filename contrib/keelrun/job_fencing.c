@@ -202,9 +202,7 @@ void job_on_suspicion(job_t *job, const message_t *message, const suspicion_t *s
     }
     (void)keel_process_see(state->pid, NULL, &sight);
     if (is_any && sight.state != 'T') {
-        /*
-         * the rank has not greeted a replacement: ranks that know it can tell whether it computes
-         */
+        /* the rank has not greeted a replacement: ranks that know it can judge */
         return;
     }
     own->doubts = own->is_accuser && own->accused == suspect ? own->doubts + 1 : 1;

@@ -12,9 +12,7 @@ void report(const char *format, ...) __attribute__((format(printf, 1, 2))); /* a
 /* -v: events with times */
 void report_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/*
- * Prints "keelrun: WHAT: reason of the errno @a error; limits of the process as possible causes".
- */
+/* Prints "keelrun: WHAT: reason of errno @a error; limits of the process as possible causes". */
 void report_failure(const char *what, int error);
 
 uint64_t clock_now_ns(void); /* CLOCK_MONOTONIC */

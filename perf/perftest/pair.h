@@ -22,9 +22,7 @@ typedef struct perf_pair {
 
 extern const keel_runtime_ops_t perf_pair_ops; /* driver_arg: the pair, already connected */
 
-/*
- * Connects to @a host, or waits for a client if @a host is empty. Returns 0, or -1 after a message.
- */
+/* Connects to @a host; if empty, waits for a client. Returns 0, or -1 after a message. */
 int perf_pair_meet(perf_pair_t *pair, const char *host, unsigned port);
 /*
  * Sends raw bytes; returns 0 or -1. Both processes must run the same build on the same kind of

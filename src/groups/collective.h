@@ -38,9 +38,7 @@ struct keel_group {
  */
 void keel_collectives_release(keel_context_h ctx);
 
-/*
- * ---- parts of collectives: a turn, in which each byte and flag of a member is written once ----
- */
+/* ---- a turn of a collective, in which each byte and flag of a member is written once ---- */
 
 /* Checks the arguments of a call. */
 keel_status_t keel_group_begin(keel_group_h group, unsigned root, const void *first, const void *second);

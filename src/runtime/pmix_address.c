@@ -36,9 +36,7 @@ static keel_status_t keel_pmix_fetch_addresses(keel_runtime_pmix_t *runtime, con
         if (pmix_status != PMIX_SUCCESS || value->type != PMIX_BYTE_OBJECT) {
             if (pmix_status == PMIX_ERR_NOT_FOUND && runtime->is_keelrun) {
                 poll(NULL, 0,
-                     /*
-                      * the rank died before it had published: keelrun reports it and ends the job
-                      */
+                     /* died before publishing: keelrun reports it and ends the job */
                      KEEL_PMIX_ABORT_WAIT_MS);
             }
             keel_pmix_complain(runtime, "cannot get the address of a rank", pmix_status);

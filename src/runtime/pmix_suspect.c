@@ -86,9 +86,7 @@ static void keel_pmix_on_suspected(pmix_status_t status, void *arg)
     keel_free(arg);
 }
 
-/*
- * Reports without waiting, since the server may be the hanging process. A lost report is repeated.
- */
+/* Reports without waiting: the server may be the hanging process. A lost report is repeated. */
 static void report_suspect(const keel_runtime_pmix_t *runtime, uint32_t rank, uint32_t incarnation,
                            const keel_suspicion_t *suspicion)
 {

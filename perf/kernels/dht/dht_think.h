@@ -1,6 +1,4 @@
-/*
- * Think time of the store: the paper's f * d * exp(-d * x) [F 7.2.2], x uniform in (0, 4), d = 1.
- */
+/* Think time of the store: f * d * exp(-d * x) [F 7.2.2], x uniform in (0, 4), d = 1. */
 #ifndef KEEL_KERNEL_DHT_THINK_H_
 #define KEEL_KERNEL_DHT_THINK_H_
 

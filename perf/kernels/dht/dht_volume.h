@@ -30,9 +30,7 @@ uint64_t dht_element(uint64_t index);
 /* KEEL_ERR_RANGE: the heap of the target rank is full. */
 keel_status_t dht_insert(const dht_t *dht, uint64_t element);
 
-/*
- * Counts the own volume while no rank inserts; @a total elements were inserted. KEEL_ERR_NO_MEMORY.
- */
+/* Counts the own volume after the last insert; @a total elements exist. KEEL_ERR_NO_MEMORY. */
 keel_status_t dht_count(const dht_t *dht, uint64_t total, dht_count_t *count_p);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * One-dimensional complex Fourier transforms of many lines at once, side by side for vectorisation.
- */
+/* One-dimensional complex Fourier transforms of many lines, side by side for vectorisation. */
 #ifndef KEEL_KERNEL_FFT_H_
 #define KEEL_KERNEL_FFT_H_
 

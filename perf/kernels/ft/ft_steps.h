@@ -32,9 +32,7 @@ typedef struct {
     double *decay_x, *decay_y, *decay_z;
 } ft_t;
 
-/*
- * Chooses the grid. Returns NULL, or an error text if the class does not fit the number of ranks.
- */
+/* Chooses the grid. Returns NULL, or an error text if the class does not fit the ranks. */
 const char *ft_grid_choose(ft_t *ft, uint32_t ranks);
 int ft_scratch_alloc(ft_t *ft); /* 0, or -1 if memory is short */
 void ft_scratch_free(ft_t *ft);

@@ -23,9 +23,7 @@ int stencil_part_init(stencil_part_t *part, size_t rows, size_t columns, uint32_
  */
 double stencil_start(const stencil_part_t *part, size_t row, size_t column);
 
-/*
- * A field of (height + 2) x (width + 2) numbers: start values everywhere, halo and border included.
- */
+/* A field of (height + 2) x (width + 2) numbers: start values, halo and border included. */
 void stencil_fill(const stencil_part_t *part, double *field);
 
 /*

@@ -159,9 +159,7 @@ static void ranges_cut(keel_shmem_program_t *program, uintptr_t begin, uintptr_t
     }
 }
 
-/*
- * Counts the variables of shared libraries stored here; with @a cuts removes them from the ranges.
- */
+/* Counts shared libraries' variables stored here; with @a cuts removes them from the ranges. */
 static unsigned copies_walk(keel_shmem_program_t *program, int cuts)
 {
     unsigned count = 0;

@@ -74,9 +74,7 @@ void keel_shmem_set_await_all(const keel_shmem_set_t *set)
     }
 }
 
-/*
- * Dissemination barrier: after round k a PE knows of the arrival of 2^(k + 1) PEs, itself included.
- */
+/* Dissemination barrier: after round k a PE knows of 2^(k + 1) arrivals, its own included. */
 static void sync_team(keel_shmem_set_t *set)
 {
     for (uint32_t k = 0; (uint32_t)1 << k < set->size; k++) {

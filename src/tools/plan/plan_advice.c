@@ -44,9 +44,7 @@ static keel_status_t keel_plan_risk(keel_plan_advice_t *advice, const keel_plan_
     return keel_reliability_catastrophe(&params, NULL, risk_p);
 }
 
-/*
- * Finds the most levels that such groups can respect on the job's elements, and the resulting risk.
- */
+/* Finds the most levels that such groups can respect on the job's elements, and the risk. */
 static keel_status_t keel_plan_find_levels(keel_plan_advice_t *advice, keel_plan_choice_t *choice)
 {
     keel_status_t status;

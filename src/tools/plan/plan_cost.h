@@ -18,9 +18,7 @@ typedef struct keel_plan_choice {
     double work_s;    /* parity is computed step by step in the program's calls */
     double safe_s;    /* until the parity of all images is complete; in the background */
     double rebuild_s; /* rebuild of the images of a dead node */
-    /*
-     * time in which a group lacks a dead member: start, rebuild and safety of the replacement
-     */
+    /* time without a dead member in its group: start, rebuild and safety of the replacement */
     double window_s;
     double interval_s; /* between checkpoints */
     /* share of the run's time lost to checkpoints and re-execution; 1: no progress */

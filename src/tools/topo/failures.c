@@ -44,9 +44,7 @@ static double keel_failures_window_risk(const keel_failures_t *failures)
     return -expm1(-failures->window_s / failures->mtbf_s);
 }
 
-/*
- * Rate at which elements go away: an element that fails again within the window was away already.
- */
+/* Rate at which elements go away: a repeated failure within the window does not count. */
 static double keel_failures_element_rate(const keel_hazard_t *level)
 {
     return (double)level->count * (KEEL_DAY_S / level->failures.mtbf_s) *

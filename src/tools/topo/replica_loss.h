@@ -17,9 +17,7 @@ typedef struct keel_replicas {
 
 /* KEEL_ERR_INVALID_PARAM unless r divides p and both are in range */
 keel_status_t keel_replicas_check(const keel_replicas_t *replicas);
-/*
- * P(<=): data is lost by failure f. To 13 digits, however small; the complement to 1e-13 absolute.
- */
+/* P(<=): data is lost by failure f. To 13 digits at any size; the complement to 1e-13 absolute. */
 double keel_replicas_loss(const keel_replicas_t *replicas, uint64_t failures);
 double keel_replicas_survival(const keel_replicas_t *replicas, uint64_t failures);
 /* P(=): failure f loses the data. */
