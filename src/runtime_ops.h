@@ -173,7 +173,7 @@ struct keel_runtime {
     uint32_t spares; /* count of processes that wait, or waited, to replace a rank */
     int is_spare;    /* this process is a waiting spare and has no rank */
     /* no launcher reports deaths: a broken connection is a reason to examine the peer */
-    int is_deaf;
+    int lacks_death_events;
     int is_emulated; /* nodes are numbers only: all processes run on one machine */
     /*
      * all processes, spares and later replacements included, reach each other over the loopback

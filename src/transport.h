@@ -15,7 +15,7 @@
  *           messages use it, too.
  *
  * Threads. All calls come from the thread inside Keel except reply_room() and reply(), which only
- * the on_request and on_idle handlers call. on_request, on_idle and on_news may run on a service
+ * the on_request and on_idle handlers call. on_request, on_idle and on_notify may run on a service
  * thread; everything else runs inside progress(). No handler blocks.
  *
  * Incarnations. A peer is connected once per incarnation. After disconnect() no one-sided access of
@@ -53,7 +53,7 @@ typedef struct keel_transport_atomic {
 /* Effects of a request on the thread inside Keel. */
 enum keel_served {
     KEEL_SERVED_AWAITED = KEEL_BIT(0), /* the thread may be waiting for this request: wake it */
-    KEEL_SERVED_NEWS = KEEL_BIT(1)     /* notify the thread also while it does not wait */
+    KEEL_SERVED_NOTIFY = KEEL_BIT(1)   /* notify the thread also while it does not wait */
 };
 
 #define KEEL_TRANSPORT_HEADER_MAX 128 /* bytes of a message's header */
@@ -100,7 +100,7 @@ typedef struct keel_transport_params {
      * Service side: the thread inside Keel should make progress, wherever it runs: a request
      * concerns it, or about tick_us have passed. May be NULL.
      */
-    void (*on_news)(void *arg);
+    void (*on_notify)(void *arg);
     unsigned tick_us; /* 0: no ticks */
     /* a reply arrived (inside progress) */
     void (*on_reply)(void *arg, const void *header, size_t header_len, const void *data, size_t data_len);
@@ -195,7 +195,7 @@ typedef struct keel_transport_ops {
      * KEEL_LANE_PTR: maps the memory of @a key in the place of @a old in one step and closes @a
      * old. On failure both stay as they are. NULL: unsupported.
      */
-    keel_status_t (*key_succeed)(keel_transport_t *transport, keel_transport_key_t *key, keel_transport_key_t *old);
+    keel_status_t (*key_replace)(keel_transport_t *transport, keel_transport_key_t *key, keel_transport_key_t *old);
 
     /*
      * KEEL_LANE_RMA. Issues *count_p puts in order until one cannot be issued: for example there is

@@ -4,7 +4,7 @@
 
 #include "engine/context.h"
 
-/* Waits in a spare until it has a rank. KEEL_ERR_STATE: the job ended without using it. */
+/* Waits in a spare until it has a rank. KEEL_ERR_STATE: the job ended without the spare. */
 keel_status_t keel_spare_wait(keel_context_h ctx, const keel_drivers_t *drivers);
 /* Releases prepared but unused transport and log memory. */
 void keel_spare_release(keel_context_h ctx, const keel_drivers_t *drivers);

@@ -60,7 +60,7 @@ static void lane_on_lost(void *arg)
     (void)lane->runtime->ops->suspect(lane->runtime, &own);
 }
 
-static void lane_on_news(void *arg)
+static void lane_on_notify(void *arg)
 {
     keel_lane_t *lane = arg;
 
@@ -133,7 +133,7 @@ static keel_status_t lane_transport_open(keel_lane_t *lane, const keel_lane_para
                                       .message = from->message,
                                       .on_request = keel_lane_on_request,
                                       .on_idle = keel_lane_on_idle,
-                                      .on_news = lane_on_news,
+                                      .on_notify = lane_on_notify,
                                       .tick_us = lane_tick_us(from->config),
                                       .on_reply = keel_lane_on_reply,
                                       .on_suspect = lane_on_suspect,

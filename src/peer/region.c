@@ -263,10 +263,10 @@ static void region_close_lent(keel_lane_t *lane, keel_region_t *known)
 }
 
 /* Maps the successor's memory at the address that the program knows, if possible. */
-static void region_succeed(keel_lane_t *lane, keel_region_t *known)
+static void region_replace_key(keel_lane_t *lane, keel_region_t *known)
 {
-    if (known->kept != NULL && lane->ops->key_succeed != NULL &&
-        lane->ops->key_succeed(lane->transport, known->key, known->kept) == KEEL_OK) {
+    if (known->kept != NULL && lane->ops->key_replace != NULL &&
+        lane->ops->key_replace(lane->transport, known->key, known->kept) == KEEL_OK) {
         known->kept = NULL;
     }
 }
@@ -348,7 +348,7 @@ void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in)
     if (region_is_opened(peer, a->region) && a->blob_length > 0) {
         status = lane->ops->key_open(lane->transport, in->source, a->blob, a->blob_length, a->base, &known->key);
         if (status == KEEL_OK) {
-            region_succeed(lane, known);
+            region_replace_key(lane, known);
             known->is_by_device =
                 known->is_device_wanted && lane->ops->atomic != NULL && lane->ops->key_is_atomic(known->key);
             known->ptr = lane->ops->key_ptr(known->key);

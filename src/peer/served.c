@@ -425,7 +425,7 @@ static int served_concerns(const keel_lane_t *lane, const keel_wire_t *wire)
     case KEEL_WIRE_RECORDS:
         return __atomic_load_n(&lane->awaits_records, __ATOMIC_ACQUIRE) ? KEEL_SERVED_AWAITED : 0;
     case KEEL_WIRE_CONTROL:
-        return KEEL_SERVED_AWAITED | KEEL_SERVED_NEWS;
+        return KEEL_SERVED_AWAITED | KEEL_SERVED_NOTIFY;
     default:
         return KEEL_SERVED_AWAITED;
     }
@@ -434,7 +434,7 @@ static int served_concerns(const keel_lane_t *lane, const keel_wire_t *wire)
 int keel_lane_on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     keel_lane_t *lane = arg;
-    int concerns = KEEL_SERVED_AWAITED | KEEL_SERVED_NEWS;
+    int concerns = KEEL_SERVED_AWAITED | KEEL_SERVED_NOTIFY;
     keel_peer_t *peer;
     keel_wire_t wire;
     const char *why;

@@ -392,7 +392,7 @@ void keel_detect_step(keel_recovery_t *rec)
     passed = now - detect->now_ns;
     detect->now_ns = now;
     detect->clock_ns += (passed < longest) ? passed : longest;
-    if (rec->lane->broken > 0 && rec->lane->runtime->is_deaf && !is_leaving &&
+    if (rec->lane->broken > 0 && rec->lane->runtime->lacks_death_events && !is_leaving &&
         detect->clock_ns - detect->looked_ns >= detect->timeout_ns / KEEL_LOOKS_A_TIMEOUT) {
         detect->looked_ns = detect->clock_ns;
         look_at_broken(rec);

@@ -256,7 +256,7 @@ static keel_status_t keel_pmix_join_job(keel_runtime_pmix_t *runtime, uint32_t s
     }
     base->rank = runtime->job.rank;
     base->incarnation = keel_pmix_read_incarnation();
-    base->is_deaf = !runtime->is_keelrun;
+    base->lacks_death_events = !runtime->is_keelrun;
     base->is_emulated = runtime->is_keelrun;
     runtime->does_restart = runtime->is_keelrun && spares == 0;
     status = keel_pmix_read_size(runtime, spares);

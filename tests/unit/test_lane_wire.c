@@ -185,7 +185,7 @@ START_TEST(reads_and_records_of_others_are_no_news)
     ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED);
     wire = scene_wire(&scene, 1, KEEL_WIRE_CONTROL);
     wire.body.control.type = KEEL_CONTROL_REPORT; /* for who does not wait, too */
-    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED | KEEL_SERVED_NEWS);
+    ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED | KEEL_SERVED_NOTIFY);
     scene.lane.awaits_records = 1;
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
     wire.body.records.number = 1;
@@ -194,7 +194,7 @@ START_TEST(reads_and_records_of_others_are_no_news)
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
     wire.body.records.number = 7;
     scene.lane.awaits_records = 0;
-    ck_assert_int_eq(scene_deliver(&scene, &wire, &put, sizeof(put)), KEEL_SERVED_AWAITED | KEEL_SERVED_NEWS);
+    ck_assert_int_eq(scene_deliver(&scene, &wire, &put, sizeof(put)), KEEL_SERVED_AWAITED | KEEL_SERVED_NOTIFY);
     ck_assert_int_eq(scene.lane.failure, KEEL_ERR_CORRUPT);
     scene_end(&scene);
 }

@@ -187,7 +187,7 @@ static void ticking_body(rank_t *rank)
     rank->arg = &news;
     rank->on_request = news_request;
     rank->on_reply = news_reply;
-    rank->on_news = tick;
+    rank->on_notify = tick;
     rank->tick_us = 1000;
     rank_join(rank, "served");
     while (atomic_load(&news.seen) < 3) { /* and the transport is not called */

@@ -51,12 +51,12 @@ static int on_idle(void *arg, int is_late)
     return (rank->on_idle != NULL) ? rank->on_idle(rank, is_late) : 0;
 }
 
-static void on_news(void *arg)
+static void on_notify(void *arg)
 {
     rank_t *rank = arg;
 
-    if (rank->on_news != NULL) {
-        rank->on_news(rank);
+    if (rank->on_notify != NULL) {
+        rank->on_notify(rank);
     }
 }
 
@@ -81,7 +81,7 @@ void rank_open(rank_t *rank, const char *lanes)
                                             .spin_us = (rank->spin_us > 0) ? rank->spin_us : 50,
                                             .on_request = on_request,
                                             .on_idle = on_idle,
-                                            .on_news = on_news,
+                                            .on_notify = on_notify,
                                             .tick_us = rank->tick_us,
                                             .on_reply = on_reply,
                                             .on_suspect = on_suspect,

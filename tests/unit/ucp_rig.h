@@ -48,7 +48,7 @@ typedef struct rank {
     /* returns whether it is news */
     int (*on_request)(struct rank *rank, const void *header, size_t header_len, const void *data, size_t data_len);
     int (*on_idle)(struct rank *rank, int is_late);
-    void (*on_news)(struct rank *rank); /* with tick_us */
+    void (*on_notify)(struct rank *rank); /* with tick_us */
     unsigned tick_us;
     void (*on_reply)(struct rank *rank, const void *header, size_t header_len, const void *data, size_t data_len);
 } rank_t;

@@ -28,8 +28,8 @@ void keel_service_loop_request(keel_service_loop_t *loop, const void *header, si
 
 static void notify_other_thread(keel_service_loop_t *loop)
 {
-    if ((loop->concerns & KEEL_SERVED_NEWS) && (loop->params->on_news != NULL)) {
-        loop->params->on_news(loop->params->arg);
+    if ((loop->concerns & KEEL_SERVED_NOTIFY) && (loop->params->on_notify != NULL)) {
+        loop->params->on_notify(loop->params->arg);
     }
     keel_shm_wait_end(loop->other);
 }
@@ -38,7 +38,7 @@ static void notify_other_thread(keel_service_loop_t *loop)
 
 static int has_ticks(const keel_service_loop_t *loop)
 {
-    return (loop->params->on_news != NULL) && (loop->params->tick_us > 0);
+    return (loop->params->on_notify != NULL) && (loop->params->tick_us > 0);
 }
 
 /* timeout for poll() */
@@ -56,7 +56,7 @@ static void tick(keel_service_loop_t *loop, uint64_t now_ns)
 {
     if (has_ticks(loop) && (now_ns - loop->tick_ns >= loop->params->tick_us * 1000ull)) {
         loop->tick_ns = now_ns;
-        loop->params->on_news(loop->params->arg);
+        loop->params->on_notify(loop->params->arg);
     }
 }
 

@@ -243,7 +243,7 @@ void *keel_shm_key_ptr(keel_transport_key_t *key)
     return key->base;
 }
 
-keel_status_t keel_shm_key_succeed(keel_transport_t *transport, keel_transport_key_t *key, keel_transport_key_t *old)
+keel_status_t keel_shm_key_replace(keel_transport_t *transport, keel_transport_key_t *key, keel_transport_key_t *old)
 {
     if ((key->base == NULL) || (old->base == NULL) || (key->bytes != old->bytes)) {
         return KEEL_ERR_UNSUPPORTED;

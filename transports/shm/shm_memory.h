@@ -66,6 +66,6 @@ void keel_shm_mem_free(keel_transport_mem_t *mem);
 keel_status_t keel_shm_key_open(keel_shm_t *shm, const keel_shm_segment_id_t *id, keel_transport_key_t **key_p);
 void keel_shm_key_close(keel_transport_t *transport, keel_transport_key_t *key);
 void *keel_shm_key_ptr(keel_transport_key_t *key);
-keel_status_t keel_shm_key_succeed(keel_transport_t *transport, keel_transport_key_t *key, keel_transport_key_t *old);
+keel_status_t keel_shm_key_replace(keel_transport_t *transport, keel_transport_key_t *key, keel_transport_key_t *old);
 
 #endif

@@ -85,7 +85,7 @@ static keel_status_t sim_runtime_open(void *driver_arg, keel_runtime_t **runtime
     runtime->rank = process->rank;
     runtime->size = sim->options.ranks;
     runtime->incarnation = process->incarnation;
-    runtime->is_deaf = sim->options.no_arbiter;
+    runtime->lacks_death_events = sim->options.no_arbiter;
     if (runtime->node == NULL) {
         runtime->node = sim_new(runtime->size * sizeof(*runtime->node));
         memcpy(runtime->node, sim->first, runtime->size * sizeof(*runtime->node));

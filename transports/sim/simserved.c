@@ -228,9 +228,9 @@ void sim_channel_deliver(keel_sim_t *sim, sim_link_t *link)
                    target->rank, target->incarnation, message->header_len, message->data_len);
     sim_enter_service(sim, target);
     if ((target->params.on_request(target->params.arg, message->header, message->header_len, data, message->data_len) &
-         KEEL_SERVED_NEWS) &&
-        sim->options.is_noticing && (target->params.on_news != NULL)) {
-        target->params.on_news(target->params.arg);
+         KEEL_SERVED_NOTIFY) &&
+        sim->options.is_noticing && (target->params.on_notify != NULL)) {
+        target->params.on_notify(target->params.arg);
     }
     sim_leave_service(sim, target);
     if (target->idle_idx < 0) {

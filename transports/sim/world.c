@@ -261,7 +261,7 @@ static void sim_notice(sim_process_t *process)
     }
     if (process->is_open && tick_ns > 0 && sim->now_ns - process->tick_ns >= tick_ns) {
         process->tick_ns = sim->now_ns;
-        process->params.on_news(process->params.arg);
+        process->params.on_notify(process->params.arg);
     }
 }
 

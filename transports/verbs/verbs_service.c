@@ -82,8 +82,8 @@ static void break_links(keel_verbs_t *verbs)
             keel_verbs_link_break(verbs->service.links[rank], "the device has failed");
         }
     }
-    if (verbs->params.on_news != NULL) {
-        verbs->params.on_news(verbs->params.arg);
+    if (verbs->params.on_notify != NULL) {
+        verbs->params.on_notify(verbs->params.arg);
     }
     keel_shm_wait_end(&verbs->wait);
 }
