@@ -1,8 +1,8 @@
 /*
  * Two processes without a launcher. PMIx needs a server process for each node, and users of
- * ucx_perftest have no launcher. For a job of two, the table of runtime_ops.h needs little more than a
- * connection: it carries the addresses, and its end without a goodbye is a death, which ends the
- * job, since no process could be restarted.
+ * ucx_perftest have no launcher. For a job of two, the table of runtime_ops.h needs little more
+ * than a connection: it carries the addresses, and its end without a goodbye is a death, which ends
+ * the job, since no process could be restarted.
  */
 #include "pair.h"
 

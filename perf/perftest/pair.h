@@ -1,7 +1,7 @@
 /*
  * A job of two processes without a launcher: they meet over a TCP connection, which then serves as
- * the runtime (runtime_ops.h) of both. The connection carries the client's plan, the addresses, and, by
- * its end, the report of a death.
+ * the runtime (runtime_ops.h) of both. The connection carries the client's plan, the addresses,
+ * and, by its end, the report of a death.
  */
 #ifndef KEEL_PERF_PAIR_H_
 #define KEEL_PERF_PAIR_H_

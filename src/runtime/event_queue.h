@@ -1,7 +1,7 @@
 /*
  * The queue between the threads that receive a runtime's events and the thread inside Keel, which
- * polls. The queue returns each event once, in the order of runtime_ops.h: death(r, i) before join(r, i
- * + 1).
+ * polls. The queue returns each event once, in the order of runtime_ops.h: death(r, i) before
+ * join(r, i + 1).
  *
  * Threads: any thread calls push(); one thread calls pop() and notify(). An empty queue costs pop()
  * one relaxed load. pop() sees an event once the count is visible; the lock orders the event's
