@@ -49,17 +49,18 @@ void keel_ckpt_release(keel_ckpt_t *ckpt);
 
 /* Requests another checkpoint at the next safe gsync, because a generation was given up. */
 void keel_ckpt_request_retry(keel_ckpt_t *ckpt);
+/* Rank 0 at a safe gsync: does the gsync take a checkpoint? @a is_explicit: the program requests
+ * one. */
 int keel_ckpt_is_due(keel_ckpt_t *ckpt, int is_explicit);
-/* Rank 0: is a stop due, either by the interval or because a complete or failed generation needs
- * a further gsync? Counts nothing. */
-int keel_ckpt_is_stop_due(keel_ckpt_t *ckpt);
 /* Rank 0: is a stop due? True if the interval has passed, or if a complete or failed generation
  * needs a further gsync. Counts nothing. */
+int keel_ckpt_is_stop_due(keel_ckpt_t *ckpt);
+/* Copies the image. The program may go on when all ranks have reached the second barrier. */
 keel_status_t keel_ckpt_take(keel_ckpt_t *ckpt, const keel_image_meta_t *meta, const keel_part_t *parts,
                              unsigned count);
-/* continues the parity computation; bounded work, called from progress */
-void keel_ckpt_step(keel_ckpt_t *ckpt);
 /* Continues the parity computation. Bounded work, called from progress. */
+void keel_ckpt_step(keel_ckpt_t *ckpt);
+/* have all ranks announced their share of the generation in the making? */
 int keel_ckpt_is_complete(const keel_ckpt_t *ckpt);
 /* returns 1 if this call put @a generation into use */
 int keel_ckpt_commit(keel_ckpt_t *ckpt, uint32_t generation);
@@ -69,10 +70,10 @@ void keel_ckpt_abort(keel_ckpt_t *ckpt);
 /* replacement: begins to rebuild its image of the decided generation from the images and shares
  * of its group */
 keel_status_t keel_ckpt_rebuild_begin(keel_ckpt_t *ckpt, const keel_generation_t *generation, unsigned slot);
-/* Decision for the program's start, which has no image: gives up everything rebuilt before. */
-void keel_ckpt_rebuild_nothing(keel_ckpt_t *ckpt);
 /* Adopts a decision for the program's start, which has no image: gives up everything rebuilt
  * before. */
+void keel_ckpt_rebuild_nothing(keel_ckpt_t *ckpt);
+/* KEEL_INPROGRESS, then KEEL_OK with the verified image in its slot */
 keel_status_t keel_ckpt_rebuild_step(keel_ckpt_t *ckpt);
 
 #endif

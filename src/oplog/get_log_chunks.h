@@ -24,10 +24,12 @@ static inline uint64_t keel_get_chunk_record_offset(uint32_t chunk_size, uint32_
 {
     return (uint64_t)chunk * chunk_size + sizeof(keel_get_chunk_t) + used;
 }
+/* offset in the log of the word that ends the records of @a chunk, see keel_get_chunk_word() */
 static inline uint64_t keel_get_chunk_word_offset(uint32_t chunk_size, uint32_t chunk)
 {
     return (uint64_t)chunk * chunk_size + offsetof(keel_get_chunk_t, used);
 }
+/* word of a chunk that publishes @a used bytes of records, the last one of phase @a last_phase */
 static inline uint64_t keel_get_chunk_word(uint32_t used, uint32_t last_phase)
 {
     return (uint64_t)last_phase << 32 | used;
