@@ -378,7 +378,7 @@ static inline uint32_t keel_context_cached_rank(const keel_context_h ctx)
 {
     return (uint32_t)ctx->home->cached_target - 1;
 }
-/* Sends the next put the general way. */
+/* Sends the next put to the generic path. */
 static inline void keel_context_uncache(const keel_context_h ctx)
 {
     ctx->home->cached_target = 0;
