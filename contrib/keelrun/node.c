@@ -155,7 +155,7 @@ static const char *node_open_server(node_t *node, const char *session)
     return server_open(&params);
 }
 
-static int node_say_hello(node_t *node, const char *what, int error)
+static int node_send_hello(node_t *node, const char *what, int error)
 {
     message_t hello = {.type = MESSAGE_HELLO, .value = error, .cookie = (uint64_t)getpid()};
 
@@ -331,14 +331,14 @@ static int node_open(node_t *node, const char *session, int netns_error)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file of limited size is full: the write reports it */
     if (!node_silence_pmix(node)) {
-        return node_say_hello(node, "dup", errno);
+        return node_send_hello(node, "dup", errno);
     }
     sigemptyset(&signals);
     sigaddset(&signals, SIGCHLD);
     node->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     node->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (node->signals < 0 || node->wake < 0) {
-        return node_say_hello(node, node->signals < 0 ? "signalfd" : "eventfd", errno);
+        return node_send_hello(node, node->signals < 0 ? "signalfd" : "eventfd", errno);
     }
     failed = node_isolate(node, netns_error, &error);
     if (failed == NULL) {
@@ -352,7 +352,7 @@ static int node_open(node_t *node, const char *session, int netns_error)
         error = node->output == NULL ? errno : 0;
         failed = node->output == NULL ? "pthread_create" : NULL;
     }
-    return node_say_hello(node, failed, error);
+    return node_send_hello(node, failed, error);
 }
 
 int node_run(const options_t *options, uint32_t index, int fd, const char *session, int netns_error)

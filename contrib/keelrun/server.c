@@ -322,7 +322,7 @@ void server_node_name(uint32_t node, char *name, size_t size)
     snprintf(name, size, "node%u", node);
 }
 
-/* Formats "CALL: reason" for node_say_hello(). */
+/* Formats "CALL: reason" for node_send_hello(). */
 static const char *server_failure(const char *call, pmix_status_t status)
 {
     static char text[128];

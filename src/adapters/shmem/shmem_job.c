@@ -108,7 +108,7 @@ static void make_window(const char *call)
     }
 }
 
-static void say_where(void)
+static void print_place(void)
 {
     const keel_shmem_globals_t *globals = &keel_shmem_globals;
 
@@ -157,7 +157,7 @@ void keel_shmem_job_join(const keel_shmem_joining_t *joining, const char *call)
     keel_shmem_teams_begin();
     keel_shmem_is_threaded = joining->is_threaded;
     if (environment.is_debug) {
-        say_where();
+        print_place();
     }
     if (!keel_shmem.is_before_restart_point) {
         keel_shmem_end(keel_gsync(keel_shmem.ctx, 0), call);

@@ -11,7 +11,7 @@ keel_shmem_t keel_shmem;
 
 /* ---- ends ---- */
 
-static void say(const char *call, const char *what)
+static void report_error(const char *call, const char *what)
 {
     fprintf(stderr, "shmem %u error: %s: %s\n", keel_shmem.pe, call, what);
 }
@@ -28,7 +28,7 @@ void keel_shmem_refuse(const char *call, const char *what, uint64_t is)
 int keel_shmem_begin(const char *call)
 {
     if (keel_shmem.ctx == NULL) {
-        say(call, "not between shmem_init and shmem_finalize");
+        report_error(call, "not between shmem_init and shmem_finalize");
         _Exit(EXIT_FAILURE);
     }
     return keel_shmem.is_before_restart_point;
@@ -66,7 +66,7 @@ void keel_shmem_end(keel_status_t status, const char *call)
                                            "no SHMEMX_RESTART_POINT of the "
                                            "thread that was told");
     }
-    say(call, keel_status_string(status));
+    report_error(call, keel_status_string(status));
     keel_abort(keel_shmem.ctx, EXIT_FAILURE);
 }
 
