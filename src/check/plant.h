@@ -229,6 +229,8 @@
     _(swaps_local, 4000, "--style races", "racing swaps do not refuse local recovery")                                 \
     _(lost_log_local, 6000, "--seed 643", "an incomplete log does not refuse local recovery")                          \
     _(catastrophe_missed, 4000, "", "deaths beyond parity are taken for recoverable")                                  \
+    _(lock_unfair, 0, "", "a rank takes a lock past ranks that have waited for it")                                    \
+    _(lock_claim_kept, 0, "", "ranks leave a lock to a dead rank that had waited for it")                              \
     _(lock_released, 2000, "--style locks", "a dead owner's lock is released instead of inherited")                    \
     _(sections_unsorted, 2000, "--style locks", "critical sections are replayed as they come")                         \
     _(own_section_first, 2000, "--style locks", "an own section does not wait for those before it")                    \

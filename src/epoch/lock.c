@@ -184,7 +184,7 @@ static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
     const uint32_t own = ctx->lane.rank;
     const uint64_t number = is_read ? lock_next_reading(ctx, own) : 0;
     keel_status_t status = KEEL_OK;
-    uint64_t counter = 0;
+    uint64_t counter = 0, looks = 0;
     unsigned rounds = 0;
 
     if (keel_sync_steers(&ctx->sync)) {
@@ -197,13 +197,11 @@ static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
         KEEL_REACHED(section_own);
         counter = keel_sections_next_own(&ctx->sync);
     } else if (is_read) {
-        while (status == KEEL_OK &&
-               !(keel_lock_try_read(area, &who, number) && (counter = keel_lock_count_read(area)) != 0)) {
-            keel_lock_release_read(area, &who);
+        while (status == KEEL_OK && (counter = keel_lock_try_own_read(area, &who, number)) == 0) {
             status = keel_context_wait(ctx, &rounds);
         }
     } else {
-        while (status == KEEL_OK && (counter = keel_lock_try(area, &who)) == 0) {
+        while (status == KEEL_OK && (counter = keel_lock_try(area, &who, looks++)) == 0) {
             status = keel_context_wait(ctx, &rounds);
         }
     }
@@ -211,7 +209,6 @@ static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
         return status;
     }
     if (counter == KEEL_LOCK_SPENT) {
-        keel_lock_release_read(area, &who);
         return keel_lock_refuse_spent(ctx, own);
     }
     keel_sections_take_own(&ctx->sync, is_read, number);
@@ -231,6 +228,7 @@ static void lock_give_own(keel_context_h ctx, int is_read)
     } else {
         keel_lock_release(keel_lane_locks(&ctx->lane), &who);
     }
+    keel_lane_wake_next(&ctx->lane, ctx->lane.rank, 0);
 }
 
 /* ---- calls ---- */

@@ -19,8 +19,6 @@
 #include "peer/issue.h"
 #include "peer/store.h"
 
-#define WIN_LOCK_PATIENCE 64 /* rounds in which a shared request lets other ranks go first */
-
 typedef struct win_locks_image {
     uint64_t count;
     uint64_t is_revoked; /* keel_lock_area_t.revoked */
@@ -42,10 +40,9 @@ static unsigned win_number(const struct keel_win *win)
     return win->region - KEEL_REGION_WINDOW0;
 }
 
-static keel_status_t win_lock_ask(keel_win_h win, uint32_t rank, keel_lock_ask_t ask, int has_waited,
-                                  uint64_t *answer_p)
+static keel_status_t win_lock_ask(keel_win_h win, uint32_t rank, keel_lock_ask_t ask, uint64_t *answer_p)
 {
-    keel_lock_request_t request = {.ask = ask, .number = win_number(win) | (has_waited ? KEEL_WINLOCK_WAITED : 0)};
+    keel_lock_request_t request = {.ask = ask, .number = win_number(win)};
 
     return keel_lock_ask(win->ctx, rank, &request, answer_p);
 }
@@ -125,9 +122,12 @@ static keel_status_t win_lock_revoke(keel_context_h ctx)
     return KEEL_OK;
 }
 
-static keel_status_t win_lock_try(keel_win_h win, uint32_t rank, keel_lock_how_t how, int has_waited)
+/* @a waits: the caller tries again, and has tried @a looks times before */
+static keel_status_t win_lock_try(keel_win_h win, uint32_t rank, keel_lock_how_t how, int waits, uint64_t looks)
 {
-    const keel_lock_ask_t ask = (how == KEEL_LOCK_SHARED) ? KEEL_LOCK_WINDOW_TRY_SHARED : KEEL_LOCK_WINDOW_TRY;
+    const keel_lock_request_t request = {.ask = (how == KEEL_LOCK_SHARED) ? KEEL_LOCK_WINDOW_TRY_SHARED
+                                                                          : KEEL_LOCK_WINDOW_TRY,
+                                         .number = keel_lock_of_window(win_number(win), waits, looks)};
     uint64_t answer = 0;
     keel_status_t status = keel_unlogged_await(win, rank);
 
@@ -138,7 +138,7 @@ static keel_status_t win_lock_try(keel_win_h win, uint32_t rank, keel_lock_how_t
         }
     }
     if (status == KEEL_OK) {
-        status = win_lock_ask(win, rank, ask, has_waited, &answer);
+        status = keel_lock_ask(win->ctx, rank, &request, &answer);
     }
     if (status != KEEL_OK) {
         /* the rank died: ask its replacement, or give up */
@@ -148,7 +148,7 @@ static keel_status_t win_lock_try(keel_win_h win, uint32_t rank, keel_lock_how_t
         return KEEL_INPROGRESS;
     }
     if (win->locked[rank] != 0) { /* another thread has shared it meanwhile */
-        status = win_lock_ask(win, rank, KEEL_LOCK_WINDOW_RELEASE_SHARED, 0, &answer);
+        status = win_lock_ask(win, rank, KEEL_LOCK_WINDOW_RELEASE_SHARED, &answer);
         return (status == KEEL_OK) ? KEEL_ERR_STATE : status;
     }
     win_lock_note(win, rank, (uint8_t)how);
@@ -158,11 +158,11 @@ static keel_status_t win_lock_try(keel_win_h win, uint32_t rank, keel_lock_how_t
 static keel_status_t win_lock_until(keel_win_h win, uint32_t rank, keel_lock_how_t how)
 {
     keel_status_t status = KEEL_OK;
-    unsigned rounds = 0;
+    unsigned rounds = 0, looks = 0;
 
     while (status == KEEL_OK) {
-        /* an exclusive request announces its wish at once */
-        status = win_lock_try(win, rank, how, how == KEEL_LOCK_EXCLUSIVE || rounds > WIN_LOCK_PATIENCE);
+        status = win_lock_try(win, rank, how, 1, looks);
+        looks += (looks < KEEL_CLAIM_LOST);
         if (status != KEEL_INPROGRESS) {
             break;
         }
@@ -190,7 +190,7 @@ keel_status_t keel_win_trylock(keel_win_h win, uint32_t rank, keel_lock_how_t ho
 
     if (status == KEEL_OK && !win_lock_by_bias(win, rank, how)) {
         status = win_lock_by_words(win, rank, how, "keel_win_trylock");
-        status = (status == KEEL_OK) ? win_lock_try(win, rank, how, 0) : status;
+        status = (status == KEEL_OK) ? win_lock_try(win, rank, how, 0, 0) : status;
     }
     if (status == KEEL_INPROGRESS) {
         progress = keel_flush_progress(win->ctx);
@@ -212,9 +212,8 @@ static keel_status_t win_unlock_words(keel_win_h win, uint32_t rank, const char 
         how = win->locked[rank];
         win->locked[rank] = 0;
         win->ctx->windows_locked--;
-        status = win_lock_ask(win, rank,
-                              (how == KEEL_LOCK_SHARED) ? KEEL_LOCK_WINDOW_RELEASE_SHARED : KEEL_LOCK_WINDOW_RELEASE, 0,
-                              &answer);
+        status = win_lock_ask(
+            win, rank, (how == KEEL_LOCK_SHARED) ? KEEL_LOCK_WINDOW_RELEASE_SHARED : KEEL_LOCK_WINDOW_RELEASE, &answer);
         status = (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status; /* the death is a rollback */
     }
     return status;

@@ -61,7 +61,7 @@ keel_status_t keel_lock_until_granted(keel_context_h ctx, uint32_t rank, keel_lo
                                       uint64_t *value_p)
 {
     keel_status_t status;
-    unsigned rounds = 0;
+    unsigned rounds = 0, looks = 0;
 
     for (;;) {
         status = KEEL_OK;
@@ -83,6 +83,10 @@ keel_status_t keel_lock_until_granted(keel_context_h ctx, uint32_t rank, keel_lo
         }
         if (status != KEEL_OK) {
             return status;
+        }
+        if (request->ask == KEEL_LOCK_TRY && looks < KEEL_CLAIM_LOST) {
+            request->number++;
+            looks++;
         }
     }
 }

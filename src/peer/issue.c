@@ -232,6 +232,17 @@ keel_status_t keel_lane_send_unnumbered(keel_lane_t *lane, uint32_t rank, const 
     return keel_lane_request(lane, rank, &wire, record, keel_record_size(record));
 }
 
+void keel_lane_wake_next(keel_lane_t *lane, uint32_t rank, uint32_t lock)
+{
+    keel_lock_area_t *area = keel_access_at(lane, rank, KEEL_REGION_LOCKS);
+    const keel_locker_t who = keel_lane_locker(lane);
+    const uint32_t next = keel_lock_next(area, &who, lock);
+
+    if (next < lane->size && next != lane->rank) {
+        keel_lane_ring(lane, next);
+    }
+}
+
 keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_request_t *request, uint64_t *answer,
                              keel_lane_done_cb_t cb, void *arg)
 {
@@ -246,6 +257,11 @@ keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_r
 
     if (area != NULL && (request->ask != KEEL_LOCK_REVOKE || rank == lane->rank)) {
         *answer = keel_lock_answer(area, &who, request->ask, request->number);
+        if (request->ask == KEEL_LOCK_RELEASE) {
+            keel_lane_wake_next(lane, rank, 0);
+        } else if (request->ask == KEEL_LOCK_WINDOW_RELEASE || request->ask == KEEL_LOCK_WINDOW_RELEASE_SHARED) {
+            keel_lane_wake_next(lane, rank, 1 + (uint32_t)request->number);
+        }
         return KEEL_OK;
     }
     if (cb == NULL) {

@@ -19,6 +19,7 @@
 #ifndef KEEL_PEER_LOCKWORD_H_
 #define KEEL_PEER_LOCKWORD_H_
 
+#include "peer/lock_claim.h"
 #include "peer/store.h"
 #include "peer/winlock_word.h"
 
@@ -33,20 +34,25 @@ typedef struct keel_lock_area {
     /* 1 + the phase in which a rank asked for one exclusively, which ended locking by bias; 0:
      * none */
     uint64_t revoked;
-    uint64_t reserved[4];
+    uint64_t is_awaited; /* keel_claims_t */
+    uint64_t reserved[3];
     /* by source: 2 * number of the acquisition, + 1 after the load of the writers' word; 0: none */
     uint64_t reading[];
 } keel_lock_area_t;
 
-#define KEEL_LOCK_WINDOWS 4084u /* locks of windows, by number, after the readers' words */
+#define KEEL_LOCK_WINDOWS 4084u /* locks of windows, by number, after the readers' words and claims */
 
 static inline size_t keel_lock_area_size(uint32_t ranks)
 {
-    return sizeof(keel_lock_area_t) + (ranks + KEEL_LOCK_WINDOWS) * sizeof(uint64_t);
+    return sizeof(keel_lock_area_t) + (2 * (size_t)ranks + KEEL_LOCK_WINDOWS) * sizeof(uint64_t);
+}
+static inline keel_claims_t keel_lock_claims(keel_lock_area_t *area, uint32_t ranks)
+{
+    return (keel_claims_t){.waiting = &area->reading[ranks], .is_awaited = &area->is_awaited, .ranks = ranks};
 }
 static inline uint64_t *keel_lock_window(keel_lock_area_t *area, uint32_t ranks, unsigned window)
 {
-    return &area->reading[ranks + window];
+    return &area->reading[2 * (size_t)ranks + window];
 }
 
 #define KEEL_LOCK_RANK_BITS   22
@@ -89,32 +95,56 @@ typedef struct keel_locker {
     uint32_t rank, ranks;
 } keel_locker_t;
 
-/* Returns the counter of the acquisition, KEEL_LOCK_SPENT, or 0 if another rank owns the lock or
- * readers are present. */
-static inline uint64_t keel_lock_try(keel_lock_area_t *area, const keel_locker_t *who)
+/* The claim of a rank on the lock for critical sections, with the word that the rank saw. */
+static inline keel_claim_t keel_lock_claim(const keel_locker_t *who, uint64_t word, int is_read, uint64_t looks)
 {
+    return (keel_claim_t){.rank = who->rank,
+                          .is_shared = is_read,
+                          .grants = keel_lock_counter(word),
+                          .mask = KEEL_LOCK_COUNTER_MAX,
+                          .looks = looks,
+                          .waits = 1};
+}
+
+/* Returns 1 if the rank owns the word now, 0 if it does not, or KEEL_LOCK_SPENT. */
+static inline uint64_t keel_lock_own(keel_lock_area_t *area, const keel_locker_t *who, uint64_t looks)
+{
+    const keel_claims_t claims = keel_lock_claims(area, who->ranks);
     uint64_t word = __atomic_load_n(&area->word, __ATOMIC_ACQUIRE);
+    const keel_claim_t claim = keel_lock_claim(who, word, 0, looks);
+    const uint32_t owner = keel_lock_owner(word);
+    int is_own = owner == who->rank + 1;
 
-    if (keel_lock_owner(word) == 0) {
-        const uint64_t mine = keel_lock_word(keel_lock_counter(word) + 1, who->rank);
-
-        if (keel_lock_is_spent(word)) {
-            return KEEL_LOCK_SPENT;
-        }
-        if (!keel_store_word_exchange(&area->word, &word, mine)) {
-            return 0;
-        }
-        word = mine;
+    if (owner == 0 && keel_lock_is_spent(word)) {
+        keel_claim_end(&claims, who->rank, 0);
+        return KEEL_LOCK_SPENT;
     }
-    if (keel_lock_owner(word) != who->rank + 1) {
-        return 0;
+    if (owner == 0 && !keel_claim_is_behind(&claims, &claim)) {
+        is_own = keel_store_word_exchange(&area->word, &word, keel_lock_word(keel_lock_counter(word) + 1, who->rank));
+    }
+    if (is_own) {
+        keel_claim_end(&claims, who->rank, 0);
+    } else {
+        keel_claim_make(&claims, &claim);
+    }
+    return (uint64_t)is_own;
+}
+
+/* The counter under which the lock is held now, 0: it is somebody else's, or there are readers; or KEEL_LOCK_SPENT.
+ * The rank has looked @a looks times before. */
+static inline uint64_t keel_lock_try(keel_lock_area_t *area, const keel_locker_t *who, uint64_t looks)
+{
+    const uint64_t owns = keel_lock_own(area, who, looks);
+
+    if (owns != 1) {
+        return owns;
     }
     for (uint32_t r = 0; r < who->ranks; r++) {
         if (r != who->rank && !KEEL_PLANT(reader_unseen) && __atomic_load_n(&area->reading[r], __ATOMIC_SEQ_CST) != 0) {
             return 0;
         }
     }
-    return keel_lock_counter(word);
+    return keel_lock_counter(__atomic_load_n(&area->word, __ATOMIC_ACQUIRE));
 }
 
 static inline void keel_lock_release(keel_lock_area_t *area, const keel_locker_t *who)
@@ -126,10 +156,13 @@ static inline void keel_lock_release(keel_lock_area_t *area, const keel_locker_t
     }
 }
 
-/* Returns 1 + the counter at the time of reading, or 0 if the lock is not obtained. */
+/* Returns 1 + the counter at the time of reading, or 0 if the lock is not obtained. The caller ends
+ * the claim of a reader that obtained the lock. */
 static inline uint64_t keel_lock_try_read(keel_lock_area_t *area, const keel_locker_t *who, uint64_t number)
 {
     const int is_held = __atomic_load_n(&area->reading[who->rank], __ATOMIC_SEQ_CST) == (number << 1 | 1);
+    const keel_claims_t claims = keel_lock_claims(area, who->ranks);
+    keel_claim_t claim;
     uint64_t word;
 
     if (!is_held) {
@@ -138,6 +171,8 @@ static inline uint64_t keel_lock_try_read(keel_lock_area_t *area, const keel_loc
     word = __atomic_load_n(&area->word, __ATOMIC_SEQ_CST);
     if (!is_held && keel_lock_owner(word) != 0) {
         keel_store_word_fenced(&area->reading[who->rank], 0);
+        claim = keel_lock_claim(who, word, 1, 0);
+        keel_claim_make(&claims, &claim);
         return 0;
     }
     keel_store_word_fenced(&area->reading[who->rank], number << 1 | 1);
@@ -166,6 +201,21 @@ static inline uint64_t keel_lock_count_read(keel_lock_area_t *area)
         return 0;
     }
     return keel_lock_counter(word) + 1;
+}
+
+/* Own memory: the counter of the reading that begins, 0: a writer is there; or KEEL_LOCK_SPENT. */
+static inline uint64_t keel_lock_try_own_read(keel_lock_area_t *area, const keel_locker_t *who, uint64_t number)
+{
+    const keel_claims_t claims = keel_lock_claims(area, who->ranks);
+    const uint64_t counter = keel_lock_try_read(area, who, number) != 0 ? keel_lock_count_read(area) : 0;
+
+    if (counter == 0 || counter == KEEL_LOCK_SPENT) {
+        keel_lock_release_read(area, who);
+    }
+    if (counter != 0) {
+        keel_claim_end(&claims, who->rank, 0);
+    }
+    return counter;
 }
 
 /*
@@ -199,8 +249,8 @@ static inline uint64_t keel_lock_revoke_bias(keel_lock_area_t *area, uint64_t ph
     return __atomic_load_n(&area->biased, __ATOMIC_SEQ_CST);
 }
 
-/* Requests to a lock area. The number is a keel_reading(), of which a writer's request uses the
- * phase alone; or the number of a window. */
+/* Requests to a lock area. The number is a keel_reading(), of a writer with its looks in place of the
+ * count; or keel_lock_of_window(). */
 typedef enum {
     KEEL_LOCK_TRY = 1,
     KEEL_LOCK_RELEASE,
@@ -216,10 +266,47 @@ typedef enum {
     KEEL_LOCK_REVOKE /* keel_lock_revoke_bias(); number: the phase */
 } keel_lock_ask_t;
 
+#define KEEL_LOCK_WINDOW_BITS 32
+/* Returns the number to ask a window's lock with. @a waits, @a looks: keel_claim_t. */
+static inline uint64_t keel_lock_of_window(unsigned window, int waits, uint64_t looks)
+{
+    return (looks << 1 | (waits != 0)) << KEEL_LOCK_WINDOW_BITS | window;
+}
+
+/* The claim of a rank on a window's lock. */
+static inline keel_claim_t keel_lock_window_claim(keel_lock_area_t *area, const keel_locker_t *who, uint32_t window)
+{
+    return (keel_claim_t){.rank = who->rank,
+                          .lock = 1 + window,
+                          .grants = keel_winlock_grants(keel_lock_window(area, who->ranks, window)),
+                          .mask = KEEL_WINLOCK_GRANTS_MAX};
+}
+
+static inline uint64_t keel_lock_window_take(keel_lock_area_t *area, const keel_locker_t *who, int is_shared,
+                                             uint64_t number)
+{
+    const keel_claims_t claims = keel_lock_claims(area, who->ranks);
+    uint64_t *lock = keel_lock_window(area, who->ranks, (uint32_t)number);
+    keel_claim_t claim = keel_lock_window_claim(area, who, (uint32_t)number);
+    uint64_t is_taken = 0;
+
+    claim.is_shared = is_shared;
+    claim.looks = number >> (KEEL_LOCK_WINDOW_BITS + 1);
+    claim.waits = (int)(number >> KEEL_LOCK_WINDOW_BITS & 1);
+    if (!keel_claim_is_behind(&claims, &claim)) {
+        is_taken = is_shared ? keel_winlock_try_shared(lock) : keel_winlock_try(lock, who->rank);
+    }
+    if (is_taken) {
+        keel_claim_end(&claims, who->rank, claim.lock);
+    } else {
+        keel_claim_make(&claims, &claim);
+    }
+    return is_taken;
+}
+
 static inline uint64_t keel_lock_window_answer(keel_lock_area_t *area, const keel_locker_t *who, keel_lock_ask_t ask,
                                                uint64_t number)
 {
-    const int has_waited = (number & KEEL_WINLOCK_WAITED) != 0;
     uint64_t *lock;
 
     if ((uint32_t)number >= KEEL_LOCK_WINDOWS) {
@@ -228,9 +315,8 @@ static inline uint64_t keel_lock_window_answer(keel_lock_area_t *area, const kee
     lock = keel_lock_window(area, who->ranks, (uint32_t)number);
     switch (ask) {
     case KEEL_LOCK_WINDOW_TRY:
-        return keel_winlock_try(lock, who->rank, has_waited);
     case KEEL_LOCK_WINDOW_TRY_SHARED:
-        return keel_winlock_try_shared(lock, has_waited);
+        return keel_lock_window_take(area, who, ask == KEEL_LOCK_WINDOW_TRY_SHARED, number);
     case KEEL_LOCK_WINDOW_RELEASE:
         keel_winlock_release(lock, who->rank);
         return 0;
@@ -242,9 +328,21 @@ static inline uint64_t keel_lock_window_answer(keel_lock_area_t *area, const kee
     }
 }
 
+/* keel_claim_first() of a lock, by keel_claim_t.lock */
+static inline uint32_t keel_lock_next(keel_lock_area_t *area, const keel_locker_t *who, uint32_t lock)
+{
+    const keel_claims_t claims = keel_lock_claims(area, who->ranks);
+    const uint64_t word = __atomic_load_n(&area->word, __ATOMIC_RELAXED);
+    const keel_claim_t claim =
+        (lock == 0) ? keel_lock_claim(who, word, 0, 0) : keel_lock_window_claim(area, who, lock - 1);
+
+    return keel_claim_first(&claims, &claim);
+}
+
 static inline uint64_t keel_lock_answer(keel_lock_area_t *area, const keel_locker_t *who, keel_lock_ask_t ask,
                                         uint64_t number)
 {
+    const keel_claims_t claims = keel_lock_claims(area, who->ranks);
     uint64_t word;
 
     if ((ask == KEEL_LOCK_TRY || ask == KEEL_LOCK_TRY_READ) && __atomic_load_n(&area->first, __ATOMIC_RELAXED) == 0) {
@@ -253,12 +351,16 @@ static inline uint64_t keel_lock_answer(keel_lock_area_t *area, const keel_locke
     }
     switch (ask) {
     case KEEL_LOCK_TRY:
-        return keel_lock_try(area, who);
+        return keel_lock_try(area, who, number & ((1ull << KEEL_READING_BITS) - 1));
     case KEEL_LOCK_RELEASE:
         keel_lock_release(area, who);
         return 0;
     case KEEL_LOCK_TRY_READ:
-        return keel_lock_try_read(area, who, number);
+        word = keel_lock_try_read(area, who, number);
+        if (word != 0) {
+            keel_claim_end(&claims, who->rank, 0);
+        }
+        return word;
     case KEEL_LOCK_RELEASE_READ:
         keel_lock_release_read(area, who);
         return 0;

@@ -351,6 +351,20 @@ void keel_lane_peer_answers(keel_lane_t *lane, uint32_t rank)
     lane->peers[rank].is_broken = 0;
 }
 
+/* Nobody is held up by what a dead rank waited for, at this process or at a peer whose memory is mapped. */
+static void lane_drop_claims(keel_lane_t *lane, uint32_t rank)
+{
+    for (uint32_t r = 0; r < lane->size; r++) {
+        keel_lock_area_t *area = keel_access_at(lane, r, KEEL_REGION_LOCKS);
+
+        if (area != NULL) {
+            const keel_claims_t claims = keel_lock_claims(area, lane->size);
+
+            keel_claim_drop(&claims, rank);
+        }
+    }
+}
+
 void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
 {
     keel_peer_t *peer = &lane->peers[rank];
@@ -373,6 +387,7 @@ void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
         }
     }
     pthread_mutex_unlock(&lane->lock);
+    lane_drop_claims(lane, rank);
 
     if (peer->is_up) {
         peer->was_stored = (uint8_t)keel_access_is_stored(lane, rank);

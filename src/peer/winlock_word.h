@@ -1,13 +1,9 @@
 /*
- * The lock of a window at a process: one word, shared or exclusive, in the lock area that peers
- * reach (peer/lockword).
+ * The lock of a window at a process: one word, shared or exclusive, in the lock area that peers reach (peer/lockword).
  *
- * The word holds the exclusive owner, the number of sharers, and a wish for exclusive access. The
- * wish keeps new sharers out, so a writer gets its turn among readers that follow each other
- * without a gap. A rank that has waited long shares in spite of the wish; otherwise a reader that
- * waits for another reader would wait for ever. The next exclusive owner clears the wish, whichever
- * rank had the wish. Every step is one atomic instruction. The word keeps its value when a process
- * dies, and the rollback sets the word.
+ * The word holds the rank that has the lock exclusively, the number of ranks that share it, and the number of grants so far, by which
+ * ranks that wait take claims (peer/lock_claim). Every step is one atomic instruction. A process that dies leaves the word as it is, and
+ * the rollback sets it.
  */
 #ifndef KEEL_PEER_WINLOCK_WORD_H_
 #define KEEL_PEER_WINLOCK_WORD_H_
@@ -16,37 +12,38 @@
 
 #include <stdint.h>
 
-#define KEEL_WINLOCK_OWNER  UINT32_MAX   /* low half: rank + 1; 0: no owner */
-#define KEEL_WINLOCK_ONE    (1ull << 32) /* one sharer */
-#define KEEL_WINLOCK_WISH   (1ull << 63)
-#define KEEL_WINLOCK_SHARES (KEEL_WINLOCK_WISH - KEEL_WINLOCK_ONE)
+#define KEEL_WINLOCK_RANK_BITS  22
+#define KEEL_WINLOCK_SHARE_BITS 20
+#define KEEL_WINLOCK_OWNER      ((1ull << KEEL_WINLOCK_RANK_BITS) - 1) /* rank + 1, 0: nobody */
+#define KEEL_WINLOCK_ONE        (1ull << KEEL_WINLOCK_RANK_BITS)       /* one that shares the lock */
+#define KEEL_WINLOCK_GRANT      (KEEL_WINLOCK_ONE << KEEL_WINLOCK_SHARE_BITS)
+#define KEEL_WINLOCK_SHARES     (KEEL_WINLOCK_GRANT - KEEL_WINLOCK_ONE)
+#define KEEL_WINLOCK_GRANTS_MAX (UINT64_MAX / KEEL_WINLOCK_GRANT) /* behind it the count begins at 0 */
 
-/* Request flag beside the number of the window: the rank has waited. */
-#define KEEL_WINLOCK_WAITED (1ull << 32)
+static inline uint64_t keel_winlock_grants(const uint64_t *lock)
+{
+    return __atomic_load_n(lock, __ATOMIC_ACQUIRE) / KEEL_WINLOCK_GRANT;
+}
 
-/* Returns 1 if rank @a rank owns the lock now, else 0. @a wishes: keep new sharers out. */
-static inline uint64_t keel_winlock_try(uint64_t *lock, uint32_t rank, int wishes)
+/* 1: the lock is the rank's; 0: not now */
+static inline uint64_t keel_winlock_try(uint64_t *lock, uint32_t rank)
 {
     uint64_t word = __atomic_load_n(lock, __ATOMIC_ACQUIRE);
 
-    while ((word & ~KEEL_WINLOCK_WISH) == 0 || KEEL_PLANT(winlock_taken)) {
-        if (keel_store_word_exchange(lock, &word, rank + 1ull)) {
+    while ((word & (KEEL_WINLOCK_GRANT - 1)) == 0 || KEEL_PLANT(winlock_taken)) {
+        if (keel_store_word_exchange(lock, &word, (word & -KEEL_WINLOCK_GRANT) + KEEL_WINLOCK_GRANT + rank + 1)) {
             return 1;
         }
-    }
-    if (wishes) {
-        KEEL_STORE_FENCE();
-        __atomic_fetch_or(lock, KEEL_WINLOCK_WISH, __ATOMIC_ACQ_REL);
     }
     return 0;
 }
 
-static inline uint64_t keel_winlock_try_shared(uint64_t *lock, int insists)
+static inline uint64_t keel_winlock_try_shared(uint64_t *lock)
 {
     uint64_t word = __atomic_load_n(lock, __ATOMIC_ACQUIRE);
 
-    while ((word & KEEL_WINLOCK_OWNER) == 0 && ((word & KEEL_WINLOCK_WISH) == 0 || insists)) {
-        if (keel_store_word_exchange(lock, &word, word + KEEL_WINLOCK_ONE)) {
+    while ((word & KEEL_WINLOCK_OWNER) == 0 && (word & KEEL_WINLOCK_SHARES) != KEEL_WINLOCK_SHARES) {
+        if (keel_store_word_exchange(lock, &word, word + KEEL_WINLOCK_ONE + KEEL_WINLOCK_GRANT)) {
             return 1;
         }
     }
@@ -58,7 +55,7 @@ static inline void keel_winlock_release(uint64_t *lock, uint32_t rank)
     uint64_t word = __atomic_load_n(lock, __ATOMIC_ACQUIRE);
 
     while ((word & KEEL_WINLOCK_OWNER) == rank + 1ull) {
-        if (keel_store_word_exchange(lock, &word, word & ~(uint64_t)KEEL_WINLOCK_OWNER)) {
+        if (keel_store_word_exchange(lock, &word, word & ~KEEL_WINLOCK_OWNER)) {
             return;
         }
     }

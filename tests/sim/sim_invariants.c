@@ -158,6 +158,23 @@ static void check_owner(const scene_t *scene, uint32_t rank, uint32_t holder)
     }
 }
 
+/* a rank that waits for a lock for critical sections sees a bounded number of grants (peer/lock_claim.h) */
+static void check_claims(const scene_t *scene, uint32_t rank)
+{
+    const keel_context_h ctx = scene->member[rank].host.ctx;
+    keel_lock_area_t *area = keel_lane_locks(&ctx->lane);
+    const keel_claims_t claims = keel_lock_claims(area, ctx->lane.size);
+    const keel_claim_t claim = {.grants = keel_lock_counter(area->word), .mask = KEEL_LOCK_COUNTER_MAX};
+
+    for (uint32_t r = 0; is_present(&ctx->rec) && (r < ctx->lane.size); ++r) {
+        if (keel_claim_is_for(claims.waiting[r], 0) &&
+            (keel_claim_age(&claim, claims.waiting[r]) > KEEL_CLAIM_GRANTS + ctx->lane.size)) {
+            keel_sim_flaw(scene->sim, "rank %u waits for the lock of rank %u during %lu grants", r, rank,
+                          (unsigned long)keel_claim_age(&claim, claims.waiting[r]));
+        }
+    }
+}
+
 static void check_locks(const scene_t *scene, const uint32_t *ranks, uint32_t count)
 {
     uint32_t writer[CASE_PROCESSES_MAX], reader[CASE_PROCESSES_MAX]; /* 1 + rank */
@@ -168,6 +185,7 @@ static void check_locks(const scene_t *scene, const uint32_t *ranks, uint32_t co
     for (i = 0; i < count; ++i) {
         const keel_recovery_t *rec = &scene->member[ranks[i]].host.ctx->rec;
 
+        check_claims(scene, ranks[i]);
         for (q = 0; is_present(rec) && (rec->sync->sections.open > 0) && (q < scene->ranks); ++q) {
             const uint8_t held = rec->sync->sections.held[q];
 

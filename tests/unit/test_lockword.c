@@ -9,27 +9,27 @@
 
 #define RANKS 3
 
-static _Alignas(64) unsigned char memory[sizeof(keel_lock_area_t) + RANKS * sizeof(uint64_t)];
+static _Alignas(64) unsigned char memory[sizeof(keel_lock_area_t) + (2 * RANKS + KEEL_LOCK_WINDOWS) * sizeof(uint64_t)];
 static keel_lock_area_t *const area = (void *)memory;
 static const keel_locker_t first = {.rank = 0, .ranks = RANKS}, second = {.rank = 1, .ranks = RANKS};
 
 START_TEST(a_writer_asking_again_holds_the_same_number)
 {
     memset(memory, 0, sizeof memory);
-    ck_assert_uint_eq(keel_lock_try(area, &first), 1);
-    ck_assert_uint_eq(keel_lock_try(area, &first), 1);
-    ck_assert_uint_eq(keel_lock_try(area, &second), 0);
+    ck_assert_uint_eq(keel_lock_try(area, &first, 0), 1);
+    ck_assert_uint_eq(keel_lock_try(area, &first, 0), 1);
+    ck_assert_uint_eq(keel_lock_try(area, &second, 0), 0);
     keel_lock_release(area, &second); /* not the owner */
     ck_assert_uint_eq(keel_lock_owner(area->word), 1);
     keel_lock_release(area, &first);
-    ck_assert_uint_eq(keel_lock_try(area, &second), 2);
+    ck_assert_uint_eq(keel_lock_try(area, &second, 0), 2);
 }
 END_TEST
 
 START_TEST(a_reader_that_sees_a_writer_takes_its_word_back)
 {
     memset(memory, 0, sizeof memory);
-    ck_assert_uint_eq(keel_lock_try(area, &first), 1);
+    ck_assert_uint_eq(keel_lock_try(area, &first, 0), 1);
     ck_assert_uint_eq(keel_lock_try_read(area, &second, 7), 0);
     ck_assert_uint_eq(area->reading[1], 0);
 }
@@ -40,14 +40,14 @@ START_TEST(a_reader_asking_again_does_not_count_the_writer_that_waits_for_it)
     uint64_t seen;
 
     memset(memory, 0, sizeof memory);
-    keel_lock_try(area, &first);
+    keel_lock_try(area, &first, 0);
     keel_lock_release(area, &first);
     seen = keel_lock_try_read(area, &second, 7);
     ck_assert_uint_eq(seen, 2);
-    ck_assert_uint_eq(keel_lock_try(area, &first), 0); /* owns the word, waits for the reader */
+    ck_assert_uint_eq(keel_lock_try(area, &first, 0), 0); /* owns the word, waits for the reader */
     ck_assert_uint_eq(keel_lock_try_read(area, &second, 7), seen);
     keel_lock_release_read(area, &second);
-    ck_assert_uint_eq(keel_lock_try(area, &first), 2);
+    ck_assert_uint_eq(keel_lock_try(area, &first, 0), 2);
 }
 END_TEST
 
@@ -56,7 +56,7 @@ START_TEST(own_readings_take_numbers_and_yield_to_writers)
     memset(memory, 0, sizeof memory);
     ck_assert_uint_eq(keel_lock_count_read(area), 1);
     ck_assert_uint_eq(keel_lock_count_read(area), 2);
-    ck_assert_uint_eq(keel_lock_try(area, &second), 3);
+    ck_assert_uint_eq(keel_lock_try(area, &second, 0), 3);
     ck_assert_uint_eq(keel_lock_count_read(area), 0);
 }
 END_TEST
@@ -71,10 +71,10 @@ START_TEST(the_word_says_who_took_it)
     memset(memory, 0, sizeof memory);
     ck_assert_uint_eq(keel_lock_answer(area, &owner, KEEL_LOCK_TRY, 1), 1);
     ck_assert_uint_eq(area->word, 0x0000000000400003u);
-    ck_assert_uint_eq(keel_lock_try(area, &replacement), 1); /* what its predecessor owned */
+    ck_assert_uint_eq(keel_lock_try(area, &replacement, 0), 1); /* what its predecessor owned */
     keel_lock_release(area, &replacement);
     ck_assert_uint_eq(area->word, 0x0000000000400000u);
-    ck_assert_uint_eq(keel_lock_try(area, &replacement), 2);
+    ck_assert_uint_eq(keel_lock_try(area, &replacement, 0), 2);
     ck_assert_uint_eq(area->word, 0x0000000000800003u);
 }
 END_TEST
@@ -97,17 +97,17 @@ START_TEST(numbers_do_not_come_again)
 {
     memset(memory, 0, sizeof memory);
     area->word = keel_lock_word_free(UINT32_MAX);
-    ck_assert_uint_eq(keel_lock_try(area, &first), 1ull << 32);
-    ck_assert_uint_eq(keel_lock_try(area, &first), 1ull << 32);
+    ck_assert_uint_eq(keel_lock_try(area, &first, 0), 1ull << 32);
+    ck_assert_uint_eq(keel_lock_try(area, &first, 0), 1ull << 32);
     keel_lock_release(area, &first);
     ck_assert_uint_eq(keel_lock_count_read(area), (1ull << 32) + 1);
     ck_assert_uint_eq(keel_lock_try_read(area, &second, 7), (1ull << 32) + 2);
     keel_lock_release_read(area, &second);
     area->word = keel_lock_word_free(KEEL_LOCK_COUNTER_MAX - 1);
-    ck_assert_uint_eq(keel_lock_try(area, &first), KEEL_LOCK_COUNTER_MAX);
-    ck_assert_uint_eq(keel_lock_try(area, &second), 0);
+    ck_assert_uint_eq(keel_lock_try(area, &first, 0), KEEL_LOCK_COUNTER_MAX);
+    ck_assert_uint_eq(keel_lock_try(area, &second, 0), 0);
     keel_lock_release(area, &first);
-    ck_assert_uint_eq(keel_lock_try(area, &second), KEEL_LOCK_SPENT);
+    ck_assert_uint_eq(keel_lock_try(area, &second, 0), KEEL_LOCK_SPENT);
     ck_assert_uint_eq(keel_lock_count_read(area), KEEL_LOCK_SPENT);
     ck_assert_uint_eq(keel_lock_try_read(area, &second, 8), KEEL_LOCK_COUNTER_MAX + 1); /* who only reads takes none */
     ck_assert_uint_eq(keel_lock_owner(area->word), 0);

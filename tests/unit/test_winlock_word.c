@@ -1,4 +1,4 @@
-/* The word of a window's lock: who gets it, whose wish counts, and that threads exclude each other. */
+/* The word of a window's lock: which rank gets the lock, and that threads exclude each other. */
 #include "peer/lockword.h"
 
 #include "unit.h"
@@ -7,47 +7,48 @@
 
 enum { THREADS = 4 };
 
+/* what is held: the word without the number of grants */
+static uint64_t held(uint64_t lock)
+{
+    return lock & (KEEL_WINLOCK_GRANT - 1);
+}
+
 START_TEST(shared_and_exclusive_keep_each_other_out)
 {
+    const uint32_t last = KEEL_WINLOCK_OWNER - 1;
     uint64_t lock = 0;
 
-    ck_assert(keel_winlock_try(&lock, 0, 0));
-    ck_assert(!keel_winlock_try(&lock, 0, 0) && !keel_winlock_try(&lock, 1, 0));
-    ck_assert(!keel_winlock_try_shared(&lock, 0) && !keel_winlock_try_shared(&lock, 1));
+    ck_assert(keel_winlock_try(&lock, 0));
+    ck_assert(!keel_winlock_try(&lock, 0) && !keel_winlock_try(&lock, 1));
+    ck_assert(!keel_winlock_try_shared(&lock));
     keel_winlock_release(&lock, 1); /* not its own */
-    ck_assert(!keel_winlock_try_shared(&lock, 0));
+    ck_assert(!keel_winlock_try_shared(&lock));
     keel_winlock_release(&lock, 0);
-    ck_assert(keel_winlock_try_shared(&lock, 0) && keel_winlock_try_shared(&lock, 0));
-    ck_assert(!keel_winlock_try(&lock, 1, 0));
+    ck_assert(keel_winlock_try_shared(&lock) && keel_winlock_try_shared(&lock));
+    ck_assert(!keel_winlock_try(&lock, 1));
     keel_winlock_release_shared(&lock);
-    ck_assert(!keel_winlock_try(&lock, 1, 0));
+    ck_assert(!keel_winlock_try(&lock, 1));
     keel_winlock_release_shared(&lock);
     keel_winlock_release_shared(&lock); /* one too many */
-    ck_assert_uint_eq(lock, 0);
-    ck_assert(keel_winlock_try(&lock, UINT32_MAX - 1, 0));
-    keel_winlock_release(&lock, UINT32_MAX - 1);
-    ck_assert_uint_eq(lock, 0);
+    ck_assert_uint_eq(held(lock), 0);
+    ck_assert(keel_winlock_try(&lock, last));
+    keel_winlock_release(&lock, last);
+    ck_assert_uint_eq(held(lock), 0);
+    ck_assert_uint_eq(keel_winlock_grants(&lock), 4);
 }
 END_TEST
 
-START_TEST(who_wishes_goes_ahead_of_newcomers_but_not_of_those_that_have_waited)
+START_TEST(no_part_of_the_word_reaches_into_another)
 {
-    uint64_t lock = 0;
+    uint64_t lock = KEEL_WINLOCK_GRANTS_MAX * KEEL_WINLOCK_GRANT;
 
-    ck_assert(keel_winlock_try_shared(&lock, 0));
-    ck_assert(!keel_winlock_try(&lock, 3, 1));
-    ck_assert(!keel_winlock_try_shared(&lock, 0));
-    ck_assert(keel_winlock_try_shared(&lock, 1));
-    keel_winlock_release_shared(&lock);
-    keel_winlock_release_shared(&lock);
-    ck_assert(!keel_winlock_try_shared(&lock, 0));
-    ck_assert(keel_winlock_try(&lock, 3, 1));
-    ck_assert(!keel_winlock_try(&lock, 4, 1)); /* wishes again */
-    keel_winlock_release(&lock, 3);
-    ck_assert(!keel_winlock_try_shared(&lock, 0));
-    ck_assert(keel_winlock_try(&lock, 5, 0)); /* takes the wish back */
+    ck_assert(keel_winlock_try(&lock, 5)); /* the grants begin at 0 */
+    ck_assert_uint_eq(lock, 6);
     keel_winlock_release(&lock, 5);
-    ck_assert_uint_eq(lock, 0);
+    lock = KEEL_WINLOCK_SHARES - KEEL_WINLOCK_ONE;
+    ck_assert(keel_winlock_try_shared(&lock));
+    ck_assert(!keel_winlock_try_shared(&lock)); /* as many as there can be */
+    ck_assert_uint_eq(lock, KEEL_WINLOCK_GRANT + KEEL_WINLOCK_SHARES);
 }
 END_TEST
 
@@ -68,14 +69,14 @@ static void *race(void *arg)
 
     for (unsigned i = 0; i < shared->rounds; i++) {
         if (i % 2 == racer->rank % 2) {
-            while (!keel_winlock_try(&shared->lock, racer->rank, 1)) {
+            while (!keel_winlock_try(&shared->lock, racer->rank)) {
                 sched_yield();
             }
             ((volatile uint64_t *)shared->pair)[0]++;
             ((volatile uint64_t *)shared->pair)[1]++;
             keel_winlock_release(&shared->lock, racer->rank);
         } else {
-            while (!keel_winlock_try_shared(&shared->lock, 0)) {
+            while (!keel_winlock_try_shared(&shared->lock)) {
                 sched_yield();
             }
             if (((volatile uint64_t *)shared->pair)[0] != ((volatile uint64_t *)shared->pair)[1]) {
@@ -102,14 +103,13 @@ START_TEST(threads_that_lock_see_whole_pairs)
     }
     ck_assert_uint_eq(shared.torn, 0);
     ck_assert_uint_eq(shared.pair[0], THREADS / 2 * shared.rounds);
-    ck_assert_uint_eq(shared.lock, 0);
+    ck_assert_uint_eq(held(shared.lock), 0);
 }
 END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {shared_and_exclusive_keep_each_other_out,
-                                  who_wishes_goes_ahead_of_newcomers_but_not_of_those_that_have_waited,
+    const TTest *const tests[] = {shared_and_exclusive_keep_each_other_out, no_part_of_the_word_reaches_into_another,
                                   threads_that_lock_see_whole_pairs, NULL};
 
     return unit_run("winlock_word", tests);
