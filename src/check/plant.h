@@ -369,7 +369,12 @@
     _(waits_rest_clockless, 0, "", "the replacement's clock stays below that of the rest that it has replayed")        \
     _(waits_atomics_unnoted, 0, "", "atomics that a replacement takes to replay into waits do not count as issued")    \
     _(atomics_waits_unpassed, 0, "", "a rank does not pass on that another one waits")                                 \
-    _(view_record_unbegun, 0, "", "a determinant that nothing but its record tells of does not count as a beginning")
+    _(view_record_unbegun, 0, "", "a determinant that nothing but its record tells of does not count as a beginning")  \
+    _(seal_unchecked, 0, "", "a message is taken whatever its sum is")                                                 \
+    _(seal_repeated, 0, "", "a message is taken again")                                                                \
+    _(seal_both_ways, 0, "", "a message that goes the other way has the same key")                                     \
+    _(seal_any_life, 0, "", "a message to a predecessor has the same key")                                             \
+    _(seal_hello_bare, 0, "", "the sum of a greeting leaves its data out")
 
 /* order of a store to shared memory relative to earlier stores (peer/store.h) */
 typedef enum {
