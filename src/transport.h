@@ -77,6 +77,8 @@ typedef struct keel_transport_params {
     const uint32_t *node; /* node of each rank; ranks of one node may use direct */
     /* all processes of the job reach each other over the loopback interface */
     int is_one_host;
+    /* the only network interface to listen at; NULL: by is_one_host */
+    const char *interface;
     /* secret of the job, possibly set later (base/auth.h); NULL: none */
     const struct keel_auth *auth;
     const char *lanes;      /* "auto", "direct", "served" */

@@ -83,7 +83,7 @@ static const char *node_isolate(node_t *node, int netns_error, int *error_p)
         if (*error_p != 0) {
             return "network namespaces";
         }
-        setenv("UCX_NET_DEVICES", NETNS_DEVICE, 0);
+        setenv("KEEL_INTERFACE", NETNS_DEVICE, 0);
         setenv(KEELRUN_ENV_NETNS, "1", 1);
     }
     return NULL;

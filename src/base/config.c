@@ -204,6 +204,12 @@ static const keel_config_field_t keel_config_fields[] = {
     {"TLS_SERVED", "", "UCX_TLS of the UCP context for the served lane; empty for Keel's choice.",
      KEEL_CONFIG_OFFSET(config.tls_served), KEEL_CONFIG_TYPE_STRING},
 
+    {"INTERFACE", "",
+     "Network interface that joins the hosts of the job: its ranks listen there alone. Empty for the one that the "
+     "launcher\n"
+     "names (mpirun --mca btl_tcp_if_include), if any. Of tcp UCX_NET_DEVICES wins.",
+     KEEL_CONFIG_OFFSET(config.interface), KEEL_CONFIG_TYPE_STRING},
+
     {"TRANSPORT", "auto",
      "What carries messages between nodes; within one memory is shared in each case. The same for all ranks.\n"
      " - auto  : ucp.\n"
@@ -335,6 +341,7 @@ static void keel_config_convert(keel_config_opts_t *opts)
     config->spin_us = (unsigned)lrint(opts->spin_s * 1e6);
     keel_config_empty_is_null(&config->rehearse);
     keel_config_empty_is_null(&config->tls_served);
+    keel_config_empty_is_null(&config->interface);
     keel_config_empty_is_null(&config->verbs_device);
     keel_config_empty_is_null(&config->topo_file);
     keel_config_empty_is_null(&config->topo_machine);
@@ -419,6 +426,7 @@ void keel_config_release(keel_config_t *config)
 {
     keel_free(config->rehearse);
     keel_free(config->tls_served);
+    keel_free(config->interface);
     keel_free(config->verbs_device);
     keel_free(config->topo_level);
     keel_free(config->topo_file);

@@ -91,6 +91,7 @@ typedef struct keel_config {
     void *progress_arg;
     char *rehearse;              /* KEEL_REHEARSE: directory, or NULL */
     char *tls_served;            /* KEEL_TLS_SERVED: UCX_TLS of the UCP context */
+    char *interface;             /* KEEL_INTERFACE: of the network that joins the hosts, or NULL */
     keel_transports_t transport; /* KEEL_TRANSPORT=auto|ucp|verbs */
     char *verbs_device;          /* KEEL_VERBS_DEVICE: NAME[:PORT[:GID INDEX]], or NULL */
 } keel_config_t;

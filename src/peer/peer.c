@@ -119,10 +119,12 @@ static void lane_peers_release(keel_lane_t *lane)
 static keel_status_t lane_transport_open(keel_lane_t *lane, const keel_lane_params_t *from, uint32_t rank,
                                          keel_transport_t **transport_p)
 {
+    const char *interface = from->config->interface;
     keel_transport_params_t params = {.rank = rank,
                                       .size = from->runtime->size,
                                       .node = from->runtime->node,
                                       .is_one_host = from->runtime->is_one_host,
+                                      .interface = (interface != NULL) ? interface : from->runtime->interface,
                                       .auth = &from->runtime->auth,
                                       .lanes = lanes_names[from->config->lanes],
                                       .tls_served = from->config->tls_served,

@@ -11,6 +11,7 @@
 #include <base/message.h>
 
 #include <errno.h>
+#include <net/if.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -199,6 +200,22 @@ static int keel_pmix_is_one_host(const keel_runtime_pmix_t *runtime)
     return 1;
 }
 
+/* The interface that mpirun was told to use, if it is a single one of this host. Over one host the loopback interface does. */
+static const char *keel_pmix_interface(const keel_runtime_pmix_t *runtime)
+{
+    static const char *const names[] = {"OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_oob_tcp_if_include",
+                                        "PRTE_MCA_prte_if_include"};
+
+    for (size_t i = 0; !runtime->base.is_one_host && i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *name = getenv(names[i]);
+
+        if (name != NULL && if_nametoindex(name) != 0) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
 int keel_pmix_is_spare(const keel_runtime_pmix_t *runtime)
 {
     return runtime->base.rank >= runtime->base.size;
@@ -271,6 +288,7 @@ static keel_status_t keel_pmix_join_job(keel_runtime_pmix_t *runtime, uint32_t s
     status = keel_pmix_read_nodes(runtime);
     if (status == KEEL_OK) {
         base->is_one_host = keel_pmix_is_one_host(runtime);
+        base->interface = keel_pmix_interface(runtime);
         status = keel_pmix_spares_init(runtime, spares + spawns);
         runtime->spares.does_spawn = spawns > 0;
     }

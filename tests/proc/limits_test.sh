@@ -138,6 +138,8 @@ transports_that_do_not_do_are_named()
     done
     run 25 -n 2 --nodes 2 "${small[@]}" -x UCX_NET_DEVICES=none0 "$limits"
     grep -q ' error: KEEL_TLS_SERVED=tcp, .*UCX_NET_DEVICES=none0[,:] ' "$err" || fail "no reason given"
+    run 25 -n 2 --nodes 2 "${small[@]}" -x KEEL_INTERFACE=none0 "$limits"
+    grep -q ' error: KEEL_INTERFACE=none0: this host has no such network interface' "$err" || fail "KEEL_INTERFACE: no reason given"
     run 12 -n 2 "${small[@]}" -x KEEL_TRANSPORT=rdma "$limits"
     grep -q " error: invalid value for KEEL_TRANSPORT: 'rdma', expected \[auto|ucp|verbs\]" "$err" || fail "KEEL_TRANSPORT=rdma: no reason given"
     run 25 -n 2 "${small[@]}" -x KEEL_TRANSPORT=verbs -x KEEL_VERBS_DEVICE=none0 "$limits"

@@ -89,10 +89,20 @@ a_job_on_one_host_listens_on_the_loopback_interface()
     end_job 1
 }
 
-# an interface that is named is used, and no other
+# an interface that is named is used, and no other; the setting of UCX goes ahead of Keel's
 a_named_interface_is_the_one_that_listens()
 {
-    start_job -x UCX_NET_DEVICES=outside
+    listens_outside -x UCX_NET_DEVICES=outside -x KEEL_INTERFACE=lo
+}
+
+keel_interface_is_the_one_that_listens()
+{
+    listens_outside -x KEEL_INTERFACE=outside
+}
+
+listens_outside()
+{
+    start_job "$@"
     "$outsider" list "${ranks[@]}" >"$scratch/ports"
     [ -s "$scratch/ports" ] || fail "no ports"
     ! grep -v ' 10\.99\.0\.1 ' "$scratch/ports" >&3 || fail "these listen elsewhere"

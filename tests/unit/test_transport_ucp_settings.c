@@ -72,16 +72,21 @@ static void be(unsigned minor, const char *listed)
     said[0] = '\0';
 }
 
-static ucs_status_t read_settings(const char *tls, size_t lockable)
+static ucs_status_t read_at(const char *interface, const char *tls, size_t lockable)
 {
     const keel_message_t message = {.level = KEEL_MSG_INFO, .rank = KEEL_MESSAGE_NO_RANK, .sink = sink};
     const keel_transport_params_t params = {.tls_served = tls, .message = &message};
     ucp_config_t *config = NULL;
-    const ucs_status_t status = keel_ucp_settings_read(&params, lockable, &config);
+    const ucs_status_t status = keel_ucp_settings_read(&params, interface, lockable, &config);
 
     ck_assert_int_eq(config != NULL, status == UCS_OK);
     ck_assert_uint_eq(ucx.open, status == UCS_OK);
     return status;
+}
+
+static ucs_status_t read_settings(const char *tls, size_t lockable)
+{
+    return read_at(NULL, tls, lockable);
 }
 
 static int is_set(const char *setting)
@@ -121,6 +126,17 @@ START_TEST(a_transports_setting_has_no_prefix_before_1_17)
         ck_assert(!is_touched("LOG_LEVEL")); /* it is the process's */
         ck_assert_str_eq(said, "");
     }
+}
+END_TEST
+
+START_TEST(tcp_uses_the_interface_that_is_named)
+{
+    be(13, old_list);
+    ck_assert_int_eq(read_settings(NULL, SIZE_MAX), UCS_OK);
+    ck_assert(!is_touched("NET_DEVICES"));
+    be(13, old_list);
+    ck_assert_int_eq(read_at("eth7", NULL, SIZE_MAX), UCS_OK);
+    ck_assert(is_set("NET_DEVICES=eth7"));
 }
 END_TEST
 
@@ -206,6 +222,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {a_transports_setting_has_no_prefix_before_1_17,
+                                  tcp_uses_the_interface_that_is_named,
                                   a_transports_setting_has_its_prefix_since_1_17,
                                   a_setting_that_ucp_does_not_list_is_left_alone,
                                   registrations_are_not_cached_in_any_version,

@@ -30,9 +30,13 @@ static keel_status_t network_open(keel_ucp_t *ucp)
         .mt_workers_shared = 1,
         .name = "keel"};
     ucp_config_t *config;
+    const char *interface;
     ucs_status_t status;
 
-    status = keel_ucp_settings_read(params, ucp->lockable, &config);
+    if (keel_ucp_choose_interface(params, &interface) != KEEL_OK) {
+        return KEEL_ERR_TRANSPORT;
+    }
+    status = keel_ucp_settings_read(params, interface, ucp->lockable, &config);
     if (status == UCS_OK) {
         status = ucp_init(&ucp_params, config, &ucp->context);
         ucp_config_release(config);

@@ -15,6 +15,8 @@
 #include <ucp/api/ucp.h>
 #include <unistd.h>
 
+#define LOOPBACK "lo"
+
 /* open files, counted with UCX 1.13 */
 enum {
     FILES_OF_NETWORK = 16, /* a UCP context and its two workers */
@@ -27,7 +29,7 @@ int keel_ucp_is_rdma(const char *tls_served)
     return (tls_served != NULL) && (strcmp(tls_served, "tcp") != 0);
 }
 
-static int is_loopback_up(void)
+static int is_interface_up(const char *name)
 {
     struct ifaddrs *all, *one;
     int is_up = 0;
@@ -37,16 +39,34 @@ static int is_loopback_up(void)
     }
     for (one = all; one != NULL; one = one->ifa_next) {
         is_up |= (one->ifa_flags & IFF_UP) && (one->ifa_addr != NULL) && (one->ifa_addr->sa_family == AF_INET) &&
-                 (strcmp(one->ifa_name, KEEL_UCP_LOOPBACK) == 0);
+                 (strcmp(one->ifa_name, name) == 0);
     }
     freeifaddrs(all);
     return is_up;
 }
 
-int keel_ucp_is_local(const keel_transport_params_t *params)
+keel_status_t keel_ucp_choose_interface(const keel_transport_params_t *params, const char **name_p)
 {
-    return params->is_one_host && !keel_ucp_is_rdma(params->tls_served) && (getenv("UCX_NET_DEVICES") == NULL) &&
-           is_loopback_up();
+    *name_p = NULL;
+    if (keel_ucp_is_rdma(params->tls_served) || (getenv("UCX_NET_DEVICES") != NULL)) {
+        return KEEL_OK;
+    }
+    if (params->interface != NULL) {
+        *name_p = params->interface;
+        if (is_interface_up(params->interface)) {
+            return KEEL_OK;
+        }
+        if (params->message != NULL) {
+            keel_error(params->message,
+                       "KEEL_INTERFACE=%s: this host has no such network interface that is up and has an IPv4 address",
+                       params->interface);
+        }
+        return KEEL_ERR_TRANSPORT;
+    }
+    if (params->is_one_host && is_interface_up(LOOPBACK)) {
+        *name_p = LOOPBACK;
+    }
+    return KEEL_OK;
 }
 
 static size_t devices(void)

@@ -12,16 +12,14 @@
  */
 keel_status_t keel_ucp_demand_files(const keel_transport_params_t *params, int is_network_open);
 
-#define KEEL_UCP_LOOPBACK "lo"
-
 int keel_ucp_is_rdma(const char *tls_served);
 
 /*
- * Is tcp restricted to the loopback interface? True if all processes share this host and
- * UCX_NET_DEVICES names no interface. A process without a loopback interface that is up may use any
- * interface.
+ * Chooses the only interface that tcp uses: the interface that is named to Keel, or the loopback
+ * interface if all processes share this host. *name_p is NULL if UCX chooses, as UCX_NET_DEVICES
+ * says. KEEL_ERR_TRANSPORT, reported: this host does not have the interface that is named.
  */
-int keel_ucp_is_local(const keel_transport_params_t *params);
+keel_status_t keel_ucp_choose_interface(const keel_transport_params_t *params, const char **name_p);
 
 /* Length of UCX's queues over RDMA at which their buffers take half of the lockable bytes; 0: no
  * limit. */

@@ -176,9 +176,9 @@ static ucs_status_t change_error_handling(const change_t *change)
     return change_one(change, &setting);
 }
 
-static ucs_status_t change_for_loopback(const change_t *change)
+static ucs_status_t change_interface(const change_t *change, const char *name)
 {
-    const setting_t setting = {"", "NET_DEVICES", KEEL_UCP_LOOPBACK, NEEDED};
+    const setting_t setting = {"", "NET_DEVICES", name, NEEDED};
 
     return change_one(change, &setting);
 }
@@ -232,7 +232,8 @@ static ucs_status_t change_for_rdma(const change_t *change, size_t lockable)
     return status;
 }
 
-ucs_status_t keel_ucp_settings_read(const keel_transport_params_t *params, size_t lockable, ucp_config_t **config_p)
+ucs_status_t keel_ucp_settings_read(const keel_transport_params_t *params, const char *interface, size_t lockable,
+                                    ucp_config_t **config_p)
 {
     change_t change = {.message = params->message};
     ucs_status_t status;
@@ -247,8 +248,8 @@ ucs_status_t keel_ucp_settings_read(const keel_transport_params_t *params, size_
     if (status == UCS_OK) {
         status = change_error_handling(&change);
     }
-    if ((status == UCS_OK) && keel_ucp_is_local(params)) {
-        status = change_for_loopback(&change);
+    if ((status == UCS_OK) && (interface != NULL)) {
+        status = change_interface(&change, interface);
     }
     if ((status == UCS_OK) && keel_ucp_is_rdma(params->tls_served)) {
         status = change_for_rdma(&change, lockable);

@@ -80,13 +80,18 @@ static keel_status_t make_address(keel_verbs_t *verbs)
 {
     keel_verbs_address_t *address = &verbs->address;
     keel_status_t status;
+    unsigned hosts;
 
     *address = (keel_verbs_address_t){.rank = verbs->params.rank, .port = verbs->service.listens_at};
     status = keel_shm_identify(&verbs->shm, &address->card);
     if (status == KEEL_OK) {
-        address->hosts = (uint16_t)(verbs->params.is_one_host
-                                        ? keel_verbs_loopback(address->host)
-                                        : keel_verbs_hosts(verbs->device.gid.raw, address->host, KEEL_VERBS_HOSTS_MAX));
+        status = keel_verbs_choose_host(&verbs->params, address->host, &hosts);
+    }
+    if (status == KEEL_OK) {
+        if (hosts == 0) {
+            hosts = keel_verbs_hosts(verbs->device.gid.raw, address->host, KEEL_VERBS_HOSTS_MAX);
+        }
+        address->hosts = (uint16_t)hosts;
         keel_shm_blob_seal(address, KEEL_VERBS_BLOB_ADDRESS, sizeof(*address), verbs->shm.instance);
     }
     return status;

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* accept4 */
 #include "verbs_socket.h"
 
+#include "base/message.h"
+
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -12,6 +14,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#define LOOPBACK "lo"
 
 /* prefix of an IPv4 address in a global address */
 static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -45,20 +49,27 @@ static int listen_to(int family, const struct sockaddr *address, socklen_t lengt
     return fd;
 }
 
-keel_status_t keel_verbs_listen(int is_one_host, int *socket_p, uint16_t *port_p)
+keel_status_t keel_verbs_listen(const keel_verbs_host_t *at, int *socket_p, uint16_t *port_p)
 {
-    const struct sockaddr_in6 both = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
-    const struct sockaddr_in four = {.sin_family = AF_INET,
-                                     .sin_addr = {.s_addr = htonl(is_one_host ? INADDR_LOOPBACK : INADDR_ANY)}};
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_ANY)}};
     union {
         struct sockaddr any;
         struct sockaddr_in four;
         struct sockaddr_in6 six;
     } bound;
     socklen_t length = sizeof(bound);
-    int fd = is_one_host ? -1 : listen_to(AF_INET6, (const struct sockaddr *)&both, sizeof(both));
+    int fd = -1;
 
-    if (fd < 0) { /* only one host, or a host without IPv6 */
+    if (at != NULL && at->is_long) {
+        memcpy(&six.sin6_addr, at->bytes, sizeof(six.sin6_addr));
+    } else if (at != NULL) {
+        memcpy(&four.sin_addr, at->bytes, sizeof(four.sin_addr));
+    }
+    if (at == NULL || at->is_long) { /* both families where any address will do */
+        fd = listen_to(AF_INET6, (const struct sockaddr *)&six, sizeof(six));
+    }
+    if (fd < 0 && (at == NULL || !at->is_long)) {
         fd = listen_to(AF_INET, (const struct sockaddr *)&four, sizeof(four));
     }
     if (fd < 0) {
@@ -121,10 +132,50 @@ static int host_of(const struct ifaddrs *one, keel_verbs_host_t *host)
     return 0;
 }
 
-unsigned keel_verbs_loopback(keel_verbs_host_t *hosts)
+static unsigned loopback(keel_verbs_host_t *hosts)
 {
     hosts[0] = (keel_verbs_host_t){.bytes = {127, 0, 0, 1}};
     return 1;
+}
+
+/* The first address of an interface, IPv4 if it has one; 0: it has none. */
+static unsigned host_of_interface(const char *name, keel_verbs_host_t *host)
+{
+    keel_verbs_host_t one_of = {.is_long = 0};
+    struct ifaddrs *all;
+    unsigned count = 0;
+
+    if (strcmp(name, LOOPBACK) == 0) {
+        return loopback(host);
+    }
+    if (getifaddrs(&all) != 0) {
+        return 0;
+    }
+    for (struct ifaddrs *one = all; one != NULL; one = one->ifa_next) {
+        if (strcmp(one->ifa_name, name) == 0 && host_of(one, &one_of) &&
+            (count == 0 || (host->is_long && !one_of.is_long))) {
+            *host = one_of;
+            count = 1;
+        }
+    }
+    freeifaddrs(all);
+    return count;
+}
+
+keel_status_t keel_verbs_choose_host(const keel_transport_params_t *params, keel_verbs_host_t *host, unsigned *count_p)
+{
+    *count_p = (params->interface != NULL) ? host_of_interface(params->interface, host)
+               : params->is_one_host       ? loopback(host)
+                                           : 0;
+    if (params->interface == NULL || *count_p > 0) {
+        return KEEL_OK;
+    }
+    if (params->message != NULL) {
+        keel_error(params->message,
+                   "KEEL_INTERFACE=%s: this host has no such network interface that is up and has an address",
+                   params->interface);
+    }
+    return KEEL_ERR_TRANSPORT;
 }
 
 unsigned keel_verbs_hosts(const uint8_t *first, keel_verbs_host_t *hosts, unsigned max)
@@ -145,7 +196,7 @@ unsigned keel_verbs_hosts(const uint8_t *first, keel_verbs_host_t *hosts, unsign
         }
         freeifaddrs(all);
     }
-    return (count > 0) ? count : keel_verbs_loopback(hosts);
+    return (count > 0) ? count : loopback(hosts);
 }
 
 int keel_verbs_dial(const keel_verbs_host_t *host, uint16_t port)

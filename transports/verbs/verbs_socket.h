@@ -5,6 +5,7 @@
 #ifndef KEEL_VERBS_SOCKET_H_
 #define KEEL_VERBS_SOCKET_H_
 
+#include "transport.h"
 #include "verbs_blob.h"
 
 /* outgoing and incoming greeting */
@@ -14,12 +15,16 @@ typedef struct keel_verbs_talk {
     keel_verbs_greeting_t out, in;
 } keel_verbs_talk_t;
 
-/* listens at a port of the loopback interface, or of all addresses of the host. KEEL_ERR_IO */
-keel_status_t keel_verbs_listen(int is_one_host, int *socket_p, uint16_t *port_p);
+/* Listens at a port of one address, or of all addresses of this host if @a at is NULL. KEEL_ERR_IO */
+keel_status_t keel_verbs_listen(const keel_verbs_host_t *at, int *socket_p, uint16_t *port_p);
 /* next incoming connection, or -1 */
 int keel_verbs_accept(int listener);
-/* only the loopback address; returns 1 */
-unsigned keel_verbs_loopback(keel_verbs_host_t *hosts);
+/*
+ * Chooses the only address to listen at: of the interface that is named to Keel, or of the loopback
+ * interface if all processes share this host. *count_p is 0 if all addresses will do.
+ * KEEL_ERR_TRANSPORT, reported: this host does not have the interface that is named.
+ */
+keel_status_t keel_verbs_choose_host(const keel_transport_params_t *params, keel_verbs_host_t *host, unsigned *count_p);
 /* addresses of this host: @a first if it is an IPv4 address, then others; returns their number */
 unsigned keel_verbs_hosts(const uint8_t *first, keel_verbs_host_t *hosts, unsigned max);
 /* begins to connect, or -1 */
