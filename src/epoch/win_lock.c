@@ -122,7 +122,7 @@ static keel_status_t win_lock_revoke(keel_context_h ctx)
     return KEEL_OK;
 }
 
-/* @a waits: the caller tries again, and has tried @a looks times before */
+/* @a waits, @a looks: keel_claim_t */
 static keel_status_t win_lock_try(keel_win_h win, uint32_t rank, keel_lock_how_t how, int waits, uint64_t looks)
 {
     const keel_lock_request_t request = {.ask = (how == KEEL_LOCK_SHARED) ? KEEL_LOCK_WINDOW_TRY_SHARED

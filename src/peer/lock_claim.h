@@ -26,12 +26,12 @@
 #include <stdint.h>
 
 #define KEEL_CLAIM_GRANTS        64u
-#define KEEL_CLAIM_PATIENCE      64u   /* looks before a rank shares a lock past an exclusive claim, at first */
-#define KEEL_CLAIM_PATIENCE_BITS 5     /* 2^5 grants double this number, */
-#define KEEL_CLAIM_DOUBLED_MAX   6     /* so often at most */
+#define KEEL_CLAIM_PATIENCE      64u   /* looks before a rank shares past an exclusive claim */
+#define KEEL_CLAIM_PATIENCE_BITS 5     /* 2^5 grants double these looks, */
+#define KEEL_CLAIM_DOUBLED_MAX   6     /* at most so often */
 #define KEEL_CLAIM_LOST          4096u /* looks before a rank passes any claim */
 
-/* A rank's word: the grants, the lock, a bit if the lock is to be shared, a bit that is always set. */
+/* A rank's word: grants, lock, a bit if the lock is to be shared, and a bit that is always set. */
 #define KEEL_CLAIM_GRANTS_SHIFT 16
 #define KEEL_CLAIM_LOCK_SHIFT   2
 #define KEEL_CLAIM_SHARED       2u
@@ -40,7 +40,7 @@
 /* The claims in a lock area. */
 typedef struct keel_claims {
     uint64_t *waiting;    /* a word for each rank, 0: the rank does not wait */
-    uint64_t *is_awaited; /* 0: no rank waits, or a rank that does sets this at its next look */
+    uint64_t *is_awaited; /* 0: no rank waits, or a waiting rank sets this at its next look */
     uint32_t ranks;
 } keel_claims_t;
 
@@ -66,7 +66,7 @@ static inline uint64_t keel_claim_age(const keel_claim_t *claim, uint64_t word)
     return (claim->grants - (word >> KEEL_CLAIM_GRANTS_SHIFT)) & claim->mask;
 }
 
-/* Returns whether the claim of rank other comes before that of the caller, which has seen age grants. */
+/* Returns whether the claim of rank @a other is older than the caller's, which saw @a age grants. */
 static inline int keel_claim_is_before(const keel_claim_t *claim, uint64_t age, uint32_t other, uint64_t word)
 {
     const uint64_t others = keel_claim_age(claim, word);
@@ -117,7 +117,8 @@ static inline int keel_claim_is_behind(const keel_claims_t *claims, const keel_c
     return 0;
 }
 
-/* The lock was refused. A word that is set stays: threads of a rank may wait for several locks. */
+/* Sets the word of a rank after a refusal. A word that is set stays, since threads of a rank may
+ * wait for several locks. */
 static inline void keel_claim_make(const keel_claims_t *claims, const keel_claim_t *claim)
 {
     if (!claim->waits) {
@@ -133,7 +134,7 @@ static inline void keel_claim_make(const keel_claims_t *claims, const keel_claim
     }
 }
 
-/* The lock was granted, or will never be. */
+/* Clears the word of a rank that obtained the lock, or never will. */
 static inline void keel_claim_end(const keel_claims_t *claims, uint32_t rank, uint32_t lock)
 {
     if (keel_claim_is_for(__atomic_load_n(&claims->waiting[rank], __ATOMIC_RELAXED), lock)) {
@@ -141,7 +142,8 @@ static inline void keel_claim_end(const keel_claims_t *claims, uint32_t rank, ui
     }
 }
 
-/* The rank died. Each process that reaches the words calls this, since the claim may hold up any of them. */
+/* Clears the word of a dead rank. Each process that reaches the words calls this, since the claim
+ * may hold up any of them. */
 static inline void keel_claim_drop(const keel_claims_t *claims, uint32_t rank)
 {
     if (__atomic_load_n(&claims->waiting[rank], __ATOMIC_RELAXED) != 0 && !KEEL_PLANT(lock_claim_kept)) {
@@ -149,7 +151,7 @@ static inline void keel_claim_drop(const keel_claims_t *claims, uint32_t rank)
     }
 }
 
-/* Returns the rank that a lock just released is left to, or the number of ranks if there is none. */
+/* Returns the rank that a lock just released is left to, or the number of ranks. */
 static inline uint32_t keel_claim_first(const keel_claims_t *claims, const keel_claim_t *claim)
 {
     uint32_t next = claims->ranks;

@@ -40,7 +40,7 @@ typedef struct keel_lock_area {
     uint64_t reading[];
 } keel_lock_area_t;
 
-#define KEEL_LOCK_WINDOWS 4084u /* locks of windows, by number, after the readers' words and claims */
+#define KEEL_LOCK_WINDOWS 4084u /* locks of windows, by number; they follow the claims */
 
 static inline size_t keel_lock_area_size(uint32_t ranks)
 {
@@ -95,7 +95,7 @@ typedef struct keel_locker {
     uint32_t rank, ranks;
 } keel_locker_t;
 
-/* The claim of a rank on the lock for critical sections, with the word that the rank saw. */
+/* Returns the claim of a rank on the lock for critical sections whose word was @a word. */
 static inline keel_claim_t keel_lock_claim(const keel_locker_t *who, uint64_t word, int is_read, uint64_t looks)
 {
     return (keel_claim_t){.rank = who->rank,
@@ -130,8 +130,8 @@ static inline uint64_t keel_lock_own(keel_lock_area_t *area, const keel_locker_t
     return (uint64_t)is_own;
 }
 
-/* The counter under which the lock is held now, 0: it is somebody else's, or there are readers; or KEEL_LOCK_SPENT.
- * The rank has looked @a looks times before. */
+/* Returns the counter of the acquisition, KEEL_LOCK_SPENT, or 0 if another rank owns the lock or
+ * readers are present. @a looks: keel_claim_t. */
 static inline uint64_t keel_lock_try(keel_lock_area_t *area, const keel_locker_t *who, uint64_t looks)
 {
     const uint64_t owns = keel_lock_own(area, who, looks);
@@ -203,7 +203,7 @@ static inline uint64_t keel_lock_count_read(keel_lock_area_t *area)
     return keel_lock_counter(word) + 1;
 }
 
-/* Own memory: the counter of the reading that begins, 0: a writer is there; or KEEL_LOCK_SPENT. */
+/* Own memory: returns the counter of the reading, 0 if a writer is present, or KEEL_LOCK_SPENT. */
 static inline uint64_t keel_lock_try_own_read(keel_lock_area_t *area, const keel_locker_t *who, uint64_t number)
 {
     const keel_claims_t claims = keel_lock_claims(area, who->ranks);
@@ -249,8 +249,8 @@ static inline uint64_t keel_lock_revoke_bias(keel_lock_area_t *area, uint64_t ph
     return __atomic_load_n(&area->biased, __ATOMIC_SEQ_CST);
 }
 
-/* Requests to a lock area. The number is a keel_reading(), of a writer with its looks in place of the
- * count; or keel_lock_of_window(). */
+/* Requests to a lock area. The number is a keel_reading(), in a writer's request with the looks in
+ * place of the count; or keel_lock_of_window(). */
 typedef enum {
     KEEL_LOCK_TRY = 1,
     KEEL_LOCK_RELEASE,
@@ -273,7 +273,7 @@ static inline uint64_t keel_lock_of_window(unsigned window, int waits, uint64_t 
     return (looks << 1 | (waits != 0)) << KEEL_LOCK_WINDOW_BITS | window;
 }
 
-/* The claim of a rank on a window's lock. */
+/* Returns the claim of a rank on a window's lock. */
 static inline keel_claim_t keel_lock_window_claim(keel_lock_area_t *area, const keel_locker_t *who, uint32_t window)
 {
     return (keel_claim_t){.rank = who->rank,

@@ -1,9 +1,10 @@
 /*
- * The lock of a window at a process: one word, shared or exclusive, in the lock area that peers reach (peer/lockword).
+ * The lock of a window at a process: one word, shared or exclusive, in the lock area that peers
+ * reach (peer/lockword).
  *
- * The word holds the rank that has the lock exclusively, the number of ranks that share it, and the number of grants so far, by which
- * ranks that wait take claims (peer/lock_claim). Every step is one atomic instruction. A process that dies leaves the word as it is, and
- * the rollback sets it.
+ * The word holds the exclusive owner, the number of sharers, and the number of grants, by which
+ * waiting ranks take turns (peer/lock_claim). Every step is one atomic instruction. The word keeps
+ * its value when a process dies, and the rollback sets the word.
  */
 #ifndef KEEL_PEER_WINLOCK_WORD_H_
 #define KEEL_PEER_WINLOCK_WORD_H_
@@ -14,18 +15,18 @@
 
 #define KEEL_WINLOCK_RANK_BITS  22
 #define KEEL_WINLOCK_SHARE_BITS 20
-#define KEEL_WINLOCK_OWNER      ((1ull << KEEL_WINLOCK_RANK_BITS) - 1) /* rank + 1, 0: nobody */
-#define KEEL_WINLOCK_ONE        (1ull << KEEL_WINLOCK_RANK_BITS)       /* one that shares the lock */
+#define KEEL_WINLOCK_OWNER      ((1ull << KEEL_WINLOCK_RANK_BITS) - 1) /* rank + 1; 0: no owner */
+#define KEEL_WINLOCK_ONE        (1ull << KEEL_WINLOCK_RANK_BITS)       /* one sharer */
 #define KEEL_WINLOCK_GRANT      (KEEL_WINLOCK_ONE << KEEL_WINLOCK_SHARE_BITS)
 #define KEEL_WINLOCK_SHARES     (KEEL_WINLOCK_GRANT - KEEL_WINLOCK_ONE)
-#define KEEL_WINLOCK_GRANTS_MAX (UINT64_MAX / KEEL_WINLOCK_GRANT) /* behind it the count begins at 0 */
+#define KEEL_WINLOCK_GRANTS_MAX (UINT64_MAX / KEEL_WINLOCK_GRANT) /* then the count wraps to 0 */
 
 static inline uint64_t keel_winlock_grants(const uint64_t *lock)
 {
     return __atomic_load_n(lock, __ATOMIC_ACQUIRE) / KEEL_WINLOCK_GRANT;
 }
 
-/* 1: the lock is the rank's; 0: not now */
+/* Returns 1 if @a rank obtained the lock, or 0. */
 static inline uint64_t keel_winlock_try(uint64_t *lock, uint32_t rank)
 {
     uint64_t word = __atomic_load_n(lock, __ATOMIC_ACQUIRE);

@@ -200,7 +200,10 @@ static int keel_pmix_is_one_host(const keel_runtime_pmix_t *runtime)
     return 1;
 }
 
-/* The interface that mpirun was told to use, if it is a single one of this host. Over one host the loopback interface does. */
+/*
+ * Returns the interface that Open MPI's launcher was told to use, if this host has an interface of
+ * that name. NULL over one host, where the loopback interface does.
+ */
 static const char *keel_pmix_interface(const keel_runtime_pmix_t *runtime)
 {
     static const char *const names[] = {"OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_oob_tcp_if_include",

@@ -1,7 +1,9 @@
 /*
- * Messages between ranks as an outsider may send them: captured ones again and in any order, of another direction or of an older
- * incarnation, changed ones and any bytes (transports/service/service_seal.h). An input is steps. A message is taken only if it is as a
- * process of the job made it, for this receiver, and newer than what was taken before; anything else ends the program.
+ * Messages between ranks, as an outsider may send them (transports/service/service_seal.h): captured
+ * messages again and in any order, messages of another direction, incarnation or job, changed
+ * messages, and any bytes. An input is a list of steps. The receiver takes a message only if the
+ * other end of the connection made the message, and later than the last one taken. Anything else
+ * aborts.
  */
 #include "service/service_seal.h"
 
@@ -13,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { MESSAGES = 16, DATA = 24, RANKS = 4 };
 enum { STEP_MAKE, STEP_DELIVER, STEP_CHANGE, STEP_RAW, STEPS };
 
-/* who made a message: the connection that it comes by, the other direction of that, the receiver's predecessor's, another job */
+/* the maker of a message: this connection, the other direction, a predecessor's, another job's */
 enum { RIGHT, BACK, OLDER, FOREIGN, SEALS };
 
 typedef struct made {
@@ -30,7 +32,7 @@ static keel_auth_t auth, foreign;
 static keel_service_seal_t seals[SEALS], in;
 static made_t made[MESSAGES];
 static unsigned made_count;
-static uint64_t taken; /* the number of the last message that was taken */
+static uint64_t taken; /* number of the last message taken */
 
 static uint8_t next(reader_t *reader)
 {
@@ -112,7 +114,7 @@ static void deliver_changed(reader_t *reader)
     size_t headers = sizeof(m.message.wire) + m.message.wire.header_len, at;
     uint8_t by;
 
-    /* only a greeting's data are summed here: others' have a crc in the header */
+    /* the seal sums the data of greetings alone: other data have a crc in the header */
     headers += (m.message.wire.kind == KEEL_SERVICE_WIRE_HELLO) ? DATA : 0;
     at = (size_t)next(reader) << 8;
     at = (at | next(reader)) % headers;

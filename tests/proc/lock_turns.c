@@ -1,8 +1,12 @@
 /*
- * Turns at a lock, in grants. Rank 1 has a lock of rank 0 and waits until rank 2 asks for the lock too; then it gives the lock up and
- * takes it again, at once and over and over, until rank 2 has had it. Rank 0 prints the median of how often that was, of some rounds.
+ * Turns at a lock, in grants. Rank 1 has a lock and waits until rank 2 asks for the same lock. Then
+ * rank 1 gives the lock up and takes it again, at once and over and over, until rank 2 has had the
+ * lock. Rank 0 prints the median of the grants to rank 1, of several rounds.
  *
- *   lock_turns sections | window | own      the lock for critical sections, of a window, or the first of rank 1's own memory
+ *   lock_turns sections | window | own
+ *
+ * sections: the lock for critical sections at rank 0; window: of a window there; own: the lock for
+ * critical sections at rank 1 itself.
  */
 #include "try.h"
 
@@ -18,7 +22,7 @@
 enum { EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3 };
 enum { ROUNDS = 15, ASKS_US = 5000, GRANTS_MAX = 100000, BOUND = 64 + 3 };
 
-/* words that others put: the round that rank 1 holds the lock in, that rank 2 asks in, and that rank 2 had the lock in */
+/* words that others put: the round in which rank 1 holds the lock, rank 2 asks, rank 2 had the lock */
 typedef struct {
     uint64_t holds, asks, had, grants[ROUNDS];
 } memory_t;
@@ -54,7 +58,7 @@ static keel_status_t await(const job_t *job, const uint64_t *own, uint64_t round
     return KEEL_OK;
 }
 
-/* how often rank 1 gets the lock while rank 2 waits */
+/* counts the grants to rank 1 while rank 2 waits */
 static keel_status_t take_again(const job_t *job, uint64_t round)
 {
     const memory_t *own = keel_win_base(job->win);
@@ -63,7 +67,7 @@ static keel_status_t take_again(const job_t *job, uint64_t round)
     TRY(take(job));
     TRY(put(job, 2, offsetof(memory_t, holds), round));
     TRY(await(job, &own->asks, round));
-    usleep(ASKS_US); /* the call that follows what rank 2 put has begun */
+    usleep(ASKS_US); /* then the call of rank 2 waits */
     do {
         TRY(give(job));
         TRY(take(job));

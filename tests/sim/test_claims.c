@@ -1,7 +1,8 @@
 /*
- * Turns at a lock. Rank 1 gives up the lock of rank 0 and takes it again at once, amid steps of its own, so rank 2 finds the lock taken
- * at every look. All the same rank 2 gets the lock within a number of grants; of a window's lock it does so against two ranks that share
- * the lock one after the other without a gap, too. In some seeds rank 2 dies while it waits, and nobody leaves the lock to it any more.
+ * Turns at a lock. Rank 1 gives up the lock of rank 0 and takes the lock again at once, so rank 2
+ * finds a taken lock at every look. Rank 2 gets the lock after a bounded number of grants all the
+ * same; a window's lock, too, that two ranks share by turns without a gap. In some seeds rank 2 dies
+ * while waiting, and no rank leaves the lock to the dead claim.
  */
 #include "few_ranks.h"
 
@@ -11,9 +12,8 @@
 
 #define SEEDS  24
 #define RANKS  3u
-#define ROUNDS 3u /* how often rank 2 gets the lock */
-#define SHARED \
-    400u /* grants while one claims a window's lock, which doubles the others' patience as often as it can be */
+#define ROUNDS 3u   /* how often rank 2 gets the lock */
+#define SHARED 400u /* grants after which the patience of sharers is the longest */
 
 typedef enum { SECTIONS, EXCLUSIVE, OVERLAPPING } kind_t;
 
@@ -48,7 +48,7 @@ static int is_over(const job_t *job)
     return job->dies ? job->few.deaths > 0 : job->had >= ROUNDS;
 }
 
-/* Takes the lock again and again; two ranks that share a lock hold it by turns, so that it is never free. */
+/* Takes the lock again and again. Two ranks that share a lock take turns, so the lock is never free. */
 static keel_status_t take_again(job_t *job, uint32_t rank, keel_win_h win)
 {
     const unsigned most = (job->kind == OVERLAPPING) ? SHARED : KEEL_CLAIM_GRANTS + RANKS;
@@ -117,7 +117,7 @@ static void strike(few_t *few)
 static int run(uint64_t seed, const char *lanes)
 {
     const few_play_t play = {.ranks = RANKS,
-                             .deaths = seed % 4 == 3, /* of sections: other locks make a death a rollback */
+                             .deaths = seed % 4 == 3, /* with sections: a local recovery */
                              .windows = 1,
                              .lanes = lanes,
                              .phases = phases,

@@ -1,9 +1,11 @@
 /*
- * Claims on locks: all orders in which three ranks look, get a lock and release it, without end. A rank that waits sees a bounded
- * number of grants, and a lock that is free is granted to a rank that looks.
+ * * Claims on locks: all orders in which three ranks look, get a lock and release it, without end.
+ * A rank that waits sees a bounded number of grants, and a lock that is free is granted to a rank
+ * that looks.
  *
- * A state is what each rank does and the grants since its claim. Each step makes the words of the lock from a state, calls the functions
- * of the lock and makes the next state, so the number of states is finite while the runs are not.
+ * A state is what each rank does and the grants since its claim. Each step makes the words of the
+ * lock from a state, calls the functions of the lock and makes the next state, so the number of
+ * states is finite while the runs are not.
  */
 #include "peer/lockword.h"
 
@@ -104,7 +106,7 @@ static int step(const cast_t *cast, uint32_t rank, place_t place)
     const uint64_t number = cast->is_window ? keel_lock_of_window(0, 1, 0) : (ask == KEEL_LOCK_TRY) ? 0 : 1;
     const uint64_t answer = keel_lock_answer(area, &who, ask, number);
 
-    /* a writer that owns the word waits for the readers and for nobody else: that counts as the grant */
+    /* a writer that owns the word waits for readers alone: the word counts as the grant */
     return place != INSIDE && (answer != 0 || (!cast->is_window && keel_lock_owner(area->word) == rank + 1));
 }
 
@@ -265,7 +267,7 @@ START_TEST(a_claim_of_a_dead_rank_is_dropped)
 }
 END_TEST
 
-/* A rank that tries once has no claim, and shares past all claims if it says so (order/win_share). */
+/* A rank that tries once has no claim; order/win_share shares past all claims. */
 START_TEST(a_rank_that_does_not_wait_makes_no_claim)
 {
     const keel_locker_t first = {.rank = 0, .ranks = RANKS}, second = {.rank = 1, .ranks = RANKS};
