@@ -1,6 +1,8 @@
 /* Profiling names act on the job, called directly and by their addresses, and see what the usual names did. */
 #include "expect.h"
 
+#include <dlfcn.h>
+
 typedef int (*barrier_t)(MPI_Comm comm);
 
 static const barrier_t barriers[] = {PMPI_Barrier, MPI_Barrier};
@@ -50,10 +52,28 @@ static void call_wrapped(void)
     EXPECT(sum == ranks * (ranks - 1) / 2);
 }
 
+/* Loaded behind MPI_Init, by a name alone: the linker finds it beside this program. */
+static void call_loaded(void)
+{
+    void *plugin = dlopen(PLUGIN, RTLD_LAZY | RTLD_LOCAL);
+    int (*size)(void), (*sum)(int);
+
+    EXPECT(plugin != NULL);
+    if (plugin != NULL) {
+        *(void **)&size = dlsym(plugin, "mpi_plugin_size");
+        *(void **)&sum = dlsym(plugin, "mpi_plugin_sum");
+        EXPECT(size() == ranks);
+        EXPECT(sum(rank) == ranks * (ranks - 1) / 2);
+        dlclose(plugin);
+    }
+    EXPECT(dlopen("no_such_object.so", RTLD_LAZY) == NULL && dlerror() != NULL);
+}
+
 int main(int argc, char **argv)
 {
     expect_begin(&argc, &argv);
     check_own();
     call_wrapped();
+    call_loaded();
     return expect_end("mpi_profiled");
 }
