@@ -127,6 +127,25 @@ output_that_cannot_be_written_is_said()
     check_nothing_left '*'
 }
 
+# Errors that no file of a test provokes: a library lets write() fail. The first line is written, and the rest is lost with one message.
+each_error_of_a_write_is_said()
+{
+    local error number text
+
+    for error in 5:'Input/output error' 122:'Disk quota exceeded' 28:'No space left on device'; do
+        number=${error%%:*} text=${error#*:}
+        KEELTEST_WRITE_FAILS=$number LD_PRELOAD=$build/tests/proc/libfailing_write.so \
+            "$keelrun" -n 2 --nodes 2 sh -c 'echo line; sleep 0.2; echo line; sleep 0.2; echo line' >"$out" 2>"$err"
+        [ $? -eq 1 ] || fail "not status 1: $text"
+        one_line "^keelrun: what the ranks print cannot be written: $text\$"
+        [ "$(head -n 1 "$out")" = line ] || fail "what could be written is lost: $text"
+    done
+    # the reader has gone: no failure
+    KEELTEST_WRITE_FAILS=32 LD_PRELOAD=$build/tests/proc/libfailing_write.so "$keelrun" -n 1 sh -c 'echo line; sleep 0.2; echo line' >"$out" 2>"$err"
+    [ $? -eq 0 ] || fail "a reader that has gone is a failure"
+    [ ! -s "$err" ] || fail "a message where the reader has gone"
+}
+
 tools_say_that_their_output_is_lost()
 {
     lost "$keelrun" --help
