@@ -111,6 +111,9 @@ KEEL_API keel_status_t keel_test(keel_context_h ctx, keel_wait_for_t how, keel_w
  * no other rank holds the lock, for writing or reading. Blocks until the lock is free. A rank may
  * hold the locks of several ranks; the program chooses an order that avoids deadlock.
  *
+ * Fairness: waiting ranks take turns. In a job of n ranks at most 64 + n - 1 grants to others come
+ * first.
+ *
  * Death: a dead process keeps its locks, and its replacement comes back inside the critical
  * section. The lock of a dead rank is waited for. Critical sections are replayed in their order
  * [F algorithm 3]. If several ranks are lost at once, the job rolls back. Programs that lock for

@@ -19,7 +19,8 @@ typedef enum { KEEL_LOCK_SHARED = 1, KEEL_LOCK_EXCLUSIVE, KEEL_LOCK_HOW_LAST } k
  * previous holders are visible. The lock prevents no access, and is independent of keel_lock().
  *
  * Fairness: an exclusive request goes ahead of shared requests that come later, unless those have
- * waited long. There is no other order.
+ * waited for 64 looks, since a holder may wait for them; 32 grants double that number, up to 4096.
+ * Otherwise ranks take turns as for keel_lock().
  * Several locks: a rank may hold several locks, across gsyncs too; they are part of the image
  * then. The program chooses an order that avoids deadlock. Windows are made and freed meanwhile,
  * except for a window of which the caller holds a lock (KEEL_ERR_STATE). keel_finalize() requires

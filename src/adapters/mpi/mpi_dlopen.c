@@ -1,7 +1,8 @@
 /*
- * dlopen() of the whole process: calls by profiling names (PMPI_) of an object that is loaded after MPI_Init() reach this library, too
- * (mpi_profiling.h). The linker searches for a file without a slash in the directories of the calling object, which would be this library
- * now, so these directories are searched here.
+ * dlopen() of the whole process. Calls by profiling names (PMPI_) of an object that is loaded after
+ * MPI_Init() reach this library, too (mpi_profiling.h). The linker searches the directories of the
+ * calling object for a file without a slash. This library is the calling object then, so this
+ * library searches the directories of its own caller.
  */
 #define _GNU_SOURCE /* RTLD_NEXT, dladdr, dlinfo */
 #include "mpi_profiling.h"
@@ -78,7 +79,7 @@ void *dlopen(const char *file, int mode)
                                                                : open_for(__builtin_return_address(0), file, mode);
 
     if (object != NULL && file != NULL && !(mode & RTLD_NOLOAD)) {
-        keel_mpi_profiling_lead();
+        keel_mpi_profiling_redirect();
     }
     return object;
 }
