@@ -4,6 +4,7 @@
  *   keel_puts()   64 puts and a flush, as often as asked
  *   raw_puts()    64 requests in two chains, and both completions: no more than what Keel gives the device
  *   single_puts() the same by a post each
+ *   safe_points() 64 calls of keel_safe_point() of rank 0, none of which begins a stop
  */
 #include "transports/verbs/verbs.h"
 #include "verbs_stub.h"
@@ -169,6 +170,16 @@ static __attribute__((noinline)) void keel_puts(keel_context_h ctx, keel_win_h w
     put_and_flush(ctx, win, begin);
 }
 
+static __attribute__((noinline)) void safe_points(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+
+    for (unsigned i = 0; i < PUTS; i++) {
+        status |= keel_safe_point(ctx);
+    }
+    demand(status == KEEL_OK, "a safe point failed");
+}
+
 /* what the transport below Keel has made, used without it */
 typedef struct raw {
     struct ibv_qp *qp;
@@ -296,6 +307,9 @@ static void *run_rank(void *arg)
     }
     for (unsigned long i = 0; rank == 0 && i < rounds; i++) {
         keel_puts(ctx, win, i * PUTS);
+    }
+    for (unsigned long i = 0; rank == 0 && i < rounds; i++) {
+        safe_points(ctx);
     }
     demand(keel_gsync(ctx, KEEL_GSYNC_SAFE) == KEEL_OK, "no gsync");
     demand(rank == 0 || ((uint64_t *)keel_win_base(win))[PUTS - 1] == rounds * PUTS - 1, "puts have not arrived");
