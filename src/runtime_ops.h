@@ -180,8 +180,10 @@ struct keel_runtime {
      * interface
      */
     int is_one_host;
-    const char *interface; /* network interface that the launcher names; NULL: none */
-    uint32_t *node;        /* node index of each rank, then of each spare; equal indexes share a node */
+    /* network interface that the launcher names; NULL: none */
+    const char *interface;
+    /* node index of each rank, then of each spare; equal indexes share a node */
+    uint32_t *node;
     /* name of each node, as of the first life: the same in every process; NULL: nameless */
     char **host;
     uint64_t hints;   /* events of network devices that a failure may follow */

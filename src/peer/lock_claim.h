@@ -2,21 +2,20 @@
  * Claims of ranks that poll for a lock. A rank that releases a lock and asks again at once looks
  * long before a rank that sleeps between its looks, and shared holders that overlap leave no
  * moment for an exclusive one. Therefore each rank has a word in the lock area of a process: the
- * lock that it waits for there, and the grants of that lock when the wait began.
+ * lock that the rank waits for, and the grants of that lock when the wait began.
  *
  * Fairness. A rank takes no lock exclusively past a rank that has waited during KEEL_CLAIM_GRANTS
- * grants, unless its own wait is older. It shares no lock past a rank that waits to have the lock
- * exclusively and began earlier. So a waiting rank sees at most KEEL_CLAIM_GRANTS grants that
- * exclude it, and one more for each other rank, even if it never looks.
+ * grants, unless the own wait is older. A rank shares no lock past an older claim for the exclusive
+ * lock. So a waiting rank sees at most KEEL_CLAIM_GRANTS grants that exclude the rank, and one more
+ * for each other rank, even without a look.
  *
- * Progress. A claim holds up nobody for ever. A rank passes an exclusive claim to share a lock
- * after a number of looks, since a holder may wait for this rank and the claimant for that holder;
- * the number doubles with the grants that the claimant has seen. A rank that wants the lock
- * exclusively ends a claim after KEEL_CLAIM_LOST looks. The claims of a dead rank are dropped.
+ * Progress. A claim holds up no rank for ever. A rank passes an exclusive claim to share a lock
+ * after a number of looks, since a holder may wait for this rank and the claimant for that holder.
+ * The number doubles with the grants since the claim. A rank that wants the lock exclusively ends a
+ * claim after KEEL_CLAIM_LOST looks. The claims of a dead rank are dropped.
  *
- * Safety. A claim excludes nobody and orders nothing: it only keeps ranks from trying. The numbers
- * of critical sections (peer/lockword) order a replay, and a claim that is lost or stale costs
- * looks alone.
+ * Safety. A claim excludes no rank and orders nothing: claims only keep ranks from trying. The
+ * numbers of critical sections (peer/lockword) order a replay. A lost or stale claim costs looks.
  */
 #ifndef KEEL_PEER_LOCK_CLAIM_H_
 #define KEEL_PEER_LOCK_CLAIM_H_
@@ -66,7 +65,7 @@ static inline uint64_t keel_claim_age(const keel_claim_t *claim, uint64_t word)
     return (claim->grants - (word >> KEEL_CLAIM_GRANTS_SHIFT)) & claim->mask;
 }
 
-/* Returns whether the claim of rank @a other is older than the caller's, which saw @a age grants. */
+/* Returns whether the claim of @a other is older than the caller's, which saw @a age grants. */
 static inline int keel_claim_is_before(const keel_claim_t *claim, uint64_t age, uint32_t other, uint64_t word)
 {
     const uint64_t others = keel_claim_age(claim, word);
@@ -117,8 +116,8 @@ static inline int keel_claim_is_behind(const keel_claims_t *claims, const keel_c
     return 0;
 }
 
-/* Sets the word of a rank after a refusal. A word that is set stays, since threads of a rank may
- * wait for several locks. */
+/* Sets the word of a rank after a refusal. A set word stays, since threads of a rank may wait for
+ * several locks. */
 static inline void keel_claim_make(const keel_claims_t *claims, const keel_claim_t *claim)
 {
     if (!claim->waits) {

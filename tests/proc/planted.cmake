@@ -48,3 +48,22 @@ add_test(NAME proc_notices_printed_again
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/output_test.sh ${CMAKE_BINARY_DIR} lines_appear_once_direct)
 set_tests_properties(proc_notices_printed_again PROPERTIES LABELS proc TIMEOUT 300 PASS_REGULAR_EXPRESSION "printed something else"
                      ENVIRONMENT "KEELRUN=$<TARGET_FILE:planted_keelrun>;FEW_PLANT=printed_again")
+
+# the seal of messages: its unit test has to fail, in the case of that defect
+if(TARGET keel_transport_service)
+  add_executable(planted_seal ${CMAKE_SOURCE_DIR}/tests/unit/test_seal.c ${CMAKE_SOURCE_DIR}/transports/service/service_seal.c
+                              planted_process.c ${CMAKE_SOURCE_DIR}/tests/sim/planted.c)
+  target_compile_definitions(planted_seal PRIVATE $<TARGET_PROPERTY:keel_planted_layers,INTERFACE_COMPILE_DEFINITIONS>)
+  target_include_directories(planted_seal PRIVATE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/unit)
+  target_link_libraries(planted_seal PRIVATE keel_transport_service PkgConfig::CHECK)
+  foreach(plant unchecked:a_changed_bit_is_refused repeated:a_message_is_taken_once
+                both_ways:a_message_of_another_connection_is_refused any_life:a_message_of_another_connection_is_refused
+                hello_bare:a_changed_bit_is_refused)
+    string(REPLACE ":" ";" plant ${plant})
+    list(GET plant 0 name)
+    list(GET plant 1 case)
+    add_test(NAME proc_notices_seal_${name} COMMAND planted_seal)
+    set_tests_properties(proc_notices_seal_${name} PROPERTIES LABELS proc TIMEOUT 60 ENVIRONMENT "FEW_PLANT=seal_${name}"
+                                                              PASS_REGULAR_EXPRESSION ":${case}:")
+  endforeach()
+endif()

@@ -15,9 +15,9 @@ keel_status_t keel_ucp_demand_files(const keel_transport_params_t *params, int i
 int keel_ucp_is_rdma(const char *tls_served);
 
 /*
- * Chooses the only interface that tcp uses: the interface that is named to Keel, or the loopback
- * interface if all processes share this host. *name_p is NULL if UCX chooses, as UCX_NET_DEVICES
- * says. KEEL_ERR_TRANSPORT, reported: this host does not have the interface that is named.
+ * Chooses the only interface for tcp: params->interface, or the loopback interface if all processes
+ * share this host. *name_p is NULL if UCX chooses, by UCX_NET_DEVICES or among all.
+ * KEEL_ERR_TRANSPORT, reported: this host lacks the interface.
  */
 keel_status_t keel_ucp_choose_interface(const keel_transport_params_t *params, const char **name_p);
 

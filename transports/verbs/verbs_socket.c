@@ -138,7 +138,7 @@ static unsigned loopback(keel_verbs_host_t *hosts)
     return 1;
 }
 
-/* The first address of an interface, IPv4 if it has one; 0: it has none. */
+/* Returns 1 and the first address of an interface, IPv4 if any; 0: the interface has no address. */
 static unsigned host_of_interface(const char *name, keel_verbs_host_t *host)
 {
     keel_verbs_host_t one_of = {.is_long = 0};

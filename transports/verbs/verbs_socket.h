@@ -15,14 +15,14 @@ typedef struct keel_verbs_talk {
     keel_verbs_greeting_t out, in;
 } keel_verbs_talk_t;
 
-/* Listens at a port of one address, or of all addresses of this host if @a at is NULL. KEEL_ERR_IO */
+/* Listens at a port of address @a at, or of all addresses of this host if NULL. KEEL_ERR_IO */
 keel_status_t keel_verbs_listen(const keel_verbs_host_t *at, int *socket_p, uint16_t *port_p);
 /* next incoming connection, or -1 */
 int keel_verbs_accept(int listener);
 /*
- * Chooses the only address to listen at: of the interface that is named to Keel, or of the loopback
- * interface if all processes share this host. *count_p is 0 if all addresses will do.
- * KEEL_ERR_TRANSPORT, reported: this host does not have the interface that is named.
+ * Chooses the only address to listen at: of params->interface, or of the loopback interface if all
+ * processes share this host. *count_p is 0 if all addresses will do. KEEL_ERR_TRANSPORT, reported:
+ * this host lacks the interface.
  */
 keel_status_t keel_verbs_choose_host(const keel_transport_params_t *params, keel_verbs_host_t *host, unsigned *count_p);
 /* addresses of this host: @a first if it is an IPv4 address, then others; returns their number */

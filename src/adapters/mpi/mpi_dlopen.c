@@ -1,8 +1,8 @@
 /*
- * dlopen() of the whole process. Calls by profiling names (PMPI_) of an object that is loaded after
+ * dlopen() of the whole process. Calls by profiling names (PMPI_) from objects loaded after
  * MPI_Init() reach this library, too (mpi_profiling.h). The linker searches the directories of the
- * calling object for a file without a slash. This library is the calling object then, so this
- * library searches the directories of its own caller.
+ * calling object for a file without a slash. The calling object is this library now, so dlopen()
+ * searches the directories of its own caller.
  */
 #define _GNU_SOURCE /* RTLD_NEXT, dladdr, dlinfo */
 #include "mpi_profiling.h"
@@ -27,7 +27,8 @@ static dlopen_t next_dlopen(void)
     return next;
 }
 
-/* The directories that the linker searches for the object at an address; NULL: not known. The caller frees them. */
+/* Returns the directories that the linker searches for the object at an address, or NULL. To be
+ * freed. */
 static Dl_serinfo *directories_of(const void *caller)
 {
     Dl_serinfo size, *all = NULL;
