@@ -428,19 +428,9 @@ static const keel_service_loop_ops_t loop_ops = {
 static keel_status_t open_files(keel_verbs_t *verbs)
 {
     keel_verbs_service_t *service = &verbs->service;
-    keel_verbs_host_t host;
-    unsigned hosts;
-    keel_status_t status = keel_verbs_choose_host(&verbs->params, &host, &hosts);
+    keel_status_t status = keel_verbs_listen(&verbs->params, &service->listener, &service->listens_at);
 
     if (status != KEEL_OK) {
-        return status;
-    }
-    status = keel_verbs_listen((hosts > 0) ? &host : NULL, &service->listener, &service->listens_at);
-    if (status != KEEL_OK) {
-        if (verbs->params.message != NULL) {
-            keel_error(verbs->params.message, "KEEL_TRANSPORT=verbs: this process cannot listen to others: %s",
-                       strerror(errno));
-        }
         return status;
     }
     watch(verbs, EPOLL_CTL_ADD, service->listener, OF_A_GUEST);

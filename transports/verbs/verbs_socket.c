@@ -49,7 +49,7 @@ static int listen_to(int family, const struct sockaddr *address, socklen_t lengt
     return fd;
 }
 
-keel_status_t keel_verbs_listen(const keel_verbs_host_t *at, int *socket_p, uint16_t *port_p)
+static keel_status_t listen_at(const keel_verbs_host_t *at, int *socket_p, uint16_t *port_p)
 {
     struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
     struct sockaddr_in four = {.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_ANY)}};
@@ -176,6 +176,22 @@ keel_status_t keel_verbs_choose_host(const keel_transport_params_t *params, keel
                    params->interface);
     }
     return KEEL_ERR_TRANSPORT;
+}
+
+keel_status_t keel_verbs_listen(const keel_transport_params_t *params, int *socket_p, uint16_t *port_p)
+{
+    keel_verbs_host_t host;
+    unsigned count;
+    keel_status_t status = keel_verbs_choose_host(params, &host, &count);
+
+    if (status != KEEL_OK) {
+        return status;
+    }
+    status = listen_at((count > 0) ? &host : NULL, socket_p, port_p);
+    if (status != KEEL_OK && params->message != NULL) {
+        keel_error(params->message, "KEEL_TRANSPORT=verbs: this process cannot listen to others: %s", strerror(errno));
+    }
+    return status;
 }
 
 unsigned keel_verbs_hosts(const uint8_t *first, keel_verbs_host_t *hosts, unsigned max)

@@ -15,8 +15,9 @@ typedef struct keel_verbs_talk {
     keel_verbs_greeting_t out, in;
 } keel_verbs_talk_t;
 
-/* Listens at a port of address @a at, or of all addresses of this host if NULL. KEEL_ERR_IO */
-keel_status_t keel_verbs_listen(const keel_verbs_host_t *at, int *socket_p, uint16_t *port_p);
+/* Listens at a port of the address of keel_verbs_choose_host(), or of all addresses of this host.
+ * KEEL_ERR_IO, KEEL_ERR_TRANSPORT, reported. */
+keel_status_t keel_verbs_listen(const keel_transport_params_t *params, int *socket_p, uint16_t *port_p);
 /* next incoming connection, or -1 */
 int keel_verbs_accept(int listener);
 /*
