@@ -10,8 +10,8 @@
 
 #include <keel/keel.h>
 
-/* Operations with records of their own, on words of 4 and 8 bytes. FETCH is a poll at the own
- * rank, and an accumulate (peer/combine) elsewhere. */
+/* Operations with records of their own, on words of 4 and 8 bytes. FETCH is a poll or, like
+ * operations on other sizes, an accumulate (peer/combine). */
 static inline int keel_atomic_is_logged(unsigned op)
 {
     return op < KEEL_ATOMIC_LAST && op != KEEL_ATOMIC_FETCH;
