@@ -43,7 +43,7 @@ keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t peer, const keel
 /* Sends a put or accumulate without a number and without a log record. @a record stays unchanged
  * until acknowledged. */
 keel_status_t keel_lane_send_unnumbered(keel_lane_t *lane, uint32_t peer, const keel_record_t *record);
-/* A lock of @a rank, whose memory is mapped, was released. Wakes the rank that the lock is left to.
+/* A lock in the mapped memory of @a rank was released. Wakes the rank that the lock is left to.
  * @a lock: keel_claim_t. */
 void keel_lane_wake_next(keel_lane_t *lane, uint32_t rank, uint32_t lock);
 /* keel_lane_send_atomic() for the record of an accumulate; the reply has @a length bytes of

@@ -95,7 +95,7 @@ typedef struct keel_locker {
     uint32_t rank, ranks;
 } keel_locker_t;
 
-/* Returns the claim of a rank on the lock for critical sections whose word was @a word. */
+/* Returns the claim of a rank on the lock for critical sections; @a word: the word before. */
 static inline keel_claim_t keel_lock_claim(const keel_locker_t *who, uint64_t word, int is_read, uint64_t looks)
 {
     return (keel_claim_t){.rank = who->rank,

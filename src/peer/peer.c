@@ -353,7 +353,7 @@ void keel_lane_peer_answers(keel_lane_t *lane, uint32_t rank)
     lane->peers[rank].is_broken = 0;
 }
 
-/* Drops the claims of a dead rank on locks of this process and of peers whose memory is mapped. */
+/* Drops the claims of a dead rank on locks in own memory and in mapped memory of peers. */
 static void lane_drop_claims(keel_lane_t *lane, uint32_t rank)
 {
     for (uint32_t r = 0; r < lane->size; r++) {

@@ -3,7 +3,7 @@
  * reach (peer/lockword).
  *
  * The word holds the exclusive owner, the number of sharers, and the number of grants, by which
- * waiting ranks take turns (peer/lock_claim). Every step is one atomic instruction. The word keeps
+ * waiting ranks take turns (peer/lock_claim). Every step is an atomic instruction. The word keeps
  * its value when a process dies, and the rollback sets the word.
  */
 #ifndef KEEL_PEER_WINLOCK_WORD_H_
