@@ -15,7 +15,6 @@
 #include "base/memory.h"
 #include "base/message.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/epoll.h>
