@@ -5,7 +5,7 @@
 #include "peer/region.h"
 #include "engine/refuse.h"
 #include "order/flush.h"
-#include "order/usage.h"
+#include "order/announce.h"
 #include "window/window.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
@@ -129,7 +129,7 @@ keel_status_t keel_win_await_map(keel_win_h win, uint32_t rank)
     unsigned rounds = 0;
 
     /* Callbacks in the wait may add usage flags, and a replacement knows none. */
-    while ((status = keel_kinds_tell(ctx, rank)) == KEEL_OK && win_is_unmapped(win, rank)) {
+    while ((status = keel_announce_to(ctx, rank)) == KEEL_OK && win_is_unmapped(win, rank)) {
         status = keel_context_wait(ctx, &rounds);
         if (status != KEEL_OK) {
             return status;

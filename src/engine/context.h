@@ -286,7 +286,7 @@ struct keel_context {
     uint8_t *is_touched; /* by rank */
     /* puts and atomics issued when all unsent ones were last sent */
     uint64_t issued_started;
-    struct { /* ranks accessed by fast paths (order/usage) */
+    struct { /* ranks accessed by fast paths (order/announce) */
         /* only the ranks in the list; otherwise all live ranks that know the own usage */
         int is_list;
         uint32_t *ranks;

@@ -297,7 +297,7 @@ static keel_status_t gsync_arrive(keel_context_h ctx, uint32_t number, unsigned 
     if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT) {
         words |= keel_demand_flags(&ctx->demand, (flags & (KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT)) == KEEL_GSYNC_SAFE);
     }
-    words |= keel_kinds_arrive(ctx);
+    words |= keel_announce_arrive(ctx);
     keel_lane_say_flags(&ctx->lane, number, words);
     if (ctx->rehearsal != NULL) {
         ctx->rehearsal->arrive(ctx);
@@ -362,7 +362,7 @@ keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p
             rec); /* else the rank would take part in recovering a rank that no other rank needs */
     }
     gsync_leave(ctx, number, was_front, is_checkpoint);
-    keel_kinds_leave(ctx, number);
+    keel_announce_leave(ctx, number);
     keel_wait_resume(ctx);
     status = keel_lock_resume(ctx);
     if (status == KEEL_OK) {

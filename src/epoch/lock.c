@@ -104,7 +104,7 @@ static uint64_t lock_next_reading(keel_context_h ctx, uint32_t rank)
 static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
 {
     keel_lock_request_t request = {.ask = is_read ? KEEL_LOCK_TRY_READ : KEEL_LOCK_TRY};
-    keel_status_t status = keel_kinds_tell(ctx, rank);
+    keel_status_t status = keel_announce_to(ctx, rank);
     uint64_t value;
 
     if (status != KEEL_OK) {
@@ -162,7 +162,7 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
             keel_board_set(&slot->atomics, 0);
         }
     }
-    (void)keel_kinds_tell(ctx, rank);
+    (void)keel_announce_to(ctx, rank);
     (void)keel_lane_lock(&ctx->lane, rank, &request, &answer, NULL, NULL);
     if (slot != NULL && !is_read) {
         /* No atomic is in doubt after the end of the section. An open section is done again with

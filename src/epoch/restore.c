@@ -4,7 +4,7 @@
 #include "access/fragment.h"
 #include "order/completion.h"
 #include "window/win_attached.h"
-#include "order/usage.h"
+#include "order/announce.h"
 #include "engine/threads.h"
 #include "engine/context.h"
 #include "engine/fork.h"
@@ -35,7 +35,7 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
     keel_requests_call_back(ctx);
     keel_sections_set_all(&ctx->sync, 0);
     ctx->is_open = 0;
-    keel_kinds_reset(ctx);
+    keel_announce_reset(ctx);
     status = keel_windows_restore(ctx, ctx->rec.restored.window_calls);
     if (status != KEEL_OK) {
         return status;

@@ -23,7 +23,7 @@
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/issue.h"
-#include "peer/tell.h"
+#include "peer/arrival.h"
 #include "peer/region.h"
 #include "recovery/rollback_request.h"
 #include "recovery/position.h"
@@ -87,7 +87,7 @@ keel_status_t keel_wait_begin(keel_context_h ctx)
     }
     if (status == KEEL_OK) {
         keel_waits_begin(&ctx->sync);
-        keel_kinds_wait(ctx);
+        keel_announce_add(ctx, (keel_usage_t){.waits = ctx->sync.phase + 2});
     }
     if (status == KEEL_OK && !wait_all_are_back(ctx) && !KEEL_PLANT(first_wait_amid_replay)) {
         KEEL_REACHED(request_first_wait);

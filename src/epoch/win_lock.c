@@ -7,7 +7,7 @@
 #include "epoch/win_lock.h"
 #include "access/target.h"
 #include "engine/threads.h"
-#include "order/usage.h"
+#include "order/announce.h"
 #include "order/lock_ask.h"
 #include "engine/refuse.h"
 #include "order/flush.h"
@@ -109,7 +109,7 @@ static keel_status_t win_lock_revoke(keel_context_h ctx)
         if (ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
             return KEEL_INPROGRESS;
         }
-        status = keel_kinds_tell(ctx, r);
+        status = keel_announce_to(ctx, r);
         status = (status == KEEL_OK) ? keel_lock_ask(ctx, r, &request, &count) : status;
         if (status != KEEL_OK) {
             return (status == KEEL_ERR_UNREACHABLE) ? KEEL_INPROGRESS : status;

@@ -20,7 +20,7 @@
 #include "engine/threads.h"
 #include "job/layers.h"
 #include "job/leave.h"
-#include "order/usage.h"
+#include "order/announce.h"
 #include "epoch/lock.h"
 #include "window/protect.h"
 #include "engine/refuse.h"

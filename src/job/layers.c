@@ -8,7 +8,7 @@
 #include "engine/fork.h"
 #include "rma/get.h"
 #include "engine/threads.h"
-#include "order/usage.h"
+#include "order/announce.h"
 #include "engine/logs.h"
 #include "rma/get_own.h"
 #include "access/fragment.h"
@@ -41,7 +41,7 @@ static uint32_t context_agreement(const keel_groups_t *groups, uint32_t ranks)
 /* Hooks of the upper rooms that the engine's loop calls (hooks.h) */
 void keel_context_hooks_init(keel_context_h ctx)
 {
-    keel_hooks_add(ctx, KEEL_HOOK_BEGIN, keel_kinds_begin);
+    keel_hooks_add(ctx, KEEL_HOOK_BEGIN, keel_announce_begin);
     keel_hooks_add(ctx, KEEL_HOOK_PROGRESS, keel_access_progress);
     keel_hooks_add(ctx, KEEL_HOOK_PROGRESS, keel_win_shares_progress);
     keel_hooks_add(ctx, KEEL_HOOK_CALL_BACK, keel_requests_call_back);

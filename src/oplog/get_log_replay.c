@@ -10,7 +10,7 @@
 #include "peer/access.h"
 #include "peer/control.h"
 #include "peer/issue.h"
-#include "peer/tell.h"
+#include "peer/arrival.h"
 #include "peer/region.h"
 
 #define REPLAY_GROWTH ((size_t)16 << 20) /* bytes */
@@ -165,7 +165,7 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
 
     if (log->lane->slot.lost_gets != 0 && !KEEL_PLANT(loss_after)) {
         /* announce the loss before puts overwrite the bytes that were read */
-        status = keel_lane_board_send(log->lane, target, 0);
+        status = keel_arrival_send(log->lane, target, 0);
         if (status != KEEL_OK) {
             return status;
         }

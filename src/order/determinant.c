@@ -13,7 +13,7 @@
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/issue.h"
-#include "peer/tell.h"
+#include "peer/arrival.h"
 #include "recovery/rollback_request.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
@@ -186,7 +186,7 @@ static keel_status_t wait_complete_before(keel_context_h ctx)
 /* an answer is given to who knows how it came about, as what is accessed */
 static keel_status_t wait_tell_holder(keel_context_h ctx)
 {
-    return (keel_answers_last(&ctx->sync) == NULL) ? KEEL_OK : keel_kinds_tell(ctx, ctx->sync.answers.holder);
+    return (keel_answers_last(&ctx->sync) == NULL) ? KEEL_OK : keel_announce_to(ctx, ctx->sync.answers.holder);
 }
 
 keel_status_t keel_wait_close_answer(keel_context_h ctx, uint32_t *holder_p)
@@ -246,7 +246,7 @@ static keel_status_t settle_answers(keel_context_h ctx)
     }
     /* Some determinants have no record: the holder of the others must know, as this rank may be lost before its arrival. */
     if (ctx->gets.is_off && !KEEL_PLANT(wait_holder_untold)) {
-        status = keel_lane_board_send(&ctx->lane, holder, keel_larger(ctx->rec.arrived, keel_position(&ctx->rec)));
+        status = keel_arrival_send(&ctx->lane, holder, keel_larger(ctx->rec.arrived, keel_position(&ctx->rec)));
         status =
             (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status; /* it died: its replacement is told with the rest */
     }

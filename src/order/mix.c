@@ -2,7 +2,7 @@
  * The first call that mixes ways to synchronise, or by which the program declares unlogged effects.
  *
  * Safety. A rank that has begun to mix announces the fact to each rank before an access, and to all
- * by arrivals (order/usage). So if the rank dies, every rank that holds an effect of the dead rank
+ * by arrivals (order/announce). So if the rank dies, every rank that holds an effect of the dead rank
  * reports the fact, and a live rank reports the same of itself; the decision is a rollback. The
  * rank first waits for dead ranks to be replaced and for replacements to catch up. A replacement
  * that re-executes a time before the first mixing relies on the order of the logs, and an unlogged
@@ -36,7 +36,7 @@ static keel_status_t mix_begin(keel_context_h ctx)
         return keel_rollback_request(rec, KEEL_ROLLBACK_MIXES);
     }
     if (status == KEEL_OK) {
-        keel_kinds_use(ctx, KEEL_PLANT(mix_untold) ? 0 : KEEL_CLASS_MIXES);
+        keel_announce_classes(ctx, KEEL_PLANT(mix_untold) ? 0 : KEEL_CLASS_MIXES);
         keel_sync_mix(&ctx->sync);
     }
     return status;
@@ -85,10 +85,10 @@ keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
         return KEEL_OK; /* a replacement re-creates its own memory */
     }
     if (is_bare && !keel_may_mix(ctx) && !KEEL_PLANT(bare_untold)) {
-        keel_atomics_access_bare(&ctx->sync);
+        keel_announced_add_bare(&ctx->sync);
         if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
             /* else the rank learns by a decision, and before a hand-over */
-            status = keel_atomics_tell(&ctx->sync, rank);
+            status = keel_announced_send(&ctx->sync, rank);
         }
     }
     ctx->is_open = 1;

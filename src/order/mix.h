@@ -6,7 +6,7 @@
 #ifndef KEEL_ORDER_MIX_H_
 #define KEEL_ORDER_MIX_H_
 
-#include "order/usage.h"
+#include "order/announce.h"
 #include "order/determinant.h"
 
 /* True if every death is a rollback, whatever the program does. */
@@ -34,7 +34,7 @@ static inline keel_status_t keel_mix_poll(keel_context_h ctx, uint32_t rank)
     const keel_status_t status = ctx->is_open ? KEEL_OK : keel_mix_access_first(ctx, rank);
 
     keel_wait_settle_reads(ctx);
-    return (status == KEEL_OK) ? keel_kinds_tell(ctx, rank) : status;
+    return (status == KEEL_OK) ? keel_announce_to(ctx, rank) : status;
 }
 static inline keel_status_t keel_mix_access(keel_context_h ctx, uint32_t rank)
 {

@@ -17,7 +17,7 @@
  */
 #include "order/win_share.h"
 
-#include "order/usage.h"
+#include "order/announce.h"
 #include "check/plant.h"
 #include "peer/issue.h"
 #include "recovery/recover.h"
@@ -110,8 +110,8 @@ void keel_win_shares_progress(keel_context_h ctx)
         ctx->share.answer = 1;
         ctx->share.is_pending = 1;
         /* like the revoking rank: ranks must know how the granted lock came about */
-        keel_kinds_use(ctx, KEEL_CLASS_MIXES);
-        status = keel_kinds_tell(ctx, ctx->share.rank);
+        keel_announce_classes(ctx, KEEL_CLASS_MIXES);
+        status = keel_announce_to(ctx, ctx->share.rank);
         status = (KEEL_PLANT(share_unseen) || status != KEEL_OK)
                      ? status
                      : keel_lane_lock(&ctx->lane, ctx->share.rank, &request, &ctx->share.answer, share_asked, ctx);

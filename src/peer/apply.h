@@ -4,8 +4,8 @@
 #define KEEL_PEER_APPLY_H_
 
 #include "check/plant.h"
-#include "peer/board.h"
 #include "peer/store.h"
+#include "peer/usage.h"
 #include "wire/record.h"
 
 #include <keel/keel.h>

@@ -106,102 +106,6 @@ static inline void keel_board_mark(keel_board_slot_t *slot, uint32_t phase, int 
     keel_board_set(&slot->atomics, keel_atomics_word(keel_board_get(&slot->atomics), phase, is_in_doubt));
 }
 
-/*
- * what a process uses, as it tells those to whom it may matter (sync/atomics); phases are + 1, and
- * 0 for none
- */
-typedef struct keel_kinds {
-    uint32_t classes;  /* keel_classes_bit() */
-    uint32_t fetched;  /* the last in which it fetches from others */
-    uint32_t in_doubt; /* from its own memory, and nobody could tell what it found */
-    uint32_t begun;    /* that of its first access, in a program that is not deterministic */
-    uint32_t waits;    /* that of its first wait for what others put, + 2: as on the board */
-} keel_kinds_t;
-
-static inline void keel_board_tell(keel_board_slot_t *slot, const keel_kinds_t *kinds)
-{
-    const uint32_t any = (kinds->fetched > kinds->begun) ? kinds->fetched : kinds->begun;
-
-    if (any > 0) {
-        keel_board_mark(slot, any - 1, 0);
-    }
-    if (kinds->in_doubt > 0) {
-        keel_board_mark(slot, kinds->in_doubt - 1, 1);
-    }
-    if (kinds->waits > 0) {
-        keel_board_set(&slot->waits, kinds->waits);
-    }
-    /* its predecessor's, too */
-    keel_board_set(&slot->classes, keel_board_get(&slot->classes) | kinds->classes);
-}
-
-/*
- * a bit for each class of atomics (keel_atomic_op_t): the low bits of those at others, the next
- * ones of those at itself
- */
-#define KEEL_CLASSES_BITS 12
-_Static_assert(KEEL_ATOMIC_LAST <= KEEL_CLASSES_BITS, "a bit for each");
-static inline uint32_t keel_classes_bit(unsigned op, int is_own)
-{
-    return 1u << (op + (is_own ? KEEL_CLASSES_BITS : 0));
-}
-/*
- * kept with them, and told like them, though no class of atomics: the source accesses without locks
- * (told to whom it accesses first); and it mixes ways to synchronise (order/mix; told to all)
- */
-#define KEEL_CLASS_BARE  (1u << 24)
-#define KEEL_CLASS_MIXES (1u << 25)
-/* it has asked for what a word held */
-#define KEEL_CLASS_FETCHES (1u << 26)
-
-static inline uint32_t keel_classes_others(uint32_t classes)
-{
-    return classes & ((1u << KEEL_CLASSES_BITS) - 1);
-}
-static inline uint32_t keel_classes_own(uint32_t classes)
-{
-    return (classes >> KEEL_CLASSES_BITS) & ((1u << KEEL_CLASSES_BITS) - 1);
-}
-
-/*
- * those that change a word by what others did before, and are no additions: two of them do not
- * commute
- */
-#define KEEL_CLASSES_CHANGE                                                           \
-    (keel_classes_bit(KEEL_ATOMIC_SWAP, 0) | keel_classes_bit(KEEL_ATOMIC_CSWAP, 0) | \
-     keel_classes_bit(KEEL_ATOMIC_SET, 0))
-
-static inline int keel_atomic_may_change(unsigned op)
-{
-    return (keel_classes_bit(op, 0) & KEEL_CLASSES_CHANGE) != 0;
-}
-
-/*
- * beside classes, of records: it is known by how much they changed words, so they are additions to
- * who replays them
- */
-#define KEEL_KIND_CHANGE (1u << 15)
-_Static_assert(KEEL_CLASSES_BITS <= 15, "a bit beside those of classes");
-
-/* of a record of such an atomic; @a is_known: who logs it applies it, or has seen what it found */
-static inline uint32_t keel_classes_kind(unsigned op, int is_known)
-{
-    return (is_known && keel_atomic_may_change(op)) ? KEEL_KIND_CHANGE : keel_classes_bit(op, 0);
-}
-
-/*
- * atomics of different classes do not, nor do two that set: no replay could reproduce their order
- */
-static inline int keel_classes_commute(uint32_t classes)
-{
-    const uint32_t alone = KEEL_PLANT(sets_commute) ? keel_classes_bit(KEEL_ATOMIC_SET, 0) : 0;
-
-    if (classes & KEEL_KIND_CHANGE) {
-        return (classes & ~(KEEL_KIND_CHANGE | keel_classes_bit(KEEL_ATOMIC_ADD, 0))) == 0;
-    }
-    return (classes & (classes - 1)) == 0 && (classes & KEEL_CLASSES_CHANGE & ~alone) == 0;
-}
-
 static inline uint64_t keel_phase_word(uint32_t phase, uint32_t value)
 {
     return ((uint64_t)phase << 32) | value;
@@ -260,7 +164,7 @@ enum {
     KEEL_ARRIVE_IMAGE = 8,   /* the source copies its image in this gsync */
     KEEL_ARRIVE_SHARED = 16, /* the source has the share of parity awaited by the group */
     KEEL_ARRIVE_CANNOT = 32, /* the source will not have the share */
-    /* sync/atomics.h */
+    /* sync/announced.h */
     KEEL_ARRIVE_NEWS = 64 /* in the phase that ends the usage of the source has changed */
 };
 /* Higher bits: the call of the gsync (engine/context.h), 0: not known. */

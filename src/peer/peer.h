@@ -17,6 +17,7 @@
 #include "peer/board.h"
 #include "peer/carried.h"
 #include "peer/lockword.h"
+#include "peer/usage.h"
 #include "wire/digest.h"
 #include "wire/wire.h"
 #include "wire/record.h"
@@ -199,7 +200,7 @@ typedef struct keel_lane {
     unsigned regions_room;    /* capacity of the tables of regions; grows (peer/region) */
     keel_own_region_t *own;   /* table of regions_room entries; moved only under the lock */
     keel_board_slot_t slot;   /* this process's own words, as last announced */
-    keel_kinds_t kinds;       /* this process's own usage, as last announced */
+    keel_usage_t usage;       /* this process's own usage, as last announced */
     keel_board_slot_t *board; /* in own memory: one slot a source */
     void *(*on_served_get)(void *arg, uint32_t source, const keel_get_record_t *record);
     void (*on_served_got)(void *arg, const keel_get_record_t *record);

@@ -27,10 +27,10 @@
 #include "check/reached.h"
 #include "peer/access.h"
 #include "peer/apply.h"
+#include "peer/arrival.h"
 #include "peer/served_blocks.h"
 #include "peer/served_gets.h"
 #include "peer/served_combine.h"
-#include "peer/told.h"
 #include "wire/get_parts.h"
 
 #include <string.h>
@@ -400,13 +400,13 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
     case KEEL_WIRE_LOCK:
         return served_lock(lane, wire);
     case KEEL_WIRE_ARRIVE:
-        keel_told_arrive(lane, wire);
+        keel_arrival_receive(lane, wire);
         return NULL;
     case KEEL_WIRE_MARK:
-        keel_told_mark(lane, wire);
+        keel_arrival_receive_mark(lane, wire);
         return NULL;
     case KEEL_WIRE_USAGE:
-        keel_told_kinds(lane, wire);
+        keel_usage_receive(lane, wire);
         return NULL;
     default:
         return "unknown type";

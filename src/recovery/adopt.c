@@ -211,7 +211,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
         keel_recovery_set_position(rec, decision_start(d, rec->lane->rank), d->front);
         keel_sync_begin_replay(rec->sync, &d->sync);
-        keel_atomics_adopt_before(rec->sync, d->ranks[rec->lane->rank].atomics);
+        keel_announced_adopt_before(rec->sync, d->ranks[rec->lane->rank].atomics);
         keel_lane_say_committed(rec->lane, 0);
         keel_lane_say_parity(rec->lane, 0);
         keel_lane_set_rollback(rec->lane, d->rollback);
@@ -226,7 +226,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         rec->window_prefix = d->window_calls;
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        keel_atomics_adopt_classes(rec->sync, r, d->ranks[r].classes);
+        keel_announced_adopt_classes(rec->sync, r, d->ranks[r].classes);
     }
     adopt_atomics(rec, d);
     rec->recovered_front = d->front + 1;

@@ -6,7 +6,7 @@
 #include "peer/apply.h"
 #include "peer/combine.h"
 #include "peer/issue.h"
-#include "peer/tell.h"
+#include "peer/arrival.h"
 #include "peer/region.h"
 #include "peer/store_part.h"
 #include "recovery/recovery.h"
@@ -194,7 +194,7 @@ keel_status_t keel_hand_over_prefix(keel_recovery_t *rec, uint32_t rank)
     const uint32_t phase = keel_position(rec);
     hand_over_t over = {.rec = rec, .rank = rank, .phase = phase, .is_prefix = 1};
     uint64_t count = 0;
-    keel_status_t status = keel_atomics_tell(rec->sync, rank);
+    keel_status_t status = keel_announced_send(rec->sync, rank);
 
     if (status == KEEL_OK) {
         status = keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
@@ -213,9 +213,9 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
     keel_status_t status;
 
     if (KEEL_PLANT(arrival_before_records)) {
-        (void)keel_lane_board_send(rec->lane, rank, arrival);
+        (void)keel_arrival_send(rec->lane, rank, arrival);
     }
-    status = keel_atomics_tell(rec->sync, rank);
+    status = keel_announced_send(rec->sync, rank);
     if (status == KEEL_OK) {
         status = keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
     }
@@ -235,7 +235,7 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
     rec->replayed_puts += count;
     rec->peer_states[rank].records_given += count;
     rec->peer_states[rank].handed_over_end = phase + 1;
-    return keel_lane_board_send(rec->lane, rank, arrival);
+    return keel_arrival_send(rec->lane, rank, arrival);
 }
 
 void keel_hand_over_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival)
@@ -255,7 +255,7 @@ void keel_hand_over_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phas
         peer_state->handed_over_end = phase + 1;
         peer_state->records_given += peer_state->records_sent;
         rec->replayed_puts += peer_state->records_sent;
-        status = keel_lane_board_send(rec->lane, rank, arrival);
+        status = keel_arrival_send(rec->lane, rank, arrival);
     }
     if (status != KEEL_OK) {
         keel_error(rec->message, "what was done in phase %u could not be sent to rank %u: %s", phase, rank,

@@ -20,7 +20,7 @@
 #include "peer/remote_put.h"
 #include "peer/control.h"
 #include "peer/issue.h"
-#include "peer/tell.h"
+#include "peer/arrival.h"
 #include "peer/region.h"
 #include "oplog/get_log_replay.h"
 
@@ -60,7 +60,7 @@ void keel_position_rank_died(keel_recovery_t *rec, uint32_t rank)
     rec->peer_states[rank] = (keel_peer_state_t){
         .state = KEEL_RANK_FRESH, .complete = before.complete, .hand_over_lost = before.received_end <= rec->phase};
     keel_position_complete_event(rec, rank, KEEL_COMPLETE_DIED);
-    keel_atomics_forget(rec->sync, rank);
+    keel_announced_forget(rec->sync, rank);
 }
 
 /* A rank in replay of critical sections may see the arrival once all records of the phase are
@@ -80,7 +80,7 @@ keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number)
     rec->arrived = number;
     for (uint32_t r = 0; r < rec->lane->size && status == KEEL_OK; r++) {
         if (r != rec->lane->rank && rec->lane->peers[r].is_up && may_announce_arrival(rec, r, number)) {
-            status = keel_lane_board_post(rec->lane, r, number);
+            status = keel_arrival_post(rec->lane, r, number);
         }
     }
     keel_store_fence();
@@ -231,8 +231,8 @@ int keel_position_blocks_atomic(const keel_recovery_t *rec, uint32_t rank, unsig
         return 0;
     }
     /* a fetched value of the phase may reflect atomics without a hand-over yet */
-    return fetches || keel_atomics_has_fetched(rec->sync) ||
-           (!keel_classes_commute(keel_atomics_classes_at(rec->sync, rank, op)) && !KEEL_PLANT(mixed_incomplete));
+    return fetches || keel_announced_has_fetched(rec->sync) ||
+           (!keel_classes_commute(keel_announced_classes_at(rec->sync, rank, op)) && !KEEL_PLANT(mixed_incomplete));
 }
 
 void keel_position_leave(keel_recovery_t *rec, uint32_t number)
@@ -275,7 +275,7 @@ void keel_position_go_live_caught_up(keel_recovery_t *rec)
             keel_put_log_mark_sent(rec->puts, r);
             set_live(rec, r);
         }
-        (void)keel_lane_board_send(rec->lane, r, keel_larger(rec->arrived, keel_position(rec)));
+        (void)keel_arrival_send(rec->lane, r, keel_larger(rec->arrived, keel_position(rec)));
         keel_hand_over_announce(rec, r);
     }
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_CAUGHT_UP, NULL, 0);
@@ -324,8 +324,8 @@ static void go_live_rest_done(keel_recovery_t *rec, uint32_t rank)
     set_live(rec, rank);
     keel_position_replay_event(rec, rank, KEEL_REPLAY_LIVE);
     peer_state->records_sent = 0;
-    if (keel_atomics_tell(rec->sync, rank) == KEEL_OK &&
-        keel_lane_board_send(rec->lane, rank, keel_larger(rec->arrived, keel_position(rec))) == KEEL_OK) {
+    if (keel_announced_send(rec->sync, rank) == KEEL_OK &&
+        keel_arrival_send(rec->lane, rank, keel_larger(rec->arrived, keel_position(rec))) == KEEL_OK) {
         keel_hand_over_announce(rec, rank);
     }
 }
@@ -395,7 +395,7 @@ static void peer_state_step(keel_recovery_t *rec, uint32_t rank)
             (void)keel_get_log_refill(rec->gets, rank);
         }
         if (!KEEL_PLANT(refill_untold)) {
-            (void)keel_atomics_tell(rec->sync, rank);
+            (void)keel_announced_send(rec->sync, rank);
         }
         peer_state->transfers |= KEEL_TRANSFER_GETLOG_REFILLED;
     }

@@ -85,7 +85,7 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     rec->arrived = base;
     rec->front_reached = rec->recovered_front = rec->incomplete_count = 0;
     rec->stop = rec->pressure_phase = 0;
-    keel_atomics_reset(rec->sync);
+    keel_announced_reset(rec->sync);
     keel_waits_reset(rec->sync);
     keel_exchange_forget(&rec->ckpt->set);
     keel_demand_forget(rec->demand);

@@ -101,7 +101,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
 static int report_fetches(const keel_recovery_t *rec)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        if (keel_atomics_classes(rec->sync, r) & KEEL_CLASS_FETCHES) {
+        if (keel_announced_classes(rec->sync, r) & KEEL_CLASS_FETCHES) {
             return !KEEL_PLANT(open_put_fetched);
         }
     }
@@ -283,7 +283,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .restarted_at = rec->restarted_at,
         .is_prefix_closed = (uint32_t)rec->is_prefix_closed,
         .window_prefix = rec->window_prefix,
-        .atomics_before = rec->sync->atomics.before,
+        .atomics_before = rec->sync->announced.before,
         .is_incomplete =
             (uint32_t)(keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_position_is_incomplete(rec, lane->rank)),
         .front_reached = rec->front_reached,
@@ -312,7 +312,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
             .atomics = keel_atomics_any(keel_board_get(&lane->board[r].atomics)),
             .in_doubt = report_doubt(rec, r, fetches),
             .kinds = target->atomic_kinds,
-            .classes = keel_atomics_classes(rec->sync, r),
+            .classes = keel_announced_classes(rec->sync, r),
             .hand_over_lost = (uint32_t)keel_position_lost_hand_over(rec, r),
             .may_lack_found = lane->peers[r].missing > keel_position(rec) || lane->peers[r].was_stored,
             .carried = report_carried(rec, r),

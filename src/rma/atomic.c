@@ -54,9 +54,9 @@ static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h
         return 0;
     }
     atomics = keel_board_get(&slot->atomics);
-    return keel_atomics_any(atomics) == phase + 1 && (ctx->sync.atomics.kinds.classes & keel_classes_bit(op, 0)) != 0 &&
+    return keel_atomics_any(atomics) == phase + 1 && (ctx->sync.announced.own.classes & keel_classes_bit(op, 0)) != 0 &&
            ctx->rec.incomplete_count == 0 &&
-           (!fetches || (ctx->fragments_open[rank] == 0 && ctx->sync.atomics.kinds.fetched == phase + 1));
+           (!fetches || (ctx->fragments_open[rank] == 0 && ctx->sync.announced.own.fetched == phase + 1));
 }
 
 /* Field by field, each from its register: bytes gathered in memory first stall the copy. */

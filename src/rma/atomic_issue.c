@@ -5,7 +5,7 @@
 #include "rma/atomic_record.h"
 #include "rma/atomic_served.h"
 #include "rma/atomic_stored.h"
-#include "order/usage.h"
+#include "order/announce.h"
 #include "rma/fetch.h"
 #include "access/target.h"
 
@@ -84,10 +84,10 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
 
     if (!keel_sync_is_sectioned(&ctx->sync)) { /* else critical sections order the atomic */
         if (atomic->fetches) {
-            keel_kinds_fetch(ctx, is_own && !keel_fetch_is_own(ctx, atomic));
+            keel_announce_fetch(ctx, is_own && !keel_fetch_is_own(ctx, atomic));
         }
-        keel_kinds_use(ctx, keel_classes_bit(atomic->op, is_own) | (atomic->fetches ? KEEL_CLASS_FETCHES : 0));
-        status = keel_kinds_tell(ctx, rank);
+        keel_announce_classes(ctx, keel_classes_bit(atomic->op, is_own) | (atomic->fetches ? KEEL_CLASS_FETCHES : 0));
+        status = keel_announce_to(ctx, rank);
     }
     if (status != KEEL_OK) {
         return status;

@@ -18,7 +18,7 @@
 #include "check/reached.h"
 #include "peer/access.h"
 #include "peer/apply.h"
-#include "peer/tell.h"
+#include "peer/arrival.h"
 #include "recovery/position.h"
 
 int keel_fetch_is_ordered(const keel_context_h ctx, uint32_t rank, const keel_record_atomic_t *atomic)
@@ -146,7 +146,7 @@ static keel_status_t fetch_own_open(keel_context_h ctx, uint32_t *holder_p)
             return status;
         }
         incarnation = lane->peers[*holder_p].incarnation;
-        status = KEEL_PLANT(own_unopened) ? KEEL_OK : keel_lane_open_own(lane, *holder_p, ctx->rec.phase);
+        status = KEEL_PLANT(own_unopened) ? KEEL_OK : keel_arrival_open_own(lane, *holder_p, ctx->rec.phase);
         if (status == KEEL_OK && keel_access_is_served(lane, *holder_p)) {
             status = keel_flush_one(ctx, *holder_p);
         }
@@ -189,7 +189,7 @@ static keel_status_t fetch_own_now(keel_context_h ctx, char *target, const keel_
     /* the announcement stays open until the record is there */
     keel_answers_settled(&ctx->sync, keel_answers_number(&ctx->sync.answers));
     KEEL_MOMENT();
-    return (status == KEEL_OK) ? keel_lane_close_own(&ctx->lane, holder, ctx->rec.phase) : status;
+    return (status == KEEL_OK) ? keel_arrival_close_own(&ctx->lane, holder) : status;
 }
 
 keel_status_t keel_fetch_own(keel_win_h win, uint64_t offset, const keel_record_atomic_t *atomic, void *result)

@@ -21,7 +21,7 @@
 #include "engine/threads.h"
 
 #include "order/flush.h"
-#include "order/usage.h"
+#include "order/announce.h"
 #include "order/mix.h"
 #include "rma/get_own.h"
 #include "engine/request.h"
@@ -168,9 +168,9 @@ static keel_status_t poll_begin(keel_context_h ctx, uint32_t rank, const char *c
         status = keel_wait_settle_answers(ctx);
     }
     if (status == KEEL_OK && *is_ordered_p) {
-        keel_kinds_use(ctx, KEEL_CLASS_FETCHES);
+        keel_announce_classes(ctx, KEEL_CLASS_FETCHES);
     }
-    return (status == KEEL_OK) ? keel_kinds_tell(ctx, rank) : status;
+    return (status == KEEL_OK) ? keel_announce_to(ctx, rank) : status;
 }
 
 /* KEEL_INPROGRESS: the poll has no record */

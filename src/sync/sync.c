@@ -23,7 +23,7 @@ keel_status_t keel_sync_init(keel_sync_t *sync, keel_lane_t *lane, keel_put_log_
     if (status != KEEL_OK) {
         goto err_sections;
     }
-    status = keel_atomics_init(&sync->atomics, lane->size);
+    status = keel_announced_init(&sync->announced, lane->size);
     if (status != KEEL_OK) {
         goto err_waits;
     }
@@ -42,7 +42,7 @@ void keel_sync_release(keel_sync_t *sync)
 {
     keel_sections_release(&sync->sections);
     keel_waits_release(&sync->waits);
-    keel_atomics_release(&sync->atomics);
+    keel_announced_release(&sync->announced);
 }
 
 void keel_sync_set_position(keel_sync_t *sync, uint32_t phase, uint32_t front)

@@ -13,7 +13,7 @@
 #include "oplog/put_log.h"
 #include "peer/peer.h"
 #include "sync/answers.h"
-#include "sync/atomics.h"
+#include "sync/announced.h"
 #include "sync/sections.h"
 #include "sync/waits.h"
 
@@ -25,7 +25,7 @@ typedef struct keel_sync {
     uint32_t phase, front; /* of this rank; set by recovery */
     keel_sections_t sections;
     keel_waits_t waits;
-    keel_atomics_t atomics;
+    keel_announced_t announced;
     keel_answers_t answers;
 } keel_sync_t;
 

@@ -7,7 +7,8 @@
 static void win_refresh_one(keel_win_h win, uint32_t r)
 {
     keel_lane_t *lane = &win->ctx->lane;
-    const int is_peer = win->ctx->is_open && lane->peers[r].is_up && keel_atomics_are_told(&win->ctx->sync.atomics, r);
+    const int is_peer =
+        win->ctx->is_open && lane->peers[r].is_up && keel_announced_is_known(&win->ctx->sync.announced, r);
     const int is_there = win->freed_call == 0 && lane->peers[r].mode == KEEL_PEER_LIVE && (r == lane->rank || is_peer);
     const int is_sent = is_there && keel_access_is_served(lane, r) && !keel_access_is_by_message(lane, r, win->region);
 

@@ -1,6 +1,6 @@
 /*
  * Each window's table of mapped or served memory by rank, for the fast paths. The table holds live
- * ranks that know this process's usage flags (order/usage).
+ * ranks that know this process's usage flags (order/announce).
  */
 #ifndef KEEL_WINDOW_TARGETS_H_
 #define KEEL_WINDOW_TARGETS_H_

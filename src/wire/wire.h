@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 26
+#define KEEL_WIRE_VERSION 27
 
 typedef enum {
     /* requests; the first word names the member of keel_wire_body_t */
@@ -22,7 +22,7 @@ typedef enum {
     KEEL_WIRE_LOCK = 6,    /* lock */
     /* requests nothing but the acknowledgement, to test whether the peer lives */
     KEEL_WIRE_PROBE = 7,
-    KEEL_WIRE_MARK = 8,  /* mark; flags OPEN, CLOSED */
+    KEEL_WIRE_MARK = 8,  /* mark */
     KEEL_WIRE_USAGE = 9, /* usage */
     /* atomic; data: keel_record_t, keel_record_accumulate_t, the values */
     KEEL_WIRE_ACCUMULATE = 10,
@@ -39,20 +39,13 @@ typedef enum {
 enum {
     KEEL_WIRE_FLAG_LOGGED = 1,   /* GET, ATOMIC, LOCK: append to the get log */
     KEEL_WIRE_FLAG_UNLOGGED = 2, /* GET, ATOMIC, LOCK: no record of the access will exist */
-    KEEL_WIRE_FLAG_FETCHED = 4,  /* ARRIVE: the sender fetched in the ending phase */
-    /* ARRIVE: values that the sender fetched in the ending phase are in doubt */
-    KEEL_WIRE_FLAG_DOUBT = 8,
-    KEEL_WIRE_FLAG_WAITS = 16, /* ARRIVE: the sender waited for peers' puts for the first time */
     /* RECORDS: the same put sends another message, and its acknowledgement covers both */
     KEEL_WIRE_FLAG_MORE = 32,
     /* RECORDS, ATOMIC: earlier records were put one-sidedly and have arrived; ARRIVE: some
      * records of the phase were put */
     KEEL_WIRE_FLAG_PUT = 64,
     /* ATOMIC, GET: the reply includes the clock (keel_fetched_t, keel_polled_t) */
-    KEEL_WIRE_FLAG_CLOCK = 128,
-    /* MARK: the sender fetches from its own memory, and the value has no record yet */
-    KEEL_WIRE_FLAG_OPEN = 256,
-    KEEL_WIRE_FLAG_CLOSED = 512 /* MARK: the value fetched from own memory has its record */
+    KEEL_WIRE_FLAG_CLOCK = 128
 };
 
 /* Position of an access among its process's accesses at this target; names the record
@@ -88,8 +81,8 @@ typedef union keel_wire_body {
     } lock;
     struct { /* keel_board_slot_t */
         uint64_t arrive;
-        uint32_t second;  /* number of the second arrival, of the same rollback and incarnation */
-        uint32_t classes; /* classes of atomics that the sender uses */
+        uint32_t second; /* number of the second arrival, of the same rollback and incarnation */
+        uint32_t usage;  /* usage of the ending phase, keel_usage_pack() */
         uint64_t parity_done : 33, even_flags : 15, odd_flags : 15, reserved : 1;
         uint32_t committed, lost_gets;
     } arrive;
@@ -100,11 +93,9 @@ typedef union keel_wire_body {
         uint64_t length, before;
     } control;
     struct {
-        uint32_t phase;
+        uint32_t own_open; /* the word of keel_board_slot_t */
     } mark;
-    /* Usage of the sender: classes of atomics (keel_classes_bit()) and phases, each + 1 and 0
-     * for none (keel_kinds_t). */
-    struct {
+    struct { /* keel_usage_t of the sender */
         uint32_t classes, fetched, in_doubt, begun, waits;
     } usage;
     struct {

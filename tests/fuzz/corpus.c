@@ -446,7 +446,7 @@ static void control_accesses(void)
     memcpy(records + 24, &update, 16);
     memcpy(records + 40, &atomic, 32);
     begin(&input, 0, 0);
-    add_message(&input, 1, KEEL_WIRE_MARK, KEEL_WIRE_FLAG_WAITS, ack, NULL, 0);
+    add_message(&input, 1, KEEL_WIRE_MARK, 0, ack, NULL, 0);
     add_message(&input, 1, KEEL_WIRE_USAGE, 0, ack, NULL, 0);
     add_message(&input, 1, KEEL_WIRE_RECORDS, 0, ack, records, sizeof(records));
     add_message(&input, 2, KEEL_WIRE_GET, KEEL_WIRE_FLAG_LOGGED, get, NULL, 0);

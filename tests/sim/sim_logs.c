@@ -351,10 +351,10 @@ static void check_marks(const scene_t *scene, uint32_t rank, uint32_t other)
 
     if (peer->is_up && (peer->incarnation == reader->lane.incarnation) && (peer->mode == KEEL_PEER_LIVE) &&
         (reader->lane.rollback == ctx->lane.rollback) && keel_lane_is_flushed(&ctx->lane, other) &&
-        (ctx->sync.atomics.kinds.fetched <= ctx->rec.phase) &&
-        (ctx->sync.atomics.kinds.fetched > image_of(reader, rank)) && (known < ctx->sync.atomics.kinds.fetched)) {
+        (ctx->sync.announced.own.fetched <= ctx->rec.phase) &&
+        (ctx->sync.announced.own.fetched > image_of(reader, rank)) && (known < ctx->sync.announced.own.fetched)) {
         keel_sim_flaw(scene->sim, "rank %u knows of atomics of rank %u up to phase %u, and it fetched in phase %u",
-                      other, rank, known, ctx->sync.atomics.kinds.fetched);
+                      other, rank, known, ctx->sync.announced.own.fetched);
     }
 }
 

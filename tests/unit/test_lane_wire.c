@@ -5,7 +5,7 @@
 #include "unit.h"
 #include "peer/control.h"
 #include "peer/issue.h"
-#include "peer/tell.h"
+#include "peer/arrival.h"
 #include "peer/region.h"
 #include "peer/served.h"
 
@@ -513,7 +513,7 @@ START_TEST(an_arrival_is_what_it_was)
 
         scene_begin(&scene, 0);
         wire = scene_wire(&scene, 1, KEEL_WIRE_ARRIVE);
-        wire.body = keel_lane_arrive_body(&said);
+        wire.body = keel_arrival_body(&said);
         scene_deliver(&scene, &wire, NULL, 0);
         heard = &scene.lane.board[1];
         ck_assert(heard->arrive == said.arrive && heard->second == said.second);
