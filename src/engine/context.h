@@ -134,19 +134,6 @@ typedef struct keel_poll_ops {
                            const char *call, struct keel_req *req);
 } keel_poll_ops_t;
 
-/* State of the last poll of the process (rma/poll). */
-typedef struct keel_polling {
-    /* phase and rollback number that the state belongs to */
-    uint64_t phase;
-    /* the record must be at its target, or used, before the next access */
-    int is_unsettled;
-    uint32_t rank, incarnation;
-    keel_get_record_t *open; /* record that may repeat the same result; NULL: it is complete */
-    /* in a replacement: record that gives the same result .left times more */
-    const keel_get_record_t *again;
-    uint64_t left;
-} keel_polling_t;
-
 typedef struct keel_protected {
     uint32_t id;
     void *address;
@@ -269,7 +256,6 @@ struct keel_context {
     /* the own program is past its start; other ranks may still be in theirs */
     int is_started;
 
-    keel_polling_t polling;
     const keel_poll_ops_t *polls; /* all gets are polls; NULL: only gets that ask for it */
     keel_get_own_t get_own;       /* any get from the own rank */
     /* programs that wait: ranks with stored puts that may sleep and are not woken yet */

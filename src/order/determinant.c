@@ -1,7 +1,7 @@
 /*
- * Determinants: what this program learned and no other rank can know, made stable before others can act on it; and their replay by a
- * replacement (protocol.md, Waits inside a phase). They are results of tests and waits of own memory (sync/answers), values read, and
- * values polled.
+ * Determinants: what this program learned and no other rank can know, made stable before others can
+ * act on it; and their replay by a replacement (protocol.md, Waits inside a phase). They are
+ * results of tests and waits of own memory (sync/determinants), values read, and values polled.
  */
 #include "order/determinant.h"
 
@@ -155,7 +155,7 @@ void keel_wait_resume(keel_context_h ctx)
     }
 }
 
-/* ---- answers ---- */
+/* ---- results and polls ---- */
 
 keel_status_t keel_wait_differs(keel_context_h ctx, const char *what)
 {
@@ -166,40 +166,44 @@ keel_status_t keel_wait_differs(keel_context_h ctx, const char *what)
     return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_DIFFERS);
 }
 
-/* gets that were asked of the holder before are answered: records go to a replacement of it up to the first that is not complete */
-static keel_status_t wait_complete_before(keel_context_h ctx)
+/*
+ * Completes earlier gets at the holder: a replacement of the holder gets records up to the first
+ * incomplete one.
+ */
+static keel_status_t complete_before(keel_context_h ctx, const keel_determinants_t *d)
 {
-    const uint32_t holder = ctx->sync.answers.holder;
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    if (keel_answers_last(&ctx->sync) == NULL || ctx->fragments_open[holder] == 0 || KEEL_PLANT(answer_behind_get)) {
+    if (d->open == NULL || ctx->fragments_open[d->holder] == 0 || KEEL_PLANT(answer_behind_get)) {
         return KEEL_OK;
     }
-    status = keel_flush_start(ctx, holder);
-    while (status == KEEL_OK && ctx->fragments_open[holder] > 0) {
+    status = keel_flush_start(ctx, d->holder);
+    while (status == KEEL_OK && ctx->fragments_open[d->holder] > 0) {
         status = keel_context_wait(ctx, &rounds);
     }
     return status;
 }
 
-/* an answer is given to who knows how it came about, as what is accessed */
-static keel_status_t wait_tell_holder(keel_context_h ctx)
+/* The holder of a result learns the usage first, as with an access; a poll was an access itself. */
+static keel_status_t announce_to_holder(keel_context_h ctx, const keel_determinants_t *d)
 {
-    return (keel_answers_last(&ctx->sync) == NULL) ? KEEL_OK : keel_announce_to(ctx, ctx->sync.answers.holder);
+    return (d->open == NULL || d == &ctx->sync.polls) ? KEEL_OK : keel_announce_to(ctx, d->holder);
 }
 
-keel_status_t keel_wait_close_answer(keel_context_h ctx, uint32_t *holder_p)
+/* Ends the repetition of the last determinant. */
+static keel_status_t close_last(keel_context_h ctx, keel_determinants_t *d, uint32_t *holder_p)
 {
-    keel_status_t status = wait_complete_before(ctx);
+    keel_status_t status = complete_before(ctx, keel_determinants_of(&ctx->sync, d));
     unsigned rounds = 0;
 
     if (status != KEEL_OK) {
         return status;
     }
-    while ((status = wait_tell_holder(ctx)) == KEEL_OK &&
-           (status = keel_answers_close(&ctx->sync, &ctx->gets, holder_p)) == KEEL_INPROGRESS) {
-        status = keel_context_wait(ctx, &rounds); /* until it has a replacement, as a get does */
+    while ((status = announce_to_holder(ctx, d)) == KEEL_OK &&
+           (status = keel_determinants_close(&ctx->sync, d, &ctx->gets, holder_p)) == KEEL_INPROGRESS) {
+        /* until the holder has a replacement, as a get does */
+        status = keel_context_wait(ctx, &rounds);
         if (status != KEEL_OK) {
             break;
         }
@@ -213,7 +217,7 @@ keel_status_t keel_wait_find_holder(keel_context_h ctx, uint32_t *holder_p)
     unsigned rounds = 0;
 
     do {
-        status = keel_wait_close_answer(ctx, holder_p);
+        status = close_last(ctx, &ctx->sync.results, holder_p);
         while (status == KEEL_OK && !keel_answers_find_holder(&ctx->sync, holder_p)) {
             status = keel_context_wait(ctx, &rounds);
         }
@@ -227,49 +231,53 @@ keel_record_local_read_t *keel_wait_open_answer(keel_context_h ctx, size_t lengt
     return keel_answers_open(&ctx->sync, &ctx->gets, length);
 }
 
-static keel_status_t settle_answers(keel_context_h ctx)
+keel_status_t keel_wait_make_stable(keel_context_h ctx, keel_determinants_t *d)
 {
-    const uint32_t number = keel_answers_number(&ctx->sync.answers);
-    uint32_t holder;
+    const uint32_t number = keel_determinants_of(&ctx->sync, d)->number;
     keel_status_t status;
+    uint32_t holder;
 
-    if (keel_answers_are_left(&ctx->sync)) {
+    if (d->remaining > 0) {
         return keel_wait_differs(ctx, "fewer times than before");
     }
-    if (KEEL_PLANT(answer_unsettled)) {
-        keel_answers_settled(&ctx->sync, number);
+    if (KEEL_PLANT(answer_unsettled) && d == &ctx->sync.results) {
+        keel_determinants_settled(d, number);
         return KEEL_OK;
     }
-    status = keel_wait_close_answer(ctx, &holder);
+    status = close_last(ctx, d, &holder);
     if (status != KEEL_OK || holder == KEEL_RANK_NONE) {
         return status;
     }
-    /* Some determinants have no record: the holder of the others must know, as this rank may be lost before its arrival. */
+    /*
+     * Some determinants have no record: the holder of the others must know, as this rank may be
+     * lost before its arrival.
+     */
     if (ctx->gets.is_off && !KEEL_PLANT(wait_holder_untold)) {
         status = keel_arrival_send(&ctx->lane, holder, keel_larger(ctx->rec.arrived, keel_position(&ctx->rec)));
-        status =
-            (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status; /* it died: its replacement is told with the rest */
+        /* a dead holder's replacement learns it with the hand-over */
+        status = (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status;
     }
     if (status == KEEL_OK && keel_access_is_served(&ctx->lane, holder) && !KEEL_PLANT(answer_unflushed)) {
         status = keel_flush_one(ctx, holder);
     }
     if (status == KEEL_OK) {
-        keel_answers_settled(&ctx->sync, number);
+        keel_determinants_settled(d, number);
     }
     return status;
 }
 
 keel_status_t keel_wait_settle_answers_now(keel_context_h ctx)
 {
-    const keel_status_t status = keel_answers_are_unsettled(&ctx->sync.answers) ? settle_answers(ctx) : KEEL_OK;
+    const keel_status_t status =
+        ctx->sync.results.is_unstable ? keel_wait_make_stable(ctx, &ctx->sync.results) : KEEL_OK;
 
-    if (status == KEEL_OK && !keel_wait_is_unsettled(ctx)) {
+    if (status == KEEL_OK && !ctx->sync.polls.is_unstable && !ctx->sync.results.is_unstable) {
         keel_gate_clear(ctx, KEEL_GATE_DETERMINANTS);
     }
     return status;
 }
 
-/* ---- reads and polls ---- */
+/* ---- reads ---- */
 
 void keel_wait_settle_reads_now(keel_context_h ctx)
 {
@@ -278,43 +286,4 @@ void keel_wait_settle_reads_now(keel_context_h ctx)
         KEEL_REACHED(read_settled);
         keel_get_log_push(&ctx->gets, ctx->read_rank);
     }
-}
-
-/* phases have polls of their own, and a rollback leaves nothing to be settled */
-keel_polling_t *keel_wait_polling(keel_context_h ctx)
-{
-    keel_polling_t *polling = &ctx->polling;
-    const uint64_t phase = (uint64_t)ctx->lane.rollback << 32 | ctx->rec.phase;
-
-    if (polling->phase != phase) {
-        *polling = (keel_polling_t){.phase = phase};
-    }
-    return polling;
-}
-
-keel_status_t keel_wait_settle_polls_now(keel_context_h ctx)
-{
-    keel_polling_t *polling = keel_wait_polling(ctx);
-    keel_get_record_t *record = polling->open;
-    keel_status_t status = KEEL_OK;
-    unsigned rounds = 0;
-    uint32_t rank;
-
-    if (polling->left > 0) {
-        return keel_wait_differs(ctx, "fewer times than before");
-    }
-    while (record != NULL && status == KEEL_OK && ctx->lane.peers[polling->rank].mode != KEEL_PEER_LIVE) {
-        status =
-            keel_context_wait(ctx, &rounds);   /* what is complete goes to a replacement with the rest, and only once */
-        record = keel_wait_polling(ctx)->open; /* a callback may have settled it */
-    }
-    if (status != KEEL_OK || record == NULL) {
-        return status;
-    }
-    rank = polling->rank;
-    polling->open = NULL;
-    polling->is_unsettled = 0;
-    record->reserved = KEEL_GET_COMPLETE;
-    status = KEEL_PLANT(poll_unsettled) ? KEEL_OK : keel_get_log_send_record(&ctx->gets, rank, record);
-    return (status == KEEL_OK && keel_access_is_served(&ctx->lane, rank)) ? keel_flush_one(ctx, rank) : status;
 }

@@ -150,9 +150,8 @@ static keel_status_t fetch_own_open(keel_context_h ctx, uint32_t *holder_p)
         if (status == KEEL_OK && keel_access_is_served(lane, *holder_p)) {
             status = keel_flush_one(ctx, *holder_p);
         }
-    } while (status == KEEL_OK &&
-             (lane->peers[*holder_p].mode != KEEL_PEER_LIVE || lane->peers[*holder_p].incarnation != incarnation ||
-              keel_answers_are_unsettled(&ctx->sync.answers)));
+    } while (status == KEEL_OK && (lane->peers[*holder_p].mode != KEEL_PEER_LIVE ||
+                                   lane->peers[*holder_p].incarnation != incarnation || ctx->sync.results.is_unstable));
     return status;
 }
 
@@ -185,9 +184,9 @@ static keel_status_t fetch_own_now(keel_context_h ctx, char *target, const keel_
     *answer = (keel_record_local_read_t){.times = 1, .clock = clock, .words = 1, .is_over = 1};
     keel_answer_seen(answer)[0] = *old_p;
     keel_answer_seen(answer)[1] = 1;
-    status = keel_answers_close(&ctx->sync, &ctx->gets, &holder);
+    status = keel_determinants_close(&ctx->sync, &ctx->sync.results, &ctx->gets, &holder);
     /* the announcement stays open until the record is there */
-    keel_answers_settled(&ctx->sync, keel_answers_number(&ctx->sync.answers));
+    keel_determinants_settled(&ctx->sync.results, ctx->sync.results.number);
     KEEL_MOMENT();
     return (status == KEEL_OK) ? keel_arrival_close_own(&ctx->lane, holder) : status;
 }

@@ -66,14 +66,14 @@ static void polled_store(keel_get_record_t *record, keel_polled_t polled)
 static int poll_is_again(keel_win_h win, uint32_t rank, uint64_t where, void *buffer, size_t length)
 {
     keel_context_h ctx = win->ctx;
-    const keel_polling_t *polling = keel_wait_polling(ctx);
-    keel_get_record_t *record = polling->open;
+    const keel_determinants_t *polls = keel_determinants_of(&ctx->sync, &ctx->sync.polls);
+    keel_get_record_t *record = polls->open;
     const char *from = keel_access_at(&ctx->lane, rank, keel_where_region(where));
     keel_polled_t polled;
 
-    if (record == NULL || from == NULL || polling->rank != rank || record->where != where ||
+    if (record == NULL || from == NULL || polls->holder != rank || record->where != where ||
         record->length != keel_polled_length(length) || ctx->lane.peers[rank].mode != KEEL_PEER_LIVE ||
-        ctx->lane.peers[rank].incarnation != polling->incarnation) {
+        ctx->lane.peers[rank].incarnation != polls->incarnation) {
         return 0;
     }
     keel_load_words(buffer, from + keel_where_offset(where), length);
@@ -90,7 +90,7 @@ static int poll_is_again(keel_win_h win, uint32_t rank, uint64_t where, void *bu
 static void poll_stored(keel_fragment_t *fragment, const char *from)
 {
     keel_context_h ctx = fragment->ctx;
-    keel_polling_t *polling = keel_wait_polling(ctx);
+    keel_determinants_t *polls = keel_determinants_of(&ctx->sync, &ctx->sync.polls);
     keel_get_record_t *record = fragment->record;
     uint32_t clock;
 
@@ -109,11 +109,8 @@ static void poll_stored(keel_fragment_t *fragment, const char *from)
     if (record != NULL) {
         memcpy(record + 1, fragment->to, fragment->polled);
         keel_polled_fill(record + 1, fragment->polled, clock);
-        *polling = (keel_polling_t){.phase = polling->phase,
-                                    .open = record,
-                                    .rank = fragment->rank,
-                                    .incarnation = ctx->lane.peers[fragment->rank].incarnation,
-                                    .is_unsettled = 1};
+        keel_determinants_open(polls, fragment->rank, record);
+        polls->incarnation = ctx->lane.peers[fragment->rank].incarnation;
         keel_gate_set(ctx, KEEL_GATE_DETERMINANTS);
     } else {
         keel_get_log_push(&ctx->gets, fragment->rank); /* announces that there is no record */
@@ -164,7 +161,7 @@ static keel_status_t poll_begin(keel_context_h ctx, uint32_t rank, const char *c
 
     status = (status == KEEL_OK) ? keel_wait_begin(ctx) : status;
     *is_ordered_p = status == KEEL_OK && keel_sync_has_rest(&ctx->sync) && keel_sync_may_be_local(&ctx->sync);
-    if (*is_ordered_p && keel_answers_are_unsettled(&ctx->sync.answers)) {
+    if (*is_ordered_p && ctx->sync.results.is_unstable) {
         status = keel_wait_settle_answers(ctx);
     }
     if (status == KEEL_OK && *is_ordered_p) {
@@ -177,18 +174,18 @@ static keel_status_t poll_begin(keel_context_h ctx, uint32_t rank, const char *c
 static keel_status_t poll_replay(keel_win_h win, uint32_t rank, uint64_t where, void *buffer, size_t length)
 {
     keel_context_h ctx = win->ctx;
-    keel_polling_t *polling = keel_wait_polling(ctx);
-    const keel_get_record_t *record = polling->again;
+    keel_determinants_t *polls = keel_determinants_of(&ctx->sync, &ctx->sync.polls);
+    const keel_get_record_t *record = polls->replayed;
     keel_polled_t polled;
     keel_status_t status;
 
-    if (polling->left > 0 && polling->rank == rank && record->where == where &&
+    if (polls->remaining > 0 && polls->holder == rank && record->where == where &&
         record->length == keel_polled_length(length)) {
         memcpy(buffer, record + 1, length);
-        polling->is_unsettled = --polling->left > 0;
+        keel_determinants_replayed(polls);
         return KEEL_OK;
     }
-    if (polling->left > 0) {
+    if (polls->remaining > 0) {
         return keel_wait_settle_polls(ctx);
     }
     status = keel_get_log_next(&ctx->gets, rank, where, keel_polled_length(length), &record);
@@ -208,11 +205,8 @@ static keel_status_t poll_replay(keel_win_h win, uint32_t rank, uint64_t where, 
     status =
         (status != KEEL_OK) ? status : keel_wait_fetched(ctx, KEEL_PLANT(poll_unreplayed) ? 0 : (uint32_t)polled.clock);
     keel_waits_join(&ctx->sync, KEEL_PLANT(poll_unrejoined) ? 0 : (uint32_t)polled.clock);
-    *polling = (keel_polling_t){.phase = polling->phase,
-                                .rank = rank,
-                                .again = record,
-                                .left = polled.times - 1,
-                                .is_unsettled = polled.times > 1};
+    keel_determinants_replay(polls, rank, record, polled.times);
+    keel_determinants_replayed(polls);
     return status;
 }
 
@@ -266,7 +260,7 @@ static keel_status_t poll_fragment(keel_win_h win, uint32_t rank, uint64_t offse
     do { /* callbacks in the waits may poll or add determinants */
         status = keel_wait_settle_answers(ctx);
         status = (status == KEEL_OK) ? poll_await_target(ctx, rank) : status;
-    } while (status == KEEL_OK && (ctx->polling.is_unsettled || keel_answers_are_unsettled(&ctx->sync.answers)));
+    } while (status == KEEL_OK && (ctx->sync.polls.is_unstable || ctx->sync.results.is_unstable));
     if (status != KEEL_OK) {
         return status;
     }

@@ -12,7 +12,7 @@
 
 #include "oplog/put_log.h"
 #include "peer/peer.h"
-#include "sync/answers.h"
+#include "sync/determinants.h"
 #include "sync/announced.h"
 #include "sync/sections.h"
 #include "sync/waits.h"
@@ -26,7 +26,7 @@ typedef struct keel_sync {
     keel_sections_t sections;
     keel_waits_t waits;
     keel_announced_t announced;
-    keel_answers_t answers;
+    keel_determinants_t results, polls;
 } keel_sync_t;
 
 /* the part of a report about synchronisation */

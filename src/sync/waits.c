@@ -84,7 +84,7 @@
  * the death then, as after a get.
  *   - If q died: the atomics towards q have one sum, and the fetched values imply one order. Only a
  *     rank awaiting a value might contradict (recovery/decide), so such a death is refused. A fetch
- *     from own memory is a determinant (sync/answers).
+ *     from own memory is a determinant (sync/determinants).
  *
  * Refused (sync.c): several ranks lost at once, unless there were no effects; atomics, if those
  * towards the dead rank do not commute, or if a rank has fetched and not all ranks knew of the

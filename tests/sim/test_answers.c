@@ -257,8 +257,8 @@ static void refill_strike(few_t *few)
     if (job->at == 1 && keel_sim_hang(few->sim, 1, UINT64_MAX)) {
         reach(job, 2);
     }
-    if (few->deaths == 0 && job->at == 2 && ctx != NULL && ctx->sync.answers.number == 1 &&
-        ctx->sync.answers.open == NULL) { /* on its way to the holder, behind the get */
+    if (few->deaths == 0 && job->at == 2 && ctx != NULL && ctx->sync.results.number == 1 &&
+        ctx->sync.results.open == NULL) { /* on its way to the holder, behind the get */
         few_kill(few, 1);
         reach(job, 3);
     }
@@ -337,7 +337,7 @@ static keel_status_t holder_first(job_t *job, keel_win_h win)
     }
     status = (status == KEEL_OK && life > 0) ? until(job, 0, 6) : status; /* what is asked for is there */
     status = (status == KEEL_OK) ? ask_first(job, win, A, 1) : status;
-    job->is_met |= life == 0 && ctx->sync.answers.holder == 2;
+    job->is_met |= life == 0 && ctx->sync.results.holder == 2;
     while (status == KEEL_OK && life == 0 && !few_is_back(&job->few, 1)) {
         status = few_progress(&job->few, 0);
     }
