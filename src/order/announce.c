@@ -74,7 +74,7 @@ keel_status_t keel_announce_to_now(keel_context_h ctx, uint32_t rank)
     if (ctx->reached.count < ctx->lane.size) {
         ctx->reached.ranks[ctx->reached.count++] = rank;
         keel_windows_refresh(ctx, &rank, 1);
-    } else { /* the list is full: it has replacements beside the ranks that died */
+    } else { /* the list is full of dead ranks and replacements */
         keel_announce_reset(ctx);
     }
     return KEEL_OK;

@@ -39,8 +39,8 @@ void keel_announce_leave(keel_context_h ctx, uint32_t number);
 void keel_announce_reset(keel_context_h ctx);
 
 /*
- * Call before an access to @a rank, after keel_announce_add(). A replacement learns the usage before
- * the hand-over, so nothing is sent to a rank that is down.
+ * Call before an access to @a rank, after keel_announce_add(). A replacement learns the usage
+ * before the hand-over, so nothing is sent to a rank that is down.
  */
 keel_status_t keel_announce_to_now(keel_context_h ctx, uint32_t rank);
 static inline keel_status_t keel_announce_to(keel_context_h ctx, uint32_t rank)

@@ -9,8 +9,8 @@
  * returns a request, complete or not.
  *
  * Looks at requests are numbered in a phase. A look that finds the request in progress is a
- * determinant (sync/determinants); consecutive looks are one record, with the number of the first look
- * and the count. The record says nothing of own memory and has no clock. A look at a complete
+ * determinant (sync/determinants); consecutive looks are one record, with the number of the first
+ * look and the count. The record says nothing of own memory and has no clock. A look at a complete
  * request has no record: a replacement at a look without a record waits until the request is
  * complete. Either the predecessor found the same, and the get has a record, or no rank depends on
  * the result of the look. The replacement waits for the service side or the memory of a live rank,

@@ -1,7 +1,7 @@
 /*
- * Determinants: what this program learned and no other rank can know, made stable before others can
- * act on it; and their replay by a replacement (protocol.md, Waits inside a phase). They are
- * results of tests and waits of own memory (sync/determinants), values read, and values polled.
+ * Determinants: facts that this program learned and no other rank can know, made stable before
+ * others can act on them, and replayed by a replacement (protocol.md, Waits inside a phase). They
+ * are results of tests and waits (sync/determinants), values polled, and values read.
  */
 #include "order/determinant.h"
 
@@ -31,14 +31,12 @@ keel_status_t keel_wait_await_puts(keel_context_h ctx)
     return status;
 }
 
-/* what was recorded cannot be replayed */
 keel_status_t keel_wait_refuse(keel_context_h ctx, keel_status_t status)
 {
     keel_recovery_fail(&ctx->rec, status);
     return status;
 }
 
-/* beyond the predecessor's death: all that the others put meanwhile */
 keel_status_t keel_wait_take_rest(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;
@@ -65,7 +63,7 @@ keel_status_t keel_wait_take_rest(keel_context_h ctx)
     return KEEL_OK;
 }
 
-/* all that was put in this phase */
+/* Replays all puts of this phase. */
 static keel_status_t wait_replay_all(keel_context_h ctx)
 {
     keel_status_t status = keel_wait_await_puts(ctx);
@@ -147,7 +145,7 @@ void keel_wait_resume(keel_context_h ctx)
     if (ctx->lane.incarnation > 0 && ctx->rec.phase <= ctx->rec.front) {
         keel_gate_set(ctx, KEEL_GATE_REEXECUTES);
     }
-    if (keel_may_mix(ctx)) { /* nothing is replayed, by whatever order */
+    if (keel_may_mix(ctx)) { /* nothing is replayed in any order */
         keel_gate_clear(ctx, KEEL_GATE_LOCKS);
     } else if (keel_waits_are_numbered(&ctx->sync)) {
         keel_gate_set(ctx, KEEL_GATE_WAITS);
@@ -202,7 +200,7 @@ static keel_status_t close_last(keel_context_h ctx, keel_determinants_t *d, uint
     }
     while ((status = announce_to_holder(ctx, d)) == KEEL_OK &&
            (status = keel_determinants_close(&ctx->sync, d, &ctx->gets, holder_p)) == KEEL_INPROGRESS) {
-        /* until the holder has a replacement, as a get does */
+        /* until the holder has a replacement, as for a get */
         status = keel_context_wait(ctx, &rounds);
         if (status != KEEL_OK) {
             break;
@@ -249,12 +247,12 @@ keel_status_t keel_wait_make_stable(keel_context_h ctx, keel_determinants_t *d)
         return status;
     }
     /*
-     * Some determinants have no record: the holder of the others must know, as this rank may be
-     * lost before its arrival.
+     * Some determinants have no record. The holder of the others must know of the loss: this rank
+     * may die before its arrival.
      */
     if (ctx->gets.is_off && !KEEL_PLANT(wait_holder_untold)) {
         status = keel_arrival_send(&ctx->lane, holder, keel_larger(ctx->rec.arrived, keel_position(&ctx->rec)));
-        /* a dead holder's replacement learns it with the hand-over */
+        /* the replacement of a dead holder learns of the loss with the hand-over */
         status = (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status;
     }
     if (status == KEEL_OK && keel_access_is_served(&ctx->lane, holder) && !KEEL_PLANT(answer_unflushed)) {

@@ -8,9 +8,10 @@
 #include "engine/context.h"
 
 /*
- * Before anything that others may go on by: what was read is recorded where it was read. Until then
- * nobody can tell that this process has gone on from there, so its replacement does so by what it
- * reads itself. All of it lies with one rank, so no record is there without those before it.
+ * Makes reads stable. Call before an effect that others can see: records the values read at the
+ * rank they were read at. Before, no rank can know that this rank has continued after the reads, so
+ * a replacement may read other values. All such reads are at one rank, so no record is there
+ * without the records before it.
  */
 void keel_wait_settle_reads_now(keel_context_h ctx);
 static inline void keel_wait_settle_reads(keel_context_h ctx)
@@ -20,9 +21,9 @@ static inline void keel_wait_settle_reads(keel_context_h ctx)
     }
 }
 /*
- * Makes the determinants of one sequence stable (sync/determinants): their records are at the
- * holder. A replacement that has not replayed the current record as often as its predecessor
- * differs from it.
+ * Makes the determinants of one sequence stable (sync/determinants): the records are at the holder.
+ * If a replacement has not replayed its current record as often as the predecessor, re-execution
+ * differs.
  */
 keel_status_t keel_wait_make_stable(keel_context_h ctx, keel_determinants_t *d);
 /* Makes reads and polls stable. Call before a result is taken. */
@@ -41,40 +42,45 @@ static inline keel_status_t keel_wait_settle_answers(keel_context_h ctx)
                ? keel_wait_settle_answers_now(ctx)
                : status;
 }
-/* room for another one (sync/determinants) */
+/* Opens a new result of @a length bytes; NULL if no log has room. */
 keel_record_local_read_t *keel_wait_open_answer(keel_context_h ctx, size_t length);
-/* and somebody can hold the next one: all of it again when callbacks were answered meanwhile */
+/*
+ * Closes the last result, and finds a live holder for the next. Repeats if callbacks took results
+ * meanwhile.
+ */
 keel_status_t keel_wait_find_holder(keel_context_h ctx, uint32_t *holder_p);
-/* what it asks for is not what its predecessor did */
+/* Reports that re-execution differs from the first life, and asks for a rollback. */
 keel_status_t keel_wait_differs(keel_context_h ctx, const char *what);
 
-/* a replacement in a program that waits: before a gsync; after it, and when it was restored */
+/*
+ * Replacement in a program that waits, before a gsync: replays all puts of the phase, and the
+ * remaining ones in the front phase.
+ */
 keel_status_t keel_wait_settle(keel_context_h ctx);
 /*
- * And when the program learns that a get is complete of which there was no record: the predecessor
- * did not come as far. The second, in a flush or fence, of what is read at @a rank, or anywhere
- * with KEEL_RANK_NONE.
+ * Replacement: the same when the program learns that a get without a record is complete, for the
+ * predecessor did not reach that place. keel_wait_new_at(): in a flush or fence, if such a get was
+ * at @a rank; KEEL_RANK_NONE: at any rank.
  */
 keel_status_t keel_wait_new(keel_context_h ctx);
-/* the same where others changed words by what they found there, in the phase that it is in */
+/* Replacement: the same if records of this phase have differences made to words. */
 keel_status_t keel_wait_changes(keel_context_h ctx);
 keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank);
 /*
- * a replacement fetches what is in a record, with that clock: what the predecessor may have learned
- * by it is replayed
+ * Replacement: a value comes from a record with clock @a clock. Replays all puts up to the clock,
+ * because the predecessor may have learned of them by the value.
  */
 keel_status_t keel_wait_fetched(keel_context_h ctx, uint32_t clock);
-/*
- * A replacement in a wait: the steps of its replay. Waits until the records of this phase are here.
- */
+/* Replacement: waits until the records of this phase are here. */
 keel_status_t keel_wait_await_puts(keel_context_h ctx);
 /*
- * The replacement has passed the point of its predecessor's death: fetches and applies everything
- * that peers have put since.
+ * The replacement has passed the point of the predecessor's death: fetches and applies everything
+ * put by peers since.
  */
 keel_status_t keel_wait_take_rest(keel_context_h ctx);
 /* The records cannot be replayed: ends the job with @a status, and returns it. */
 keel_status_t keel_wait_refuse(keel_context_h ctx, keel_status_t status);
+/* Call at the beginning of a phase, and after a restore: sets the gates of the fast paths. */
 void keel_wait_resume(keel_context_h ctx);
 
 #endif

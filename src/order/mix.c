@@ -2,14 +2,14 @@
  * The first call that mixes ways to synchronise, or by which the program declares unlogged effects.
  *
  * Safety. A rank that has begun to mix announces the fact to each rank before an access, and to all
- * by arrivals (order/announce). So if the rank dies, every rank that holds an effect of the dead rank
- * reports the fact, and a live rank reports the same of itself; the decision is a rollback. The
- * rank first waits for dead ranks to be replaced and for replacements to catch up. A replacement
- * that re-executes a time before the first mixing relies on the order of the logs, and an unlogged
- * effect of this rank could come between. So where such a replacement may exist the job rolls back
- * once: every rank learns by the decision that the program mixes, and mixes from the image on. A
- * rank that does not mix and does not know of others, because it has never locked while others
- * have, is found by the decision (keel_sync_refuses()).
+ * by arrivals (order/announce). So if the rank dies, every rank that holds an effect of the dead
+ * rank reports the fact, and a live rank reports the same of itself; the decision is a rollback.
+ * The rank first waits for dead ranks to be replaced and for replacements to catch up. A
+ * replacement that re-executes a time before the first mixing relies on the order of the logs, and
+ * an unlogged effect of this rank could come between. So where such a replacement may exist the job
+ * rolls back once: every rank learns by the decision that the program mixes, and mixes from the
+ * image on. A rank that does not mix and does not know of others, because it has never locked while
+ * others have, is found by the decision (keel_sync_refuses()).
  *
  * From the next phase on accesses of a mixing rank take the fast path again (keel_wait_resume()).
  * In this phase numbered atomics would be taken for others that are counted.

@@ -22,7 +22,7 @@ typedef struct keel_board_slot {
     uint64_t arrive;
     uint64_t second;      /* keel_arrive(): the image of generation n is copied */
     uint64_t flags[2];    /* of gsync n at [n & 1]: KEEL_ARRIVE_* */
-    uint64_t parity_done; /* generation whose parity share the source has */
+    uint64_t parity_done; /* last generation with the parity share at the source */
     uint64_t committed;   /* generation known to the source as complete in the whole job */
     uint64_t lost_gets;   /* last phase with a get of the source without a record, + 1; 0: none */
     uint64_t atomics;     /* keel_atomics_word() */

@@ -1,30 +1,30 @@
 /*
  * Determinants.
  *
- * The program may act on a determinant in any way, and only its process knows it. So a determinant
- * is a record in the get log of another rank before any later effect of the process can be seen: an
- * access to memory of others or, by a call, to own memory, or an arrival (order/determinant). A
- * replacement without a record for a determinant is beyond its predecessor's death, for no rank
- * depends on later effects: it replays the remaining effects of others, and learns the determinant
- * anew. A record may lie at any rank, as long as one has it: results are numbered, and a
- * replacement looks through the records from all ranks. If the holder and this rank are lost
+ * The program may act on a determinant in any way, and no other rank knows the determinant. So a
+ * determinant is a record in the get log of another rank before any later effect of the process can
+ * be seen: an access to memory of others or, by a call, to own memory, or an arrival
+ * (order/determinant). A replacement without a record for a determinant is beyond the predecessor's
+ * death, for no rank depends on later effects: the replacement replays the remaining effects of
+ * others, and learns the determinant again. A record may lie at any rank: results are numbered, and
+ * a replacement looks through the records from all ranks. If the holder and this rank are lost
  * together, several ranks are lost, which is a rollback.
  *
  * With a result goes the clock of all effects present here until then, and this rank goes beyond
- * that clock, as after a wait: the words may show the last of many earlier effects of others. The
- * replacement first replays all effects up to the clock with which this rank continues
- * (sync/waits): the words are as they were then or newer, and an effect after a later act of the
- * predecessor has a higher clock. A result is taken after all puts begun here are complete, so no
- * rank has seen an incomplete one.
+ * the clock, as after a wait: the words may show the last of many earlier effects of others. The
+ * replacement first replays all effects up to the clock of this rank after the result (sync/waits):
+ * the words are as then or newer, and an effect after a later act of the predecessor has a higher
+ * clock. A result is taken after all puts begun here are complete, so no rank has seen an
+ * incomplete one.
  *
- * A program that polls gets the same result many times: one record, with a count. A result may be
- * about other words each time, and these may have been put again; but only as long as no rank has
- * had an effect here under a higher clock than the record's, for then everything to be seen has
- * been replayed with the first repetition.
+ * A program that polls gets the same result many times: one record, with a count. The words may
+ * differ each time, or may have been put again; but no rank may have had an effect here under a
+ * higher clock than the record's. Then every visible effect has been replayed with the first
+ * repetition.
  *
- * Records stay with one holder until they are stable, so one flush makes all of them stable. A
- * record is complete only after the ones before it: a replacement of the holder gets no record
- * behind an incomplete one.
+ * Unstable records have one holder, so one flush makes all of them stable. A record is complete
+ * only after the ones before it: a replacement of the holder gets no record behind an incomplete
+ * one.
  */
 #include "sync/determinants.h"
 

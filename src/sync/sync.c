@@ -125,8 +125,8 @@ const char *keel_sync_refuses(const keel_sync_decided_t *all, const keel_sync_fa
     }
     if (!all->has_waits) {
         /*
-         * critical sections order only the accesses inside them, so every access has to be inside
-         * one
+         * critical sections order only the accesses inside, so every access has to be in a critical
+         * section
          */
         return (facts->has_bare && !KEEL_PLANT(bare_local))
                    ? (KEEL_REACHED(refuses_bare), "some ranks lock, and others access what they have not locked")
