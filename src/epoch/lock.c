@@ -155,7 +155,7 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
     }
     if (slot != NULL && !is_read) {
         /* else the word may count atomics, and waiting ranks look at it */
-        if (!keel_may_mix(ctx)) {
+        if (keel_sync_may_be_local(&ctx->sync)) {
             keel_put_log_announce_done(&ctx->puts, rank);
         }
         if (KEEL_PLANT(doubt_cleared)) {
@@ -245,7 +245,7 @@ static keel_status_t lock_begin(keel_context_h ctx, const char *call)
         return status;
     }
     keel_sync_lock(&ctx->sync);
-    if (!keel_may_mix(ctx)) {
+    if (keel_sync_may_be_local(&ctx->sync)) {
         keel_gate_set(ctx, KEEL_GATE_LOCKS);
     }
     keel_put_log_send_only(&ctx->puts);

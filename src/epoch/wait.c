@@ -67,7 +67,7 @@ keel_status_t keel_wait_begin(keel_context_h ctx)
     unsigned rounds = 0;
 
     __atomic_store_n(&ctx->lane.awaits_records, 1, __ATOMIC_RELEASE);
-    if (keel_may_mix(ctx)) {
+    if (!keel_sync_may_be_local(&ctx->sync)) {
         return KEEL_OK; /* nothing is replayed into waits */
     }
     keel_waits_note(&ctx->sync);

@@ -249,7 +249,7 @@ static keel_status_t words_ask(keel_context_h ctx, keel_wait_for_t how, keel_wor
         status = keel_context_wait(ctx, &rounds);
         is_over = status == KEEL_OK && words_look(how, words, count, met_p);
     }
-    if (status == KEEL_OK && !keel_may_mix(ctx)) {
+    if (status == KEEL_OK && keel_sync_may_be_local(&ctx->sync)) {
         status = words_log(ctx, words, count, is_over);
     }
     return (status != KEEL_OK || is_over) ? status : KEEL_INPROGRESS;

@@ -62,8 +62,7 @@ void keel_req_begin_looks(struct keel_req *req, uint32_t rank, size_t length)
 {
     const keel_context_h ctx = req->ctx;
 
-    if (length > 0 && rank != ctx->lane.rank && ctx->polls == NULL && keel_sync_is_numbered(&ctx->sync) &&
-        !keel_may_mix(ctx)) {
+    if (length > 0 && rank != ctx->lane.rank && ctx->polls == NULL && keel_sync_records_values(&ctx->sync)) {
         req->looked = look_phase(ctx);
     }
 }
@@ -127,7 +126,7 @@ static keel_status_t req_look(struct keel_req *req)
     keel_status_t status;
     uint64_t look;
 
-    if (ctx->callbacks > 0 || req->looked != look_phase(ctx) || keel_may_mix(ctx) ||
+    if (ctx->callbacks > 0 || req->looked != look_phase(ctx) || !keel_sync_may_be_local(&ctx->sync) ||
         keel_recovery_status(&ctx->rec) != KEEL_OK || KEEL_PLANT(look_unrecorded)) {
         return KEEL_OK;
     }

@@ -145,7 +145,7 @@ void keel_wait_resume(keel_context_h ctx)
     if (ctx->lane.incarnation > 0 && ctx->rec.phase <= ctx->rec.front) {
         keel_gate_set(ctx, KEEL_GATE_REEXECUTES);
     }
-    if (keel_may_mix(ctx)) { /* nothing is replayed in any order */
+    if (!keel_sync_may_be_local(&ctx->sync)) { /* nothing is replayed in any order */
         keel_gate_clear(ctx, KEEL_GATE_LOCKS);
     } else if (keel_waits_are_numbered(&ctx->sync)) {
         keel_gate_set(ctx, KEEL_GATE_WAITS);

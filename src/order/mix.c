@@ -60,7 +60,7 @@ keel_status_t keel_set_nondeterministic(keel_context_h ctx)
 keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call)
 {
     const int has_accessed = ctx->stats.puts + ctx->stats.gets + ctx->stats.atomics > 0;
-    const char *why = keel_may_mix(ctx) ? NULL : keel_sync_mixes_by(&ctx->sync, way, has_accessed);
+    const char *why = keel_sync_may_be_local(&ctx->sync) ? keel_sync_mixes_by(&ctx->sync, way, has_accessed) : NULL;
 
     if (why == NULL) {
         return KEEL_OK;
@@ -84,7 +84,7 @@ keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
     if (rank == ctx->lane.rank && is_bare) {
         return KEEL_OK; /* a replacement re-creates its own memory */
     }
-    if (is_bare && !keel_may_mix(ctx) && !KEEL_PLANT(bare_untold)) {
+    if (is_bare && keel_sync_may_be_local(&ctx->sync) && !KEEL_PLANT(bare_untold)) {
         keel_announced_add_bare(&ctx->sync);
         if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
             /* else the rank learns by a decision, and before a hand-over */

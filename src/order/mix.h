@@ -9,12 +9,6 @@
 #include "order/announce.h"
 #include "order/determinant.h"
 
-/* True if every death is a rollback, whatever the program does. */
-static inline int keel_may_mix(const keel_context_h ctx)
-{
-    return !keel_sync_may_be_local(&ctx->sync);
-}
-
 /*
  * Call before @a call synchronises in this way. KEEL_WAY_BARE: accesses memory without a lock.
  * KEEL_WAY_ANSWER: returns a value that no log has. KEEL_WAY_UNLOGGED: has an effect that no log

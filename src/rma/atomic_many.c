@@ -12,7 +12,8 @@
 
 int keel_atomic_many_is_logged(keel_win_h win, uint32_t rank)
 {
-    return !keel_may_mix(win->ctx) && !(rank < win->ctx->lane.programs && keel_win_is_by_message(win, rank));
+    return keel_sync_may_be_local(&win->ctx->sync) &&
+           !(rank < win->ctx->lane.programs && keel_win_is_by_message(win, rank));
 }
 
 /* elements of the next record, out of @a count */

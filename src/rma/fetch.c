@@ -23,8 +23,7 @@
 
 int keel_fetch_is_ordered(const keel_context_h ctx, uint32_t rank, const keel_record_atomic_t *atomic)
 {
-    return atomic->fetches && rank != ctx->lane.rank && keel_sync_is_numbered(&ctx->sync) &&
-           keel_sync_may_be_local(&ctx->sync);
+    return atomic->fetches && rank != ctx->lane.rank && keel_sync_records_values(&ctx->sync);
 }
 
 void keel_fetch_stored(keel_context_h ctx, uint32_t rank, uint64_t where, char *target,
@@ -71,7 +70,7 @@ keel_status_t keel_fetch_end(struct keel_req *req, size_t size, void *result)
 
 int keel_fetch_is_own(const keel_context_h ctx, const keel_record_atomic_t *atomic)
 {
-    return atomic->fetches && keel_sync_is_numbered(&ctx->sync) && keel_sync_may_be_local(&ctx->sync);
+    return atomic->fetches && keel_sync_records_values(&ctx->sync);
 }
 
 /*

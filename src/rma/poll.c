@@ -150,7 +150,7 @@ static const keel_fragment_ops_t poll_fragment_ops = {
 
 int keel_poll_may_order(const keel_context_h ctx)
 {
-    return !keel_may_mix(ctx) && keel_sync_mixes_by(&ctx->sync, KEEL_WAY_WAIT, 1) == NULL;
+    return keel_sync_may_be_local(&ctx->sync) && keel_sync_mixes_by(&ctx->sync, KEEL_WAY_WAIT, 1) == NULL;
 }
 
 /* The bytes read may come from a put that is still open; the poll then puts the source of that
@@ -317,7 +317,7 @@ static keel_status_t poll_own(keel_win_h win, uint64_t offset, void *buffer, siz
 {
     const keel_block_t block = {.offset = offset, .length = length, .buffer = buffer};
 
-    if (!keel_may_mix(win->ctx)) {
+    if (keel_sync_may_be_local(&win->ctx->sync)) {
         return keel_get_own_determinants(win, &(keel_gather_t){.list = &block, .count = 1});
     }
     keel_load_words(buffer, (const char *)win->base + offset, length);

@@ -133,6 +133,15 @@ static inline int keel_sync_is_numbered(const keel_sync_t *sync)
     return keel_sync_has_rest(sync) && keel_waits_are_numbered(sync);
 }
 
+/*
+ * True if values fetched in this phase have records with clocks: a replacement reads them in the
+ * order of the clocks.
+ */
+static inline int keel_sync_records_values(const keel_sync_t *sync)
+{
+    return keel_sync_is_numbered(sync) && keel_sync_may_be_local(sync);
+}
+
 /* ---- this rank as a replacement ---- */
 
 /* True if this rank re-executes in the order of records from others. */
