@@ -167,7 +167,7 @@ keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank)
     unsigned rounds = 0;
 
     /* A further death during a replay of critical sections loses records: wait for the decision. */
-    while (status == KEEL_OK && keel_recovery_is_frozen(&ctx->rec) && keel_sync_steers(&ctx->sync)) {
+    while (status == KEEL_OK && keel_recovery_is_frozen(&ctx->rec) && keel_sync_replays_sections(&ctx->sync)) {
         status = keel_context_wait(ctx, &rounds);
     }
     if (status != KEEL_OK) {
@@ -209,7 +209,7 @@ keel_status_t keel_get_make_fragment(keel_context_h ctx, uint32_t rank, uint64_t
     fragment->req = req;
     fragment->atomic = NULL;
     fragment->record = keel_get_log_reserve(&ctx->gets, rank, where, length, &fragment->index);
-    req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
+    req->is_new |= (uint8_t)keel_waits_note_unrecorded(&ctx->sync, rank);
     *piece_p = fragment;
     return KEEL_OK;
 }

@@ -62,7 +62,7 @@ struct keel_req {
     uint32_t fragments; /* fragments under way */
     uint8_t is_released;
     uint8_t is_due; /* complete, with its callback still to be called */
-    /* of a replacement, for an access without a record: see keel_wait_new() */
+    /* of a replacement, for an access without a record: see keel_wait_catch_up() */
     uint8_t is_new;
     /* 1 + (rollback << 32 | phase) in which records say that the request is in progress; 0: none */
     uint64_t looked;

@@ -266,10 +266,10 @@ keel_status_t keel_gsync_settle(keel_context_h ctx)
     unsigned rounds = 0;
 
     if (status == KEEL_OK) {
-        status = keel_wait_settle_answers(ctx);
+        status = keel_determinant_stabilize_all(ctx);
     }
     if (status == KEEL_OK) {
-        status = keel_wait_settle(ctx);
+        status = keel_wait_replay_phase(ctx);
     }
     if (status == KEEL_OK) {
         status = keel_flush_everyone(ctx);
@@ -363,7 +363,7 @@ keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p
     }
     gsync_leave(ctx, number, was_front, is_checkpoint);
     keel_announce_leave(ctx, number);
-    keel_wait_resume(ctx);
+    keel_wait_set_gates(ctx);
     status = keel_lock_resume(ctx);
     if (status == KEEL_OK) {
         status = gsync_check_call(ctx, number, flags, was_front);

@@ -116,7 +116,8 @@ static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
     if (status == KEEL_OK) {
         status = keel_lock_replay(ctx, rank, is_read, is_read ? request.number : value);
     } else if (status == KEEL_INPROGRESS) {
-        status = keel_sync_steers(&ctx->sync) ? keel_lock_replay_open(ctx, rank, &request, &value) : KEEL_INPROGRESS;
+        status = keel_sync_replays_sections(&ctx->sync) ? keel_lock_replay_open(ctx, rank, &request, &value)
+                                                        : KEEL_INPROGRESS;
         if (status == KEEL_INPROGRESS) {
             status = keel_lock_until_granted(ctx, rank, &request, &value);
         }
@@ -169,7 +170,7 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
          * its atomics. */
         keel_board_set(&slot->atomics, 0);
     }
-    if (keel_sync_steers(&ctx->sync)) {
+    if (keel_sync_replays_sections(&ctx->sync)) {
         keel_put_log_mark_sent(&ctx->puts, rank);
         keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_AHEAD);
     }
@@ -187,13 +188,13 @@ static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
     uint64_t counter = 0, looks = 0;
     unsigned rounds = 0;
 
-    if (keel_sync_steers(&ctx->sync)) {
+    if (keel_sync_replays_sections(&ctx->sync)) {
         status = keel_lock_replay_own(ctx);
     }
     if (status != KEEL_OK) {
         return status;
     }
-    if (keel_sync_steers(&ctx->sync)) {
+    if (keel_sync_replays_sections(&ctx->sync)) {
         KEEL_REACHED(section_own);
         counter = keel_sections_next_own(&ctx->sync);
     } else if (is_read) {
@@ -220,7 +221,7 @@ static void lock_give_own(keel_context_h ctx, int is_read)
     const keel_locker_t who = keel_lane_locker(&ctx->lane);
 
     keel_sections_give(&ctx->sync, ctx->lane.rank);
-    if (keel_sync_steers(&ctx->sync)) {
+    if (keel_sync_replays_sections(&ctx->sync)) {
         return;
     }
     if (is_read) {

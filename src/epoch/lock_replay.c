@@ -75,7 +75,7 @@ keel_status_t keel_lock_settle(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;
 
-    if (!keel_sync_steers(&ctx->sync)) {
+    if (!keel_sync_replays_sections(&ctx->sync)) {
         return KEEL_OK;
     }
     status = lock_await_decision(ctx);
@@ -112,7 +112,7 @@ keel_status_t keel_lock_try_catch_up(keel_context_h ctx)
 
     const uint8_t held = s->held[ctx->lane.rank];
 
-    if (!keel_sync_steers(&ctx->sync) || keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT ||
+    if (!keel_sync_replays_sections(&ctx->sync) || keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT ||
         !keel_get_log_is_replayed(&ctx->gets) || keel_sections_has_left(&ctx->sync) ||
         (held != KEEL_HELD_NOT && s->replay.next < s->replay.count) || keel_sections_has_gap(&ctx->sync) ||
         lock_is_in_past(ctx)) {
@@ -130,7 +130,7 @@ keel_status_t keel_lock_resume(keel_context_h ctx)
 {
     keel_status_t status;
 
-    if (!keel_sync_steers(&ctx->sync)) {
+    if (!keel_sync_replays_sections(&ctx->sync)) {
         return KEEL_OK;
     }
     keel_gate_set(ctx, KEEL_GATE_LOCKS);
@@ -167,7 +167,7 @@ keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, u
     keel_status_t status;
 
     keel_recovery_count_gets(&ctx->rec, 1);
-    if (!keel_sync_steers(&ctx->sync)) { /* the replay has ended without this lock */
+    if (!keel_sync_replays_sections(&ctx->sync)) { /* the replay has ended without this lock */
         keel_error_ctx(ctx, "a lock of rank %u was taken in the first life, but not where it is taken now", rank);
         return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_DIFFERS);
     }
@@ -177,7 +177,7 @@ keel_status_t keel_lock_replay(keel_context_h ctx, uint32_t rank, int is_read, u
     status = keel_lock_ask_once(ctx, rank, &request, &now);
     lock_case_replay(is_read, status == KEEL_OK && now == number);
     if (status == KEEL_OK && now == number) {
-        keel_sections_find(&ctx->sync, rank);
+        keel_sections_reach(&ctx->sync, rank);
         keel_put_log_mark_sent(&ctx->puts, rank);
         keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_LIVE);
     }
@@ -199,7 +199,7 @@ keel_status_t keel_lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock
     *value_p = 0;
     if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT) {
         status = keel_lock_ask_once(ctx, rank, &now, &word);
-        keel_sections_find(&ctx->sync, rank);
+        keel_sections_reach(&ctx->sync, rank);
         if (status == KEEL_OK && (is_read ? word == request->number : word != 0)) {
             status = keel_lock_ask_once(ctx, rank, request,
                                         /* not granted: readers are present, as in the first life */
@@ -216,7 +216,7 @@ keel_status_t keel_lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock
         return KEEL_OK;
     }
     status = keel_lock_settle(ctx);
-    if (status == KEEL_OK && keel_sync_steers(&ctx->sync)) {
+    if (status == KEEL_OK && keel_sync_replays_sections(&ctx->sync)) {
         return keel_get_is_missing(ctx, rank);
     }
     if (status == KEEL_OK) {

@@ -19,7 +19,7 @@ keel_status_t keel_flush(keel_context_h ctx, uint32_t rank)
         return KEEL_ERR_RANK;
     }
     status = keel_flush_one(ctx, rank);
-    return keel_context_end(ctx, (status == KEEL_OK) ? keel_wait_new_at(ctx, rank) : status);
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_wait_catch_up_at(ctx, rank) : status);
 }
 
 keel_status_t keel_flush_all(keel_context_h ctx)
@@ -35,7 +35,7 @@ keel_status_t keel_flush_all(keel_context_h ctx)
         return keel_context_end(ctx, keel_flush_everyone(ctx));
     }
     status = keel_flush_touched(ctx);
-    status = (status == KEEL_OK) ? keel_wait_new_at(ctx, KEEL_RANK_NONE) : status;
+    status = (status == KEEL_OK) ? keel_wait_catch_up_at(ctx, KEEL_RANK_NONE) : status;
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
@@ -60,7 +60,7 @@ keel_status_t keel_fence(keel_context_h ctx)
             status = keel_context_wait(ctx, &rounds);
         }
     }
-    status = (status == KEEL_OK) ? keel_wait_new_at(ctx, KEEL_RANK_NONE) : status;
+    status = (status == KEEL_OK) ? keel_wait_catch_up_at(ctx, KEEL_RANK_NONE) : status;
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }

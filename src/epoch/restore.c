@@ -145,7 +145,7 @@ static keel_status_t restore_alone(keel_context_h ctx)
         ctx->is_restore_due = 0; /* the program's start: nothing has to be restored */
         keel_context_mark(ctx, KEEL_MARK_BACK, 0);
         restore_close_prefix(ctx);
-        keel_wait_resume(ctx);
+        keel_wait_set_gates(ctx);
         return KEEL_OK;
     }
     do {
@@ -154,7 +154,7 @@ static keel_status_t restore_alone(keel_context_h ctx)
             status = keel_windows_await(ctx);
         }
         if (status == KEEL_OK) {
-            keel_wait_resume(ctx);
+            keel_wait_set_gates(ctx);
             status = keel_lock_resume(ctx);
         }
         if (status == KEEL_OK && ctx->rec.restored.number > 0 &&

@@ -29,7 +29,7 @@ static int stop_is_current(keel_context_h ctx)
         return 0;
     }
     return rec->life == KEEL_LIFE_LIVE || KEEL_PLANT(stop_early) ||
-           (keel_sync_is_sectioned(&ctx->sync) && !keel_sync_is_replaying(&ctx->sync) &&
+           (keel_sync_has_sections(&ctx->sync) && !keel_sync_is_replaying(&ctx->sync) &&
             keel_get_log_is_replayed(&ctx->gets));
 }
 

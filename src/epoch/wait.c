@@ -70,13 +70,13 @@ keel_status_t keel_wait_begin(keel_context_h ctx)
     if (!keel_sync_may_be_local(&ctx->sync)) {
         return KEEL_OK; /* nothing is replayed into waits */
     }
-    keel_waits_note(&ctx->sync);
+    keel_waits_note_wait(&ctx->sync);
     if (!keel_gate_has(ctx, KEEL_GATE_WAITS)) {
         keel_gate_set(ctx, KEEL_GATE_WAITS);
         keel_put_log_number_all(&ctx->puts);
     }
     keel_put_log_send_only(&ctx->puts);
-    if (keel_waits_are_told(&ctx->sync)) {
+    if (keel_waits_are_announced(&ctx->sync)) {
         return KEEL_OK;
     }
     /* Puts to the own memory have arrived when the process announces its wait: other ranks rely
@@ -122,7 +122,7 @@ static keel_status_t wait_replay(keel_context_h ctx, const wait_t *wait)
         status = keel_waits_replay_next(&ctx->sync);
     }
     if (status != KEEL_OK && status != KEEL_INPROGRESS) {
-        return keel_wait_refuse(ctx, status);
+        return keel_wait_fail(ctx, status);
     }
     if (wait_is_over(wait)) {
         KEEL_REACHED(wait_replayed);
@@ -133,10 +133,10 @@ static keel_status_t wait_replay(keel_context_h ctx, const wait_t *wait)
                        "nobody put what this process waits for in phase %u, which it has left: is the program "
                        "deterministic?",
                        ctx->rec.phase);
-        return keel_wait_refuse(ctx, KEEL_ERR_CORRUPT);
+        return keel_wait_fail(ctx, KEEL_ERR_CORRUPT);
     }
     KEEL_REACHED(wait_asks_rest);
-    return keel_wait_take_rest(ctx);
+    return keel_wait_take_remaining(ctx);
 }
 
 keel_status_t keel_wait_until_closed(keel_context_h ctx)

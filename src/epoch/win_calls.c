@@ -46,7 +46,7 @@ static keel_status_t win_make_alone(keel_context_h ctx, size_t bytes, void *give
         ctx->window_calls == ctx->rec.generation.window_calls) {
         /* the program's start follows this very call: nothing to go back to */
         status = keel_restore_run(ctx);
-        keel_wait_resume(ctx);
+        keel_wait_set_gates(ctx);
     } else if (status == KEEL_ERR_ROLLED_BACK && keel_windows_due(ctx) > 0) {
         status = KEEL_OK; /* the calls after it are repeated, too, and then keel_restore() */
     }

@@ -235,7 +235,7 @@ static keel_status_t win_unlock_complete(keel_win_h win, uint32_t rank)
     keel_status_t status = is_all ? keel_flush_all(win->ctx) : keel_flush(win->ctx, rank);
     unsigned rounds = 0;
 
-    while (status == KEEL_OK && keel_win_is_asked(win, rank)) {
+    while (status == KEEL_OK && keel_win_is_converting(win, rank)) {
         status = keel_context_wait(win->ctx, &rounds);
         if (status == KEEL_OK) {
             status = is_all ? keel_flush_all(win->ctx) : keel_flush(win->ctx, rank);
@@ -472,7 +472,7 @@ static keel_status_t win_locks_take(keel_context_h ctx, const win_locks_entry_t 
     }
     ctx->windows_locked++;
     if (how != entry->value) {
-        keel_win_share_again(ctx);
+        keel_win_share_restore(ctx);
     }
     return KEEL_OK;
 }

@@ -43,14 +43,14 @@ static keel_status_t words_begin(keel_context_h ctx, keel_wait_for_t how, keel_w
     keel_status_t status = words_check(ctx, how, words, count);
 
     if (status == KEEL_OK) {
-        const int fits = keel_answer_length(count) <= ctx->gets.record_max;
+        const int fits = keel_result_length(count) <= ctx->gets.record_max;
 
         status = keel_mix(ctx, fits ? KEEL_WAY_WAIT : KEEL_WAY_ANSWER, call);
     }
     if (status == KEEL_OK) {
         status = keel_wait_begin(ctx);
     }
-    status = (status == KEEL_OK) ? keel_wait_settle_polls(ctx) : status;
+    status = (status == KEEL_OK) ? keel_determinant_stabilize_polls(ctx) : status;
     /* other ranks may wait for these accesses */
     status = (status == KEEL_OK) ? keel_flush_start_all(ctx) : status;
     if (status == KEEL_OK) {
@@ -117,7 +117,7 @@ static unsigned words_met(const keel_word_t *words, unsigned count)
 
 static int answer_is_met(const keel_record_local_read_t *answer, unsigned i)
 {
-    return (int)(keel_answer_seen(answer)[answer->words + i / 64] >> (i % 64) & 1);
+    return (int)(keel_result_values(answer)[answer->words + i / 64] >> (i % 64) & 1);
 }
 
 /* True if the result is the same again, and nothing was done here meanwhile that a replay has to
@@ -132,7 +132,7 @@ static int answer_is(const keel_context_h ctx, const keel_record_local_read_t *a
         return 0;
     }
     for (unsigned i = 0; i < count; i++) {
-        if (keel_answer_seen(answer)[i] != words[i].seen || answer_is_met(answer, i) != words[i].is_met) {
+        if (keel_result_values(answer)[i] != words[i].seen || answer_is_met(answer, i) != words[i].is_met) {
             return 0;
         }
     }
@@ -142,7 +142,7 @@ static int answer_is(const keel_context_h ctx, const keel_record_local_read_t *a
 static void answer_fill(keel_record_local_read_t *answer, const keel_word_t *words, unsigned count, uint32_t clock,
                         int is_over)
 {
-    uint64_t *seen = keel_answer_seen(answer);
+    uint64_t *seen = keel_result_values(answer);
 
     *answer = (keel_record_local_read_t){.times = 1, .clock = clock, .words = count, .is_over = (uint32_t)is_over};
     for (unsigned i = 0; i < (count + 63) / 64; i++) {
@@ -161,19 +161,19 @@ static keel_status_t words_log(keel_context_h ctx, const keel_word_t *words, uns
     keel_record_local_read_t *answer;
     uint32_t holder, clock;
 
-    if (status == KEEL_OK && answer_is(ctx, keel_answers_last(&ctx->sync), words, count, is_over)) {
-        keel_answers_repeat(&ctx->sync);
+    if (status == KEEL_OK && answer_is(ctx, keel_results_last(&ctx->sync), words, count, is_over)) {
+        keel_results_repeat(&ctx->sync);
         return KEEL_OK;
     }
     if (status == KEEL_OK && !is_met) { /* the program may still act on the values */
         status = keel_wait_until_closed(ctx);
     }
-    status = (status == KEEL_OK) ? keel_wait_find_holder(ctx, &holder) : status;
+    status = (status == KEEL_OK) ? keel_determinant_find_holder(ctx, &holder) : status;
     if (status != KEEL_OK || holder == KEEL_RANK_NONE) {
         return status;
     }
     clock = keel_waits_here(&ctx->sync);
-    answer = keel_wait_open_answer(ctx, keel_answer_length(count));
+    answer = keel_determinant_open_result(ctx, keel_result_length(count));
     if (answer != NULL) {
         answer_fill(answer, words, count, clock, is_over);
     }
@@ -182,15 +182,15 @@ static keel_status_t words_log(keel_context_h ctx, const keel_word_t *words, uns
 }
 
 /* A replacement beyond its predecessor's death. */
-static keel_status_t words_anew(keel_context_h ctx)
+static keel_status_t words_beyond_death(keel_context_h ctx)
 {
     keel_status_t status;
 
     if (ctx->lane.programs == 1) {
         return KEEL_INPROGRESS; /* no other rank accesses this memory, so there are no records */
     }
-    status =
-        (ctx->rec.phase < ctx->rec.front) ? keel_wait_differs(ctx, "what it has not asked before") : keel_wait_new(ctx);
+    status = (ctx->rec.phase < ctx->rec.front) ? keel_determinant_differs(ctx, "what it has not asked before")
+                                               : keel_wait_catch_up(ctx);
     KEEL_REACHED(answer_asks_rest);
     return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
 }
@@ -206,25 +206,25 @@ static keel_status_t words_replay(keel_context_h ctx, keel_word_t *words, unsign
     if (!keel_sync_replays_waits(&ctx->sync)) {
         return KEEL_INPROGRESS;
     }
-    status = keel_answers_next(&ctx->sync, &ctx->gets, &answer, &is_first);
+    status = keel_results_replay_next(&ctx->sync, &ctx->gets, &answer, &is_first);
     if (status == KEEL_INPROGRESS) {
-        return words_anew(ctx);
+        return words_beyond_death(ctx);
     }
     if (status != KEEL_OK || answer->words != count) {
-        return keel_wait_differs(ctx, "about other words than before");
+        return keel_determinant_differs(ctx, "about other words than before");
     }
     if (is_first) {
         const uint32_t clock = KEEL_PLANT(answer_repeated) ? (uint32_t)answer->clock
                                                            : keel_waits_after(&ctx->sync, (uint32_t)answer->clock);
 
         keel_recovery_count_gets(&ctx->rec, 1);
-        status = keel_wait_fetched(ctx, KEEL_PLANT(answer_unreplayed) ? 0 : clock);
+        status = keel_wait_replay_until(ctx, KEEL_PLANT(answer_unreplayed) ? 0 : clock);
         keel_waits_join(&ctx->sync, KEEL_PLANT(answer_unrejoined) ? 0 : (uint32_t)answer->clock);
     }
     for (unsigned i = 0; i < count; i++) {
         words[i].seen = (KEEL_PLANT(answer_from_memory) && words[i].win != NULL)
                             ? keel_word_load((const char *)words[i].win->base + words[i].offset, words[i].size)
-                            : keel_answer_seen(answer)[i];
+                            : keel_result_values(answer)[i];
         words[i].is_met = answer_is_met(answer, i);
     }
     *is_over_p = (int)answer->is_over;
@@ -267,7 +267,7 @@ static keel_status_t words_run(keel_context_h ctx, keel_wait_for_t how, keel_wor
     }
     status = words_replay(ctx, words, count, &is_over);
     if (status == KEEL_OK && waits && !is_over) {
-        status = keel_wait_differs(ctx, "otherwise than before");
+        status = keel_determinant_differs(ctx, "otherwise than before");
     } else if (status == KEEL_OK) {
         met = words_met(words, count);
         status = is_over ? KEEL_OK : KEEL_INPROGRESS;

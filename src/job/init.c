@@ -329,7 +329,7 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
     if (ctx->polls != NULL || params_have_flag(params, KEEL_PARAM_FLAG_WAITS)) {
         keel_waits_declare(&ctx->sync);
     }
-    keel_wait_resume(ctx);
+    keel_wait_set_gates(ctx);
     status = context_join(ctx);
     if (ctx->lane.rank >= ctx->lane.programs && (status == KEEL_OK || keel_recovery_is_finished(&ctx->rec))) {
         *ctx_p = ctx; /* for tests that inspect the context meanwhile */

@@ -40,7 +40,7 @@ void keel_requests_call_back(keel_context_h ctx)
         ctx->called++;
         keel_threads_set_in_callback(ctx, 1);
         if (req->is_new) {
-            (void)keel_wait_new(ctx); /* the next call reports its status */
+            (void)keel_wait_catch_up(ctx); /* the next call reports its status */
         }
         req->cb(req->user, req->status);
         keel_threads_set_in_callback(ctx, 0);
@@ -76,10 +76,10 @@ static keel_status_t look_again(struct keel_req *req, uint64_t look)
     keel_context_h ctx = req->ctx;
     unsigned rounds = 0;
     int is_first = 0;
-    keel_status_t status = keel_answers_look_again(&ctx->sync, &ctx->gets, look, &is_first);
+    keel_status_t status = keel_results_replay_look(&ctx->sync, &ctx->gets, look, &is_first);
 
     if (status == KEEL_ERR_CORRUPT) {
-        return keel_wait_differs(ctx, "for a request in another place than before");
+        return keel_determinant_differs(ctx, "for a request in another place than before");
     }
     if (status == KEEL_INPROGRESS) {
         KEEL_REACHED(look_recorded);
@@ -104,15 +104,15 @@ static keel_status_t look_log(struct keel_req *req, uint64_t look)
     keel_status_t status;
     uint32_t holder;
 
-    if (keel_answers_repeat_look(&ctx->sync, look)) {
+    if (keel_results_repeat_look(&ctx->sync, look)) {
         return KEEL_INPROGRESS;
     }
-    status = keel_wait_find_holder(ctx, &holder);
+    status = keel_determinant_find_holder(ctx, &holder);
     if (status != KEEL_OK || req->fragments == 0) {
         return status;
     }
     if (holder != KEEL_RANK_NONE) {
-        answer = keel_wait_open_answer(ctx, sizeof(*answer));
+        answer = keel_determinant_open_result(ctx, sizeof(*answer));
         if (answer != NULL) {
             *answer = (keel_record_local_read_t){.times = 1, .clock = look};
         }
@@ -130,11 +130,11 @@ static keel_status_t req_look(struct keel_req *req)
         keel_recovery_status(&ctx->rec) != KEEL_OK || KEEL_PLANT(look_unrecorded)) {
         return KEEL_OK;
     }
-    status = keel_wait_settle_polls(ctx);
+    status = keel_determinant_stabilize_polls(ctx);
     if (status != KEEL_OK) {
         return status;
     }
-    look = keel_answers_look(&ctx->sync);
+    look = keel_results_count_look(&ctx->sync);
     if (keel_sync_replays_waits(&ctx->sync)) {
         status = look_again(req, look);
     } else if (req->fragments > 0) {
@@ -163,7 +163,7 @@ keel_status_t keel_req_test(keel_req_h req)
     }
     if (req->fragments == 0) {
         return (req->status == KEEL_OK && req->is_new && !KEEL_PLANT(request_tested_alone))
-                   ? keel_context_end(req->ctx, keel_wait_new(req->ctx))
+                   ? keel_context_end(req->ctx, keel_wait_catch_up(req->ctx))
                    : req->status;
     }
     if (keel_recovery_status(&req->ctx->rec) == KEEL_OK) {
@@ -191,7 +191,7 @@ keel_status_t keel_req_wait(keel_req_h req)
         status = req->status;
     }
     if (status == KEEL_OK && req->is_new) {
-        status = keel_wait_new(ctx);
+        status = keel_wait_catch_up(ctx);
     }
     keel_req_free(req);
     return keel_context_end(ctx, status);
@@ -216,7 +216,7 @@ keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, ke
     req->fragments = 0;
     status = (status == KEEL_OK) ? req->status : status;
     if (status == KEEL_OK && req->is_new) {
-        status = keel_wait_new(req->ctx);
+        status = keel_wait_catch_up(req->ctx);
     }
     keel_req_free(req);
     return status;

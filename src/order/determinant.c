@@ -31,13 +31,13 @@ keel_status_t keel_wait_await_puts(keel_context_h ctx)
     return status;
 }
 
-keel_status_t keel_wait_refuse(keel_context_h ctx, keel_status_t status)
+keel_status_t keel_wait_fail(keel_context_h ctx, keel_status_t status)
 {
     keel_recovery_fail(&ctx->rec, status);
     return status;
 }
 
-keel_status_t keel_wait_take_rest(keel_context_h ctx)
+keel_status_t keel_wait_take_remaining(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
@@ -48,23 +48,23 @@ keel_status_t keel_wait_take_rest(keel_context_h ctx)
     if (status != KEEL_OK) {
         return status;
     }
-    keel_waits_ask_rest(&ctx->sync);
-    while (status == KEEL_OK && !keel_waits_have_rest(&ctx->sync)) {
+    keel_waits_ask_remaining(&ctx->sync);
+    while (status == KEEL_OK && !keel_waits_have_remaining(&ctx->sync)) {
         status = keel_context_wait(ctx, &rounds);
     }
     if (status != KEEL_OK) {
         return status;
     }
-    status = keel_waits_take_rest(&ctx->sync);
+    status = keel_waits_take_remaining(&ctx->sync);
     if (status != KEEL_OK) {
-        return keel_wait_refuse(ctx, status);
+        return keel_wait_fail(ctx, status);
     }
     keel_recovery_info(&ctx->rec, "%lu records were replayed into waits", ctx->sync.waits.replay.replayed);
     return KEEL_OK;
 }
 
 /* Replays all puts of this phase. */
-static keel_status_t wait_replay_all(keel_context_h ctx)
+static keel_status_t replay_all_puts(keel_context_h ctx)
 {
     keel_status_t status = keel_wait_await_puts(ctx);
 
@@ -73,37 +73,37 @@ static keel_status_t wait_replay_all(keel_context_h ctx)
     }
     while ((status = keel_waits_replay_next(&ctx->sync)) == KEEL_INPROGRESS) {
     }
-    return (status == KEEL_OK) ? KEEL_OK : keel_wait_refuse(ctx, status);
+    return (status == KEEL_OK) ? KEEL_OK : keel_wait_fail(ctx, status);
 }
 
-keel_status_t keel_wait_settle(keel_context_h ctx)
+keel_status_t keel_wait_replay_phase(keel_context_h ctx)
 {
     keel_status_t status;
 
     if (!keel_sync_replays_waits(&ctx->sync)) {
         return KEEL_OK;
     }
-    status = wait_replay_all(ctx);
+    status = replay_all_puts(ctx);
     if (status != KEEL_OK || ctx->rec.phase < ctx->rec.front) {
         return status;
     }
     KEEL_REACHED(gsync_asks_rest);
-    return keel_wait_take_rest(ctx);
+    return keel_wait_take_remaining(ctx);
 }
 
-keel_status_t keel_wait_new(keel_context_h ctx)
+keel_status_t keel_wait_catch_up(keel_context_h ctx)
 {
     keel_status_t status;
 
     if (!keel_sync_replays_waits(&ctx->sync) || KEEL_PLANT(new_get_alone)) {
         return KEEL_OK;
     }
-    status = wait_replay_all(ctx);
+    status = replay_all_puts(ctx);
     KEEL_REACHED(get_asks_rest);
-    return (status == KEEL_OK) ? keel_wait_take_rest(ctx) : status;
+    return (status == KEEL_OK) ? keel_wait_take_remaining(ctx) : status;
 }
 
-keel_status_t keel_wait_changes(keel_context_h ctx)
+keel_status_t keel_wait_catch_up_changes(keel_context_h ctx)
 {
     keel_status_t status;
 
@@ -111,15 +111,15 @@ keel_status_t keel_wait_changes(keel_context_h ctx)
         return KEEL_OK;
     }
     status = keel_wait_await_puts(ctx);
-    return (status == KEEL_OK && ctx->sync.waits.replay.has_changes) ? keel_wait_new(ctx) : status;
+    return (status == KEEL_OK && ctx->sync.waits.replay.has_changes) ? keel_wait_catch_up(ctx) : status;
 }
 
-keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank)
+keel_status_t keel_wait_catch_up_at(keel_context_h ctx, uint32_t rank)
 {
-    return keel_waits_has_new(&ctx->sync, rank) ? keel_wait_new(ctx) : KEEL_OK;
+    return keel_waits_has_unrecorded(&ctx->sync, rank) ? keel_wait_catch_up(ctx) : KEEL_OK;
 }
 
-keel_status_t keel_wait_fetched(keel_context_h ctx, uint32_t clock)
+keel_status_t keel_wait_replay_until(keel_context_h ctx, uint32_t clock)
 {
     keel_status_t status;
 
@@ -131,14 +131,14 @@ keel_status_t keel_wait_fetched(keel_context_h ctx, uint32_t clock)
         KEEL_REACHED(fetch_replays);
         status = keel_waits_replay_next(&ctx->sync);
         if (status != KEEL_OK && status != KEEL_INPROGRESS) {
-            return keel_wait_refuse(ctx, status);
+            return keel_wait_fail(ctx, status);
         }
         status = KEEL_OK;
     }
     return status;
 }
 
-void keel_wait_resume(keel_context_h ctx)
+void keel_wait_set_gates(keel_context_h ctx)
 {
     keel_gate_clear(ctx, KEEL_GATE_WAITS | KEEL_GATE_REEXECUTES | KEEL_GATE_DETERMINANTS | KEEL_GATE_READ);
     keel_context_uncache(ctx);
@@ -155,7 +155,7 @@ void keel_wait_resume(keel_context_h ctx)
 
 /* ---- results and polls ---- */
 
-keel_status_t keel_wait_differs(keel_context_h ctx, const char *what)
+keel_status_t keel_determinant_differs(keel_context_h ctx, const char *what)
 {
     keel_error_ctx(ctx,
                    "re-execution differs from the first life: in phase %u this program asks %s; is the program "
@@ -209,37 +209,37 @@ static keel_status_t close_last(keel_context_h ctx, keel_determinants_t *d, uint
     return status;
 }
 
-keel_status_t keel_wait_find_holder(keel_context_h ctx, uint32_t *holder_p)
+keel_status_t keel_determinant_find_holder(keel_context_h ctx, uint32_t *holder_p)
 {
     keel_status_t status;
     unsigned rounds = 0;
 
     do {
         status = close_last(ctx, &ctx->sync.results, holder_p);
-        while (status == KEEL_OK && !keel_answers_find_holder(&ctx->sync, holder_p)) {
+        while (status == KEEL_OK && !keel_results_find_holder(&ctx->sync, holder_p)) {
             status = keel_context_wait(ctx, &rounds);
         }
-    } while (status == KEEL_OK && keel_answers_last(&ctx->sync) != NULL);
+    } while (status == KEEL_OK && keel_results_last(&ctx->sync) != NULL);
     return status;
 }
 
-keel_record_local_read_t *keel_wait_open_answer(keel_context_h ctx, size_t length)
+keel_record_local_read_t *keel_determinant_open_result(keel_context_h ctx, size_t length)
 {
     keel_gate_set(ctx, KEEL_GATE_DETERMINANTS);
-    return keel_answers_open(&ctx->sync, &ctx->gets, length);
+    return keel_results_open(&ctx->sync, &ctx->gets, length);
 }
 
-keel_status_t keel_wait_make_stable(keel_context_h ctx, keel_determinants_t *d)
+keel_status_t keel_determinant_make_stable(keel_context_h ctx, keel_determinants_t *d)
 {
     const uint32_t number = keel_determinants_of(&ctx->sync, d)->number;
     keel_status_t status;
     uint32_t holder;
 
     if (d->remaining > 0) {
-        return keel_wait_differs(ctx, "fewer times than before");
+        return keel_determinant_differs(ctx, "fewer times than before");
     }
     if (KEEL_PLANT(answer_unsettled) && d == &ctx->sync.results) {
-        keel_determinants_settled(d, number);
+        keel_determinants_set_stable(d, number);
         return KEEL_OK;
     }
     status = close_last(ctx, d, &holder);
@@ -259,15 +259,15 @@ keel_status_t keel_wait_make_stable(keel_context_h ctx, keel_determinants_t *d)
         status = keel_flush_one(ctx, holder);
     }
     if (status == KEEL_OK) {
-        keel_determinants_settled(d, number);
+        keel_determinants_set_stable(d, number);
     }
     return status;
 }
 
-keel_status_t keel_wait_settle_answers_now(keel_context_h ctx)
+keel_status_t keel_determinant_stabilize_all_now(keel_context_h ctx)
 {
     const keel_status_t status =
-        ctx->sync.results.is_unstable ? keel_wait_make_stable(ctx, &ctx->sync.results) : KEEL_OK;
+        ctx->sync.results.is_unstable ? keel_determinant_make_stable(ctx, &ctx->sync.results) : KEEL_OK;
 
     if (status == KEEL_OK && !ctx->sync.polls.is_unstable && !ctx->sync.results.is_unstable) {
         keel_gate_clear(ctx, KEEL_GATE_DETERMINANTS);
@@ -277,7 +277,7 @@ keel_status_t keel_wait_settle_answers_now(keel_context_h ctx)
 
 /* ---- reads ---- */
 
-void keel_wait_settle_reads_now(keel_context_h ctx)
+void keel_determinant_stabilize_reads_now(keel_context_h ctx)
 {
     keel_gate_clear(ctx, KEEL_GATE_READ);
     if (!KEEL_PLANT(read_unsettled)) {

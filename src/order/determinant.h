@@ -13,11 +13,11 @@
  * a replacement may read other values. All such reads are at one rank, so no record is there
  * without the records before it.
  */
-void keel_wait_settle_reads_now(keel_context_h ctx);
-static inline void keel_wait_settle_reads(keel_context_h ctx)
+void keel_determinant_stabilize_reads_now(keel_context_h ctx);
+static inline void keel_determinant_stabilize_reads(keel_context_h ctx)
 {
     if (keel_gate_has(ctx, KEEL_GATE_READ)) {
-        keel_wait_settle_reads_now(ctx);
+        keel_determinant_stabilize_reads_now(ctx);
     }
 }
 /*
@@ -25,62 +25,63 @@ static inline void keel_wait_settle_reads(keel_context_h ctx)
  * If a replacement has not replayed its current record as often as the predecessor, re-execution
  * differs.
  */
-keel_status_t keel_wait_make_stable(keel_context_h ctx, keel_determinants_t *d);
+keel_status_t keel_determinant_make_stable(keel_context_h ctx, keel_determinants_t *d);
 /* Makes reads and polls stable. Call before a result is taken. */
-static inline keel_status_t keel_wait_settle_polls(keel_context_h ctx)
+static inline keel_status_t keel_determinant_stabilize_polls(keel_context_h ctx)
 {
-    keel_wait_settle_reads(ctx);
-    return __builtin_expect(ctx->sync.polls.is_unstable, 0) ? keel_wait_make_stable(ctx, &ctx->sync.polls) : KEEL_OK;
+    keel_determinant_stabilize_reads(ctx);
+    return __builtin_expect(ctx->sync.polls.is_unstable, 0) ? keel_determinant_make_stable(ctx, &ctx->sync.polls)
+                                                            : KEEL_OK;
 }
 /* Makes all determinants stable. Call before an effect that others can see. */
-keel_status_t keel_wait_settle_answers_now(keel_context_h ctx);
-static inline keel_status_t keel_wait_settle_answers(keel_context_h ctx)
+keel_status_t keel_determinant_stabilize_all_now(keel_context_h ctx);
+static inline keel_status_t keel_determinant_stabilize_all(keel_context_h ctx)
 {
-    const keel_status_t status = keel_wait_settle_polls(ctx);
+    const keel_status_t status = keel_determinant_stabilize_polls(ctx);
 
     return (status == KEEL_OK && (keel_gate_has(ctx, KEEL_GATE_DETERMINANTS) || ctx->sync.results.is_unstable))
-               ? keel_wait_settle_answers_now(ctx)
+               ? keel_determinant_stabilize_all_now(ctx)
                : status;
 }
 /* Opens a new result of @a length bytes; NULL if no log has room. */
-keel_record_local_read_t *keel_wait_open_answer(keel_context_h ctx, size_t length);
+keel_record_local_read_t *keel_determinant_open_result(keel_context_h ctx, size_t length);
 /*
  * Closes the last result, and finds a live holder for the next. Repeats if callbacks took results
  * meanwhile.
  */
-keel_status_t keel_wait_find_holder(keel_context_h ctx, uint32_t *holder_p);
+keel_status_t keel_determinant_find_holder(keel_context_h ctx, uint32_t *holder_p);
 /* Reports that re-execution differs from the first life, and asks for a rollback. */
-keel_status_t keel_wait_differs(keel_context_h ctx, const char *what);
+keel_status_t keel_determinant_differs(keel_context_h ctx, const char *what);
 
 /*
  * Replacement in a program that waits, before a gsync: replays all puts of the phase, and the
  * remaining ones in the front phase.
  */
-keel_status_t keel_wait_settle(keel_context_h ctx);
+keel_status_t keel_wait_replay_phase(keel_context_h ctx);
 /*
  * Replacement: the same when the program learns that a get without a record is complete, for the
- * predecessor did not reach that place. keel_wait_new_at(): in a flush or fence, if such a get was
- * at @a rank; KEEL_RANK_NONE: at any rank.
+ * predecessor did not reach that place. keel_wait_catch_up_at(): in a flush or fence, if such a get
+ * was at @a rank; KEEL_RANK_NONE: at any rank.
  */
-keel_status_t keel_wait_new(keel_context_h ctx);
+keel_status_t keel_wait_catch_up(keel_context_h ctx);
 /* Replacement: the same if records of this phase have differences made to words. */
-keel_status_t keel_wait_changes(keel_context_h ctx);
-keel_status_t keel_wait_new_at(keel_context_h ctx, uint32_t rank);
+keel_status_t keel_wait_catch_up_changes(keel_context_h ctx);
+keel_status_t keel_wait_catch_up_at(keel_context_h ctx, uint32_t rank);
 /*
  * Replacement: a value comes from a record with clock @a clock. Replays all puts up to the clock,
  * because the predecessor may have learned of them by the value.
  */
-keel_status_t keel_wait_fetched(keel_context_h ctx, uint32_t clock);
+keel_status_t keel_wait_replay_until(keel_context_h ctx, uint32_t clock);
 /* Replacement: waits until the records of this phase are here. */
 keel_status_t keel_wait_await_puts(keel_context_h ctx);
 /*
  * The replacement has passed the point of the predecessor's death: fetches and applies everything
  * put by peers since.
  */
-keel_status_t keel_wait_take_rest(keel_context_h ctx);
+keel_status_t keel_wait_take_remaining(keel_context_h ctx);
 /* The records cannot be replayed: ends the job with @a status, and returns it. */
-keel_status_t keel_wait_refuse(keel_context_h ctx, keel_status_t status);
+keel_status_t keel_wait_fail(keel_context_h ctx, keel_status_t status);
 /* Call at the beginning of a phase, and after a restore: sets the gates of the fast paths. */
-void keel_wait_resume(keel_context_h ctx);
+void keel_wait_set_gates(keel_context_h ctx);
 
 #endif

@@ -11,7 +11,7 @@
  * Runs pending callbacks, and they may put to the rank. Other threads flush their own puts: a call
  * that waited for puts of all threads might never return.
  */
-static int flush_goes_on(keel_context_h ctx, uint64_t called)
+static int flush_is_incomplete(keel_context_h ctx, uint64_t called)
 {
     if (ctx->due != NULL) {
         keel_hooks_run(ctx, KEEL_HOOK_CALL_BACK);
@@ -48,7 +48,7 @@ static keel_status_t flush_rank(keel_context_h ctx, uint32_t rank)
                                      keel_position_is_undecided(&ctx->rec, rank))) {
             status = keel_context_wait(ctx, &rounds);
         }
-    } while (status == KEEL_OK && flush_goes_on(ctx, called));
+    } while (status == KEEL_OK && flush_is_incomplete(ctx, called));
     if (status != KEEL_OK) {
         return status;
     }
@@ -154,7 +154,7 @@ keel_status_t keel_flush_everyone(keel_context_h ctx)
         for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
             status = flush_rank(ctx, r);
         }
-    } while (status == KEEL_OK && flush_goes_on(ctx, called));
+    } while (status == KEEL_OK && flush_is_incomplete(ctx, called));
     flush_fence();
     flush_ring_all(ctx);
     keel_context_uncache(ctx);
@@ -177,7 +177,7 @@ keel_status_t keel_flush_touched(keel_context_h ctx)
         for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
             status = flush_rank(ctx, ctx->touched[i]);
         }
-    } while (status == KEEL_OK && flush_goes_on(ctx, called));
+    } while (status == KEEL_OK && flush_is_incomplete(ctx, called));
     return status;
 }
 

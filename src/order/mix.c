@@ -11,8 +11,9 @@
  * image on. A rank that does not mix and does not know of others, because it has never locked while
  * others have, is found by the decision (keel_sync_refuses()).
  *
- * From the next phase on accesses of a mixing rank take the fast path again (keel_wait_resume()).
- * In this phase numbered atomics would be taken for others that are counted.
+ * From the next phase on accesses of a mixing rank take the fast path again
+ * (keel_wait_set_gates()). In this phase numbered atomics would be taken for others that are
+ * counted.
  */
 #include "order/mix.h"
 #include "engine/threads.h"
@@ -78,7 +79,7 @@ keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call)
  */
 keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
 {
-    const int is_bare = !keel_sync_is_sectioned(&ctx->sync);
+    const int is_bare = !keel_sync_has_sections(&ctx->sync);
     keel_status_t status = KEEL_OK;
 
     if (rank == ctx->lane.rank && is_bare) {

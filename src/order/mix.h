@@ -27,12 +27,12 @@ static inline keel_status_t keel_mix_poll(keel_context_h ctx, uint32_t rank)
 {
     const keel_status_t status = ctx->is_open ? KEEL_OK : keel_mix_access_first(ctx, rank);
 
-    keel_wait_settle_reads(ctx);
+    keel_determinant_stabilize_reads(ctx);
     return (status == KEEL_OK) ? keel_announce_to(ctx, rank) : status;
 }
 static inline keel_status_t keel_mix_access(keel_context_h ctx, uint32_t rank)
 {
-    const keel_status_t status = keel_wait_settle_answers(ctx);
+    const keel_status_t status = keel_determinant_stabilize_all(ctx);
 
     return (status == KEEL_OK) ? keel_mix_poll(ctx, rank) : status;
 }

@@ -27,7 +27,7 @@ int keel_win_share(keel_context_h ctx)
     return keel_lock_try_bias(keel_lane_locks(&ctx->lane));
 }
 
-void keel_win_share_again(keel_context_h ctx)
+void keel_win_share_restore(keel_context_h ctx)
 {
     keel_lock_area_t *area = keel_lane_locks(&ctx->lane);
 
@@ -69,7 +69,7 @@ static int share_find(keel_context_h ctx)
     return 0;
 }
 
-static void share_asked(void *arg, keel_status_t status)
+static void share_converted(void *arg, keel_status_t status)
 {
     keel_context_h ctx = arg;
     struct keel_win *win;
@@ -87,7 +87,7 @@ static void share_asked(void *arg, keel_status_t status)
     win->locked[ctx->share.rank] = KEEL_LOCK_SHARED;
 }
 
-int keel_win_is_asked(const keel_win_h win, uint32_t rank)
+int keel_win_is_converting(const keel_win_h win, uint32_t rank)
 {
     const keel_context_h ctx = win->ctx;
 
@@ -114,9 +114,9 @@ void keel_win_shares_progress(keel_context_h ctx)
         status = keel_announce_to(ctx, ctx->share.rank);
         status = (KEEL_PLANT(share_unseen) || status != KEEL_OK)
                      ? status
-                     : keel_lane_lock(&ctx->lane, ctx->share.rank, &request, &ctx->share.answer, share_asked, ctx);
+                     : keel_lane_lock(&ctx->lane, ctx->share.rank, &request, &ctx->share.answer, share_converted, ctx);
         if (status != KEEL_INPROGRESS) {
-            share_asked(ctx, status);
+            share_converted(ctx, status);
             is_granted = status == KEEL_OK && ctx->share.answer != 0;
         }
     }

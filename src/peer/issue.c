@@ -4,7 +4,7 @@
  * requests in order, so a value always belongs to the oldest read under way.
  */
 #include "peer/access.h"
-#include "peer/carried.h"
+#include "peer/piggyback.h"
 #include "peer/issue.h"
 #include "peer/control.h"
 #include "peer/peer.h"
@@ -203,10 +203,10 @@ keel_status_t keel_lane_send_atomic(keel_lane_t *lane, uint32_t rank, const keel
         return KEEL_ERR_NO_MEMORY;
     }
     read->fetches = 1;
-    wire.body.atomic.serial = keel_carried_begin(lane, rank);
+    wire.body.atomic.serial = keel_piggyback_fetch_begin(lane, rank);
     status = read_send(lane, rank, read, &wire, fetch->record, sizeof(*fetch->record) + sizeof(*atomic));
     if (status != KEEL_INPROGRESS) {
-        keel_carried_end(lane);
+        keel_piggyback_fetch_end(lane);
     }
     return status;
 }
@@ -277,7 +277,7 @@ keel_status_t keel_lane_lock(keel_lane_t *lane, uint32_t rank, const keel_lock_r
 static void read_end(keel_lane_t *lane, const keel_read_t *read)
 {
     if (read->fetches) {
-        keel_carried_end(lane);
+        keel_piggyback_fetch_end(lane);
     }
 }
 
@@ -329,7 +329,8 @@ static void on_value(keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wi
         return;
     }
     read = ucs_list_head(&peer->reads, keel_read_t, list);
-    if (read->id != wire->body.reply.id || (wire->type == KEEL_WIRE_VALUE && !keel_carried_fits(wire, read->length))) {
+    if (read->id != wire->body.reply.id ||
+        (wire->type == KEEL_WIRE_VALUE && !keel_piggyback_fits(wire, read->length))) {
         keel_error(lane->message, "value from rank %u does not belong to the oldest read: refused", peer->rank);
         keel_lane_fail(lane, KEEL_ERR_CORRUPT);
         return;
@@ -344,7 +345,7 @@ static void on_value(keel_lane_t *lane, keel_peer_t *peer, const keel_wire_t *wi
     if (wire->type == KEEL_WIRE_VALUE) {
         keel_access_found(peer, wire->classes);
         memcpy(read->buffer, data, read->length);
-        keel_carried_take(lane, peer, wire, data, read->length);
+        keel_piggyback_take(lane, peer, wire, data, read->length);
     }
     if (wire->body.reply.sequence == peer->recorded) {
         peer->room_chunk = wire->body.reply.chunk;

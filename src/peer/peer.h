@@ -15,7 +15,7 @@
 #include "base/message.h"
 #include "check/plant.h"
 #include "peer/board.h"
-#include "peer/carried.h"
+#include "peer/piggyback.h"
 #include "peer/lockword.h"
 #include "peer/usage.h"
 #include "wire/digest.h"
@@ -109,10 +109,10 @@ typedef struct keel_peer {
     uint8_t is_put_untold;   /* no record was sent since the last put */
     uint32_t put_phase;      /* 1 + the phase of the last put; 0: none */
     /* gets by one-sided operations (peer/issue, oplog/get_remote) */
-    uint32_t getting;       /* gets under way */
-    uint64_t recorded;      /* the last request that the peer's service side records */
-    keel_carried_t carried; /* the newest value of this rank that other service sides piggybacked */
-    uint32_t found;         /* classes that the peer uses, as seen with fetched values */
+    uint32_t getting;           /* gets under way */
+    uint64_t recorded;          /* the last request that the peer's service side records */
+    keel_piggybacked_t carried; /* newest value of this rank piggybacked by other service sides */
+    uint32_t found;             /* classes that the peer uses, as seen with fetched values */
     /* 1 + the last phase in which a reply of the peer could not piggyback all pending values; 0:
      * none */
     uint32_t missing;
@@ -221,8 +221,8 @@ typedef struct keel_lane {
     uint32_t put_from;
     /* data with another rollback number is refused; written under the lock */
     uint32_t rollback;
-    keel_carrier_t *carrier; /* used by the service side */
-    keel_fetches_t fetches;  /* this process's fetches from service sides */
+    keel_piggyback_t *carrier; /* used by the service side */
+    keel_fetches_t fetches;    /* this process's fetches from service sides */
     ucs_list_link_t inbox;
     int inbox_pending; /* read without the lock */
     struct {

@@ -17,7 +17,7 @@
  * as they come, and the job rolls back if their source dies.
  */
 #include "peer/served.h"
-#include "peer/carried.h"
+#include "peer/piggyback.h"
 #include "peer/control.h"
 #include "peer/peer.h"
 #include "peer/remote_put.h"
@@ -298,7 +298,7 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
     const char *payload = (const char *)data + sizeof(keel_record_t);
     const uint32_t phase = wire->body.atomic.access.phase, number = (uint32_t)wire->body.atomic.number;
     keel_record_atomic_t atomic;
-    char answer[sizeof(keel_fetched_t) + KEEL_CARRIED_MOST * sizeof(keel_wire_piggyback_t)];
+    char answer[sizeof(keel_fetched_t) + KEEL_PIGGYBACK_MAX * sizeof(keel_wire_piggyback_t)];
     keel_fetched_t fetched = {0};
     keel_wire_body_t body;
     keel_record_t record;
@@ -329,7 +329,7 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
     served_note_value(lane, wire, &wire->body.atomic.access, record.where, (uint32_t)length, &fetched);
     body = keel_remote_answer(lane, wire, KEEL_WIRE_VALUE); /* after the record in the log */
     memcpy(answer, &fetched, length);
-    length += keel_carried_with(lane, wire, record.where, &fetched, &body, answer + length);
+    length += keel_piggyback_add(lane, wire, record.where, &fetched, &body, answer + length);
     keel_served_send(lane, wire, KEEL_WIRE_VALUE, &body, answer, length);
     return NULL;
 }

@@ -362,7 +362,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
 
     d->mode = KEEL_DECISION_LOCAL;
     d->request_number = rec->request_number;
-    d->sync = KEEL_SYNC_UNTOLD;
+    d->sync = KEEL_SYNC_NO_REPORT;
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         const keel_report_t *report = rec->reports[r];
 
@@ -394,7 +394,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         }
     }
     decide_shares(rec, d);
-    if (d->front > highest && keel_sync_tells_waits(&d->sync)) {
+    if (d->front > highest && keel_sync_reports_waits(&d->sync)) {
         KEEL_REACHED(front_of_dead);
     }
     for (uint32_t r = 0; r < rec->lane->size; r++) {

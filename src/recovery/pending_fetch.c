@@ -2,7 +2,7 @@
  * Pending fetches from a lost rank.
  *
  * Safety. No live rank knows whether r had applied p's fetch. If a live rank has a later value of
- * the word, its reply piggybacked p's value (peer/carried): p gets the value, as if its own reply
+ * the word, its reply piggybacked p's value (peer/piggyback): p gets the value, as if its own reply
  * had come just before the death. Otherwise r's replacement applies the fetch for the first time as
  * far as any rank can tell. A program without waits has no other order, but the fetch has to come
  * after everything found at the word, and everything contained in these values, whichever rank did

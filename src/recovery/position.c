@@ -69,7 +69,7 @@ static int may_announce_arrival(const keel_recovery_t *rec, uint32_t rank, uint3
 {
     const keel_peer_state_t *peer_state = &rec->peer_states[rank];
 
-    return rec->lane->peers[rank].mode == KEEL_PEER_LIVE || keel_sync_steers(rec->sync) ||
+    return rec->lane->peers[rank].mode == KEEL_PEER_LIVE || keel_sync_replays_sections(rec->sync) ||
            (keel_peer_state_is_replaying(peer_state) && peer_state->handed_over_end >= number);
 }
 
@@ -133,7 +133,8 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
 
 static int is_handed_over(const keel_recovery_t *rec)
 {
-    for (uint32_t r = 0; rec->life == KEEL_LIFE_AWAITING && !keel_sync_steers(rec->sync) && r < rec->lane->size; r++) {
+    for (uint32_t r = 0;
+         rec->life == KEEL_LIFE_AWAITING && !keel_sync_replays_sections(rec->sync) && r < rec->lane->size; r++) {
         if (r != rec->lane->rank && rec->peer_states[r].received_end <= rec->phase &&
             !KEEL_PLANT(no_wait_for_hand_over)) {
             return 0;
@@ -215,7 +216,7 @@ void keel_position_announce_complete(keel_recovery_t *rec)
  */
 int keel_position_is_incomplete(const keel_recovery_t *rec, uint32_t rank)
 {
-    if (keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_sync_is_sectioned(rec->sync)) {
+    if (keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_sync_has_sections(rec->sync)) {
         return 0;
     }
     if (rank == rec->lane->rank) {
@@ -284,7 +285,7 @@ void keel_position_go_live_caught_up(keel_recovery_t *rec)
 int keel_position_is_undecided(const keel_recovery_t *rec, uint32_t rank)
 {
     return keel_recovery_is_frozen(rec) && !keel_recovery_is_finished(rec) &&
-           rec->lane->peers[rank].mode != KEEL_PEER_LIVE && !keel_sync_is_sectioned(rec->sync) &&
+           rec->lane->peers[rank].mode != KEEL_PEER_LIVE && !keel_sync_has_sections(rec->sync) &&
            !KEEL_PLANT(flush_undecided);
 }
 
@@ -294,7 +295,7 @@ int keel_position_blocks_puts(const keel_recovery_t *rec, uint32_t rank)
 
     return (keel_peer_state_defers_puts(&rec->peer_states[rank]) && mode != KEEL_PEER_LIVE &&
             mode != KEEL_PEER_AHEAD) ||
-           (keel_sync_has_rest(rec->sync) && keel_position_is_undecided(rec, rank));
+           (keel_sync_has_waits(rec->sync) && keel_position_is_undecided(rec, rank));
 }
 
 /* A program that waits: the rank in replay has asked for the rest of the phase. */
@@ -306,7 +307,7 @@ static void send_rest(keel_recovery_t *rec, uint32_t rank)
     if (peer_state->replay != KEEL_REPLAY_DONE) {
         return;
     }
-    status = keel_waits_send_rest(rec->sync, rank, keel_position(rec), peer_state->records_sent);
+    status = keel_waits_send_remaining(rec->sync, rank, keel_position(rec), peer_state->records_sent);
     if (status != KEEL_OK) {
         keel_error(rec->message, "what was put could not be sent to rank %u: %s", rank, keel_status_string(status));
         rec->fatal = status;
@@ -355,7 +356,7 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         keel_hand_over_to_replay(rec, rank, mine, keel_larger(rec->arrived, mine));
         return;
     }
-    if (keel_peer_state_is_replaying(peer_state) && keel_sync_has_rest(rec->sync)) {
+    if (keel_peer_state_is_replaying(peer_state) && keel_sync_has_waits(rec->sync)) {
         send_rest(rec, rank);
         if (peer_state->replay == KEEL_REPLAY_REST_DONE) {
             go_live_rest_done(rec, rank);
@@ -399,7 +400,7 @@ static void peer_state_step(keel_recovery_t *rec, uint32_t rank)
         }
         peer_state->transfers |= KEEL_TRANSFER_GETLOG_REFILLED;
     }
-    if (keel_sync_steers(rec->sync)) {
+    if (keel_sync_replays_sections(rec->sync)) {
         return; /* accesses depend on their critical section (epoch/lock) */
     }
     if (peer_state->state == KEEL_RANK_FRONT) {

@@ -207,7 +207,7 @@ static void report_words(keel_recovery_t *rec, uint32_t rank, report_about_t *ab
 /* The last value fetched by @a rank that was piggybacked to the process. */
 static found_value_t report_carried(const keel_recovery_t *rec, uint32_t rank)
 {
-    const keel_carried_t *of = keel_carried_of(rec->lane, rank);
+    const keel_piggybacked_t *of = keel_piggyback_of(rec->lane, rank);
 
     return (of == NULL) ? (found_value_t){0}
                         : (found_value_t){.old = of->old, .clock = of->clock, .serial = of->serial};
@@ -240,7 +240,7 @@ static uint32_t report_first_unrepeatable(keel_lane_t *lane)
  * effect at its holder. */
 static uint32_t report_first(const keel_recovery_t *rec, uint32_t first_locked, uint32_t first_waited)
 {
-    const int is_recorded = keel_sync_has_rest(rec->sync) && !KEEL_PLANT(view_record_unbegun);
+    const int is_recorded = keel_sync_has_waits(rec->sync) && !KEEL_PLANT(view_record_unbegun);
     const uint32_t recorded = is_recorded ? keel_get_log_first_phase(rec->gets) : KEEL_PHASE_NONE;
     const uint32_t unrepeatable = report_first_unrepeatable(rec->lane);
     uint32_t first = (first_waited < first_locked) ? first_waited : first_locked;
@@ -260,11 +260,11 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
     if (keel_commit_is_known(rec) && lane->peers[0].incarnation == 0) {
         keel_commit(rec, rec->ckpt->set.making.number);
     }
-    keel_waits_hear(rec->sync);
-    keel_waits_look(rec->sync, &reached, &first_wait);
+    keel_waits_take_announced(rec->sync);
+    keel_waits_find_front(rec->sync, &reached, &first_wait);
     /* Results given to the first rank that left a gsync cannot be repeated. The rank may have
      * acted on them, and their records are here. */
-    if (keel_sync_has_rest(rec->sync) && keel_get_log_has_phase(rec->gets, keel_position(rec) + 1) &&
+    if (keel_sync_has_waits(rec->sync) && keel_get_log_has_phase(rec->gets, keel_position(rec) + 1) &&
         !KEEL_PLANT(ahead_answers)) {
         reached = keel_larger(reached, keel_position(rec) + 1);
     }
@@ -292,7 +292,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .rollback_reason = rec->rollback_reason,
         .reasons = rec->reasons,
     };
-    keel_sync_tell(rec->sync, &report->sync, &first);
+    keel_sync_fill_report(rec->sync, &report->sync, &first);
     first = report_first(rec, first, first_wait);
     if (first != KEEL_PHASE_NONE &&
         !report->is_prefix_closed) { /* another rank was the first with an access to this one */

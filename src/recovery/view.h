@@ -58,7 +58,7 @@ struct keel_report {
     uint32_t stop;            /* the last gsync that the reporter left as a stop; 0: none */
     uint32_t request_number;  /* rollback requests known */
     uint32_t rollback_reason; /* the reporter's own rollback request */
-    keel_sync_told_t sync;
+    keel_sync_report_t sync;
     keel_reasons_t reasons;
     report_about_t about[];
 };

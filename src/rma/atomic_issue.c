@@ -37,7 +37,7 @@ static keel_status_t atomic_own(const keel_atomic_call_t *call)
     if (status != KEEL_OK) {
         return status;
     }
-    if (atomic->fetches && !keel_sync_is_sectioned(&win->ctx->sync)) {
+    if (atomic->fetches && !keel_sync_has_sections(&win->ctx->sync)) {
         keel_get_log_note_missing(&win->ctx->gets); /* accesses to own memory have no records */
     }
     if (call->many != NULL) {
@@ -68,7 +68,7 @@ static int atomic_awaits_gets(const keel_atomic_call_t *call)
 {
     const keel_context_h ctx = call->win->ctx;
 
-    return (call->is_ordered || (call->atomic->fetches && !keel_sync_is_sectioned(&ctx->sync))) &&
+    return (call->is_ordered || (call->atomic->fetches && !keel_sync_has_sections(&ctx->sync))) &&
            keel_access_is_stored(&ctx->lane, call->rank) && ctx->fragments_open[call->rank] > 0;
 }
 
@@ -82,7 +82,7 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    if (!keel_sync_is_sectioned(&ctx->sync)) { /* else critical sections order the atomic */
+    if (!keel_sync_has_sections(&ctx->sync)) { /* else critical sections order the atomic */
         if (atomic->fetches) {
             keel_announce_fetch(ctx, is_own && !keel_fetch_is_own(ctx, atomic));
         }
@@ -136,7 +136,7 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
         return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_MIXES);
     }
     if (call->is_ordered) {
-        call->req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
+        call->req->is_new |= (uint8_t)keel_waits_note_unrecorded(&ctx->sync, rank);
     }
     return (keel_route_of(&ctx->lane, rank) == KEEL_ROUTE_STORED) ? keel_atomic_stored(call) : keel_atomic_served(call);
 }

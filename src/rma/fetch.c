@@ -55,7 +55,7 @@ keel_status_t keel_fetch_end(struct keel_req *req, size_t size, void *result)
     }
     status = (status == KEEL_OK) ? req->status : status;
     if (status == KEEL_OK && !req->is_new) {
-        status = keel_wait_fetched(ctx, (uint32_t)req->fetched.clock);
+        status = keel_wait_replay_until(ctx, (uint32_t)req->fetched.clock);
     }
     if (status == KEEL_OK) {
         const int is_left_out = KEEL_PLANT(fetch_unrejoined) && keel_sync_replays_waits(&ctx->sync) && !req->is_new;
@@ -86,9 +86,9 @@ keel_status_t keel_fetch_own_first(keel_context_h ctx, const keel_record_atomic_
         return KEEL_OK;
     }
     if (atomic->fetches && !KEEL_PLANT(own_fetch_early)) {
-        return keel_wait_new(ctx);
+        return keel_wait_catch_up(ctx);
     }
-    return (atomic->op != KEEL_ATOMIC_ADD && !KEEL_PLANT(change_own)) ? keel_wait_changes(ctx) : KEEL_OK;
+    return (atomic->op != KEEL_ATOMIC_ADD && !KEEL_PLANT(change_own)) ? keel_wait_catch_up_changes(ctx) : KEEL_OK;
 }
 
 /* Repeats the predecessor's fetch. KEEL_INPROGRESS: no determinant of it survives. */
@@ -102,26 +102,26 @@ static keel_status_t fetch_own_again(keel_win_h win, char *target, const keel_re
     if (!keel_sync_replays_waits(&ctx->sync)) {
         return KEEL_INPROGRESS;
     }
-    status = keel_answers_next(&ctx->sync, &ctx->gets, &answer, &is_first);
+    status = keel_results_replay_next(&ctx->sync, &ctx->gets, &answer, &is_first);
     if (status == KEEL_INPROGRESS) {
         return (ctx->lane.programs > 1 && ctx->rec.phase < ctx->rec.front)
-                   ? keel_wait_differs(ctx, "for a word of its own which it has not asked for before")
+                   ? keel_determinant_differs(ctx, "for a word of its own which it has not asked for before")
                    : status;
     }
     if (status != KEEL_OK || answer->words != 1 || answer->times != 1) {
-        return keel_wait_differs(ctx, "for a word of its own in another place than before");
+        return keel_determinant_differs(ctx, "for a word of its own in another place than before");
     }
     KEEL_REACHED(own_fetch_recorded);
     keel_recovery_count_gets(&ctx->rec, 1);
     /* Apply before the puts of ranks that found the value: such puts may have the same clock.
      * Earlier determinants have replayed all puts that precede the fetch, and the rest commutes. */
     if (KEEL_PLANT(own_fetch_late)) {
-        status = keel_wait_fetched(ctx, (uint32_t)answer->clock);
+        status = keel_wait_replay_until(ctx, (uint32_t)answer->clock);
     }
     (void)keel_apply_atomic(target, atomic);
-    status = keel_wait_fetched(ctx, (uint32_t)answer->clock);
+    status = keel_wait_replay_until(ctx, (uint32_t)answer->clock);
     keel_waits_join(&ctx->sync, KEEL_PLANT(own_unrejoined) ? 0 : (uint32_t)answer->clock);
-    *old_p = keel_answer_seen(answer)[0];
+    *old_p = keel_result_values(answer)[0];
     return status;
 }
 
@@ -137,8 +137,8 @@ static keel_status_t fetch_own_open(keel_context_h ctx, uint32_t *holder_p)
     uint32_t incarnation;
 
     do {
-        status = keel_wait_settle_answers(ctx);
-        while (status == KEEL_OK && !keel_answers_find_holder(&ctx->sync, holder_p)) {
+        status = keel_determinant_stabilize_all(ctx);
+        while (status == KEEL_OK && !keel_results_find_holder(&ctx->sync, holder_p)) {
             status = keel_context_wait(ctx, &rounds);
         }
         if (status != KEEL_OK || *holder_p == KEEL_RANK_NONE) {
@@ -176,16 +176,16 @@ static keel_status_t fetch_own_now(keel_context_h ctx, char *target, const keel_
     if (holder == KEEL_RANK_NONE) {
         return KEEL_OK;
     }
-    answer = keel_wait_open_answer(ctx, keel_answer_length(1));
+    answer = keel_determinant_open_result(ctx, keel_result_length(1));
     if (answer == NULL) {
         return KEEL_OK; /* no log has room: the announcement stays open */
     }
     *answer = (keel_record_local_read_t){.times = 1, .clock = clock, .words = 1, .is_over = 1};
-    keel_answer_seen(answer)[0] = *old_p;
-    keel_answer_seen(answer)[1] = 1;
+    keel_result_values(answer)[0] = *old_p;
+    keel_result_values(answer)[1] = 1;
     status = keel_determinants_close(&ctx->sync, &ctx->sync.results, &ctx->gets, &holder);
     /* the announcement stays open until the record is there */
-    keel_determinants_settled(&ctx->sync.results, ctx->sync.results.number);
+    keel_determinants_set_stable(&ctx->sync.results, ctx->sync.results.number);
     KEEL_MOMENT();
     return (status == KEEL_OK) ? keel_arrival_close_own(&ctx->lane, holder) : status;
 }
@@ -199,7 +199,7 @@ keel_status_t keel_fetch_own(keel_win_h win, uint64_t offset, const keel_record_
     keel_status_t status = fetch_own_again(win, target, atomic, &old);
 
     if (status == KEEL_INPROGRESS) {
-        status = (ctx->lane.programs == 1 || KEEL_PLANT(own_fetch_early)) ? KEEL_OK : keel_wait_new(ctx);
+        status = (ctx->lane.programs == 1 || KEEL_PLANT(own_fetch_early)) ? KEEL_OK : keel_wait_catch_up(ctx);
         while (status == KEEL_OK && keel_position_blocks_atomic(&ctx->rec, ctx->lane.rank, atomic->op, 1)) {
             status = keel_context_wait(ctx, &rounds);
         }

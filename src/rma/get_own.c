@@ -37,7 +37,7 @@ static unsigned words_most(const keel_context_h ctx)
 {
     unsigned most = OWN_WORDS;
 
-    while (most > 1 && keel_answer_length(most) > ctx->gets.record_max) {
+    while (most > 1 && keel_result_length(most) > ctx->gets.record_max) {
         most /= 2;
     }
     return most;
@@ -122,12 +122,12 @@ keel_status_t keel_get_own(keel_win_h win, const keel_gather_t *gather)
     keel_status_t status = KEEL_OK;
     own_run_t run;
 
-    if (keel_sync_may_be_local(&ctx->sync) && keel_waits_go_on(&ctx->sync) && !KEEL_PLANT(own_get_copied)) {
+    if (keel_sync_may_be_local(&ctx->sync) && keel_waits_have_effect(&ctx->sync) && !KEEL_PLANT(own_get_copied)) {
         return keel_get_own_determinants(win, gather);
     }
     own_copy(win, gather);
     /* the program may loop until other ranks have acted */
-    if (!keel_sync_may_be_local(&ctx->sync) || keel_sync_has_rest(&ctx->sync)) {
+    if (!keel_sync_may_be_local(&ctx->sync) || keel_sync_has_waits(&ctx->sync)) {
         status = keel_flush_start_all(ctx);
     }
     for (size_t next = 0; status == KEEL_OK && run_next(gather, &next, &run);) {

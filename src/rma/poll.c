@@ -160,9 +160,9 @@ static keel_status_t poll_begin(keel_context_h ctx, uint32_t rank, const char *c
     keel_status_t status = keel_mix(ctx, KEEL_WAY_WAIT, call);
 
     status = (status == KEEL_OK) ? keel_wait_begin(ctx) : status;
-    *is_ordered_p = status == KEEL_OK && keel_sync_has_rest(&ctx->sync) && keel_sync_may_be_local(&ctx->sync);
+    *is_ordered_p = status == KEEL_OK && keel_sync_has_waits(&ctx->sync) && keel_sync_may_be_local(&ctx->sync);
     if (*is_ordered_p && ctx->sync.results.is_unstable) {
-        status = keel_wait_settle_answers(ctx);
+        status = keel_determinant_stabilize_all(ctx);
     }
     if (status == KEEL_OK && *is_ordered_p) {
         keel_announce_classes(ctx, KEEL_CLASS_FETCHES);
@@ -182,11 +182,11 @@ static keel_status_t poll_replay(keel_win_h win, uint32_t rank, uint64_t where, 
     if (polls->remaining > 0 && polls->holder == rank && record->where == where &&
         record->length == keel_polled_length(length)) {
         memcpy(buffer, record + 1, length);
-        keel_determinants_replayed(polls);
+        keel_determinants_count_replay(polls);
         return KEEL_OK;
     }
     if (polls->remaining > 0) {
-        return keel_wait_settle_polls(ctx);
+        return keel_determinant_stabilize_polls(ctx);
     }
     status = keel_get_log_next(&ctx->gets, rank, where, keel_polled_length(length), &record);
     if (status == KEEL_ERR_CORRUPT) {
@@ -197,16 +197,17 @@ static keel_status_t poll_replay(keel_win_h win, uint32_t rank, uint64_t where, 
     }
     polled = polled_load(record);
     if (polled.times == 0) {
-        return keel_wait_differs(ctx, "what was not recorded as a poll");
+        return keel_determinant_differs(ctx, "what was not recorded as a poll");
     }
-    status = keel_wait_settle_polls(ctx);
+    status = keel_determinant_stabilize_polls(ctx);
     memcpy(buffer, record + 1, length);
     keel_recovery_count_gets(&ctx->rec, 1);
-    status =
-        (status != KEEL_OK) ? status : keel_wait_fetched(ctx, KEEL_PLANT(poll_unreplayed) ? 0 : (uint32_t)polled.clock);
+    status = (status != KEEL_OK)
+                 ? status
+                 : keel_wait_replay_until(ctx, KEEL_PLANT(poll_unreplayed) ? 0 : (uint32_t)polled.clock);
     keel_waits_join(&ctx->sync, KEEL_PLANT(poll_unrejoined) ? 0 : (uint32_t)polled.clock);
     keel_determinants_replay(polls, rank, record, polled.times);
-    keel_determinants_replayed(polls);
+    keel_determinants_count_replay(polls);
     return status;
 }
 
@@ -258,7 +259,7 @@ static keel_status_t poll_fragment(keel_win_h win, uint32_t rank, uint64_t offse
         return KEEL_OK;
     }
     do { /* callbacks in the waits may poll or add determinants */
-        status = keel_wait_settle_answers(ctx);
+        status = keel_determinant_stabilize_all(ctx);
         status = (status == KEEL_OK) ? poll_await_target(ctx, rank) : status;
     } while (status == KEEL_OK && (ctx->sync.polls.is_unstable || ctx->sync.results.is_unstable));
     if (status != KEEL_OK) {
@@ -278,7 +279,7 @@ static keel_status_t poll_fragment(keel_win_h win, uint32_t rank, uint64_t offse
     fragment->req = req;
     fragment->atomic = NULL;
     fragment->record = keel_get_log_reserve(&ctx->gets, rank, where, fragment->length, &fragment->index);
-    req->is_new |= (uint8_t)keel_waits_note_new(&ctx->sync, rank);
+    req->is_new |= (uint8_t)keel_waits_note_unrecorded(&ctx->sync, rank);
     req->fragments++;
     ctx->fragments_open[rank]++;
     keel_fragment_issue(fragment);

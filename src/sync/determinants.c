@@ -91,8 +91,8 @@ static uint64_t result_where(const keel_determinants_t *results)
     return keel_where(results->number, KEEL_RECORD_LOCAL_READ, 0);
 }
 
-keel_status_t keel_answers_next(keel_sync_t *sync, keel_get_log_t *gets, const keel_record_local_read_t **answer_p,
-                                int *is_first_p)
+keel_status_t keel_results_replay_next(keel_sync_t *sync, keel_get_log_t *gets,
+                                       const keel_record_local_read_t **answer_p, int *is_first_p)
 {
     keel_determinants_t *results = results_of(sync);
     const keel_get_record_t *record = NULL;
@@ -106,25 +106,25 @@ keel_status_t keel_answers_next(keel_sync_t *sync, keel_get_log_t *gets, const k
             return status;
         }
         answer = (const void *)(record + 1);
-        if (record->length < sizeof(*answer) || record->length != keel_answer_length(answer->words) ||
+        if (record->length < sizeof(*answer) || record->length != keel_result_length(answer->words) ||
             answer->times == 0) {
             return KEEL_ERR_CORRUPT;
         }
         KEEL_REACHED(answer_recorded);
         keel_determinants_replay(results, results->holder, record, answer->times);
     }
-    keel_determinants_replayed(results);
+    keel_determinants_count_replay(results);
     *answer_p = (const void *)(results->replayed + 1);
     return KEEL_OK;
 }
 
 /* The record covers that look; no record of a program without earlier looks does. */
-static int answer_has_look(const keel_record_local_read_t *answer, uint64_t look)
+static int result_has_look(const keel_record_local_read_t *answer, uint64_t look)
 {
     return answer->words == 0 && look >= answer->clock && look - answer->clock < answer->times;
 }
 
-keel_status_t keel_answers_look_again(keel_sync_t *sync, keel_get_log_t *gets, uint64_t look, int *is_first_p)
+keel_status_t keel_results_replay_look(keel_sync_t *sync, keel_get_log_t *gets, uint64_t look, int *is_first_p)
 {
     const keel_determinants_t *results = results_of(sync);
     const keel_record_local_read_t *answer;
@@ -133,42 +133,42 @@ keel_status_t keel_answers_look_again(keel_sync_t *sync, keel_get_log_t *gets, u
 
     if (results->remaining == 0) {
         record = keel_get_log_find_determinant(gets, result_where(results));
-        if (record == NULL || record->length != sizeof(*answer) || !answer_has_look((const void *)(record + 1), look)) {
+        if (record == NULL || record->length != sizeof(*answer) || !result_has_look((const void *)(record + 1), look)) {
             return KEEL_OK;
         }
-    } else if (!answer_has_look((const void *)(results->replayed + 1), look)) {
+    } else if (!result_has_look((const void *)(results->replayed + 1), look)) {
         return KEEL_ERR_CORRUPT;
     }
-    status = keel_answers_next(sync, gets, &answer, is_first_p);
+    status = keel_results_replay_next(sync, gets, &answer, is_first_p);
     return (status == KEEL_OK) ? KEEL_INPROGRESS : KEEL_ERR_CORRUPT;
 }
 
 /* ---- results: a rank that learns them ---- */
 
-uint64_t keel_answers_look(keel_sync_t *sync)
+uint64_t keel_results_count_look(keel_sync_t *sync)
 {
     return results_of(sync)->looks++;
 }
 
-int keel_answers_repeat_look(keel_sync_t *sync, uint64_t look)
+int keel_results_repeat_look(keel_sync_t *sync, uint64_t look)
 {
-    const keel_record_local_read_t *last = keel_answers_last(sync);
+    const keel_record_local_read_t *last = keel_results_last(sync);
 
     if (last == NULL || last->words != 0 || last->clock + last->times != look) {
         return 0;
     }
-    keel_answers_repeat(sync);
+    keel_results_repeat(sync);
     return 1;
 }
 
-const keel_record_local_read_t *keel_answers_last(keel_sync_t *sync)
+const keel_record_local_read_t *keel_results_last(keel_sync_t *sync)
 {
     const keel_determinants_t *results = results_of(sync);
 
     return (results->open != NULL) ? (const void *)(results->open + 1) : NULL;
 }
 
-void keel_answers_repeat(keel_sync_t *sync)
+void keel_results_repeat(keel_sync_t *sync)
 {
     ((keel_record_local_read_t *)(void *)(sync->results.open + 1))->times++;
 }
@@ -192,7 +192,7 @@ static uint32_t live_holder(const keel_lane_t *lane)
     return served;
 }
 
-int keel_answers_find_holder(keel_sync_t *sync, uint32_t *holder_p)
+int keel_results_find_holder(keel_sync_t *sync, uint32_t *holder_p)
 {
     keel_determinants_t *results = results_of(sync);
     const keel_lane_t *lane = sync->lane;
@@ -207,7 +207,7 @@ int keel_answers_find_holder(keel_sync_t *sync, uint32_t *holder_p)
     return lane->programs == 1 || results->holder != KEEL_RANK_NONE;
 }
 
-keel_record_local_read_t *keel_answers_open(keel_sync_t *sync, keel_get_log_t *gets, size_t length)
+keel_record_local_read_t *keel_results_open(keel_sync_t *sync, keel_get_log_t *gets, size_t length)
 {
     keel_determinants_t *results = results_of(sync);
     keel_get_record_t *record;

@@ -26,12 +26,12 @@ typedef struct keel_determinants {
 struct keel_sync;
 
 /* The length of a result about @a count words. */
-static inline size_t keel_answer_length(unsigned count)
+static inline size_t keel_result_length(unsigned count)
 {
     return sizeof(keel_record_local_read_t) + (count + ((size_t)count + 63) / 64) * sizeof(uint64_t);
 }
 /* The values of the words, followed by one bit a word: the condition was met. */
-static inline uint64_t *keel_answer_seen(const keel_record_local_read_t *answer)
+static inline uint64_t *keel_result_values(const keel_record_local_read_t *answer)
 {
     return (uint64_t *)(uintptr_t)(answer + 1);
 }
@@ -49,14 +49,14 @@ void keel_determinants_open(keel_determinants_t *d, uint32_t holder, keel_get_re
 keel_status_t keel_determinants_close(struct keel_sync *sync, keel_determinants_t *d, keel_get_log_t *gets,
                                       uint32_t *holder_p);
 /* All determinants before @a number are stable. */
-static inline void keel_determinants_settled(keel_determinants_t *d, uint32_t number)
+static inline void keel_determinants_set_stable(keel_determinants_t *d, uint32_t number)
 {
     d->is_unstable &= d->number != number;
 }
 /* Replacement: begins to replay @a record, which counts @a times times. */
 void keel_determinants_replay(keel_determinants_t *d, uint32_t holder, const keel_get_record_t *record, uint64_t times);
 /* Replacement: one replay of the current record. */
-static inline void keel_determinants_replayed(keel_determinants_t *d)
+static inline void keel_determinants_count_replay(keel_determinants_t *d)
 {
     d->is_unstable = --d->remaining > 0;
 }
@@ -68,29 +68,29 @@ static inline void keel_determinants_replayed(keel_determinants_t *d)
  * before. KEEL_INPROGRESS: no rank has a record. KEEL_ERR_CORRUPT: the predecessor did something
  * else.
  */
-keel_status_t keel_answers_next(struct keel_sync *sync, keel_get_log_t *gets, const keel_record_local_read_t **answer_p,
-                                int *is_first_p);
+keel_status_t keel_results_replay_next(struct keel_sync *sync, keel_get_log_t *gets,
+                                       const keel_record_local_read_t **answer_p, int *is_first_p);
 
 /* Counts a look of the program at a request. Returns the number of the look. */
-uint64_t keel_answers_look(struct keel_sync *sync);
+uint64_t keel_results_count_look(struct keel_sync *sync);
 /*
  * Replacement: KEEL_INPROGRESS if the predecessor found the request in progress at this look;
  * *is_first_p as above. KEEL_OK: no rank has a record. KEEL_ERR_CORRUPT: the predecessor did
  * something else.
  */
-keel_status_t keel_answers_look_again(struct keel_sync *sync, keel_get_log_t *gets, uint64_t look, int *is_first_p);
+keel_status_t keel_results_replay_look(struct keel_sync *sync, keel_get_log_t *gets, uint64_t look, int *is_first_p);
 /* Adds a look to the last result, if that is of the look before. Returns 0 if not. */
-int keel_answers_repeat_look(struct keel_sync *sync, uint64_t look);
+int keel_results_repeat_look(struct keel_sync *sync, uint64_t look);
 
 /* The last result, NULL if none can be repeated; repeats it. */
-const keel_record_local_read_t *keel_answers_last(struct keel_sync *sync);
-void keel_answers_repeat(struct keel_sync *sync);
+const keel_record_local_read_t *keel_results_last(struct keel_sync *sync);
+void keel_results_repeat(struct keel_sync *sync);
 /*
  * Chooses a live rank for results to come, unless some are unstable. Returns 0 if there is none;
  * *holder_p: KEEL_RANK_NONE if this rank is the only one.
  */
-int keel_answers_find_holder(struct keel_sync *sync, uint32_t *holder_p);
+int keel_results_find_holder(struct keel_sync *sync, uint32_t *holder_p);
 /* A new result of @a length bytes; the last one must be closed. NULL: no log has room. */
-keel_record_local_read_t *keel_answers_open(struct keel_sync *sync, keel_get_log_t *gets, size_t length);
+keel_record_local_read_t *keel_results_open(struct keel_sync *sync, keel_get_log_t *gets, size_t length);
 
 #endif

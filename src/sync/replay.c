@@ -55,11 +55,11 @@ void keel_replay_end_source(keel_replay_t *replay, uint32_t source)
     replay->records[source] = 0;
 }
 
-static keel_status_t replay_piece(keel_replay_t *replay, uint64_t number, const uint8_t *records, size_t length)
+static keel_status_t replay_part(keel_replay_t *replay, uint64_t number, const uint8_t *records, size_t length)
 {
     if (replay->count == replay->capacity) {
         const uint32_t capacity = 2 * replay->capacity + 64;
-        keel_replay_piece_t *grown =
+        keel_replay_part_t *grown =
             (capacity > replay->capacity) ? keel_alloc(capacity * sizeof(*grown), "replayed pieces") : NULL;
 
         if (grown == NULL) {
@@ -73,7 +73,7 @@ static keel_status_t replay_piece(keel_replay_t *replay, uint64_t number, const 
         replay->capacity = capacity;
     }
     replay->pieces[replay->count] =
-        (keel_replay_piece_t){.number = number, .order = replay->count, .records = records, .length = length};
+        (keel_replay_part_t){.number = number, .order = replay->count, .records = records, .length = length};
     replay->count++;
     return KEEL_OK;
 }
@@ -99,7 +99,7 @@ static keel_status_t replay_cut(keel_replay_t *replay, uint32_t source, keel_rec
             return KEEL_ERR_CORRUPT;
         }
         if (at > from) {
-            status = replay_piece(replay, replay->current[source], from, (size_t)(at - from));
+            status = replay_part(replay, replay->current[source], from, (size_t)(at - from));
         }
         memcpy(&number, payload, sizeof(number));
         replay->current[source] = number;
@@ -110,7 +110,7 @@ static keel_status_t replay_cut(keel_replay_t *replay, uint32_t source, keel_rec
         return KEEL_ERR_CORRUPT;
     }
     return (status == KEEL_OK && run.at > from)
-               ? replay_piece(replay, replay->current[source], from, (size_t)(run.at - from))
+               ? replay_part(replay, replay->current[source], from, (size_t)(run.at - from))
                : status;
 }
 
@@ -128,9 +128,9 @@ keel_status_t keel_replay_add(keel_replay_t *replay, uint32_t source, keel_recor
     return replay_cut(replay, source, op, (const uint8_t *)chunk->bytes, length);
 }
 
-static int piece_compare(const void *left, const void *right)
+static int part_compare(const void *left, const void *right)
 {
-    const keel_replay_piece_t *a = left, *b = right;
+    const keel_replay_part_t *a = left, *b = right;
 
     if (a->number != b->number) {
         return a->number < b->number ? -1 : 1;
@@ -141,7 +141,7 @@ static int piece_compare(const void *left, const void *right)
 void keel_replay_sort(keel_replay_t *replay)
 {
     if (replay->count > replay->next + 1) {
-        qsort(replay->pieces + replay->next, replay->count - replay->next, sizeof(*replay->pieces), piece_compare);
+        qsort(replay->pieces + replay->next, replay->count - replay->next, sizeof(*replay->pieces), part_compare);
     }
 }
 
@@ -213,7 +213,7 @@ int keel_replay_is_to_write(const keel_replay_t *replay, keel_lane_t *lane, cons
 
 keel_status_t keel_replay_next(keel_replay_t *replay, keel_lane_t *lane)
 {
-    const keel_replay_piece_t *piece = &replay->pieces[replay->next++];
+    const keel_replay_part_t *piece = &replay->pieces[replay->next++];
     keel_records_t run = keel_records_of(piece->records, piece->length);
     const keel_record_t *record, *first = NULL; /* the first put */
     const char *why = NULL;

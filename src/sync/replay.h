@@ -8,17 +8,17 @@
 
 #include "peer/peer.h"
 
-typedef struct keel_replay_piece {
+typedef struct keel_replay_part {
     uint64_t number; /* 0: before any record with a number */
     uint32_t order;  /* as received */
     const uint8_t *records;
     size_t length;
-} keel_replay_piece_t;
+} keel_replay_part_t;
 
 typedef struct keel_replay_chunk keel_replay_chunk_t;
 
 typedef struct keel_replay {
-    keel_replay_piece_t *pieces;
+    keel_replay_part_t *pieces;
     uint32_t count, capacity;
     uint32_t next;               /* the first chunk to replay */
     keel_replay_chunk_t *chunks; /* the messages that hold the chunks */

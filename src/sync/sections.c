@@ -150,7 +150,7 @@ void keel_sections_set_all(keel_sync_t *sync, int is_all)
     sync->sections.is_all = is_all;
 }
 
-void keel_sections_find(keel_sync_t *sync, uint32_t rank)
+void keel_sections_reach(keel_sync_t *sync, uint32_t rank)
 {
     sync->sections.is_left[rank] = 0;
 }

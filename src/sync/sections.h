@@ -63,7 +63,7 @@ void keel_sections_defer_release(struct keel_sync *sync, uint32_t rank, int is_r
 /* A reading epoch of all ranks begins or ends. */
 void keel_sections_set_all(struct keel_sync *sync, int is_all);
 /* Replacement: re-execution has reached the lock left by the predecessor at @a rank. */
-void keel_sections_find(struct keel_sync *sync, uint32_t rank);
+void keel_sections_reach(struct keel_sync *sync, uint32_t rank);
 
 /*
  * True if this rank locks, or a rank has locked here. *first_p: first phase of a lock here,

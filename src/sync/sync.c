@@ -81,19 +81,19 @@ void keel_sync_lock(keel_sync_t *sync)
 
 keel_status_t keel_sync_send(keel_sync_t *sync, uint32_t rank, uint32_t phase, uint32_t limit, uint32_t *count_p)
 {
-    return keel_sync_has_rest(sync) ? keel_waits_send(sync, rank, phase, limit, count_p)
-                                    : keel_sections_send(sync, rank, phase, count_p);
+    return keel_sync_has_waits(sync) ? keel_waits_send(sync, rank, phase, limit, count_p)
+                                     : keel_sections_send(sync, rank, phase, count_p);
 }
 
-void keel_sync_tell(const keel_sync_t *sync, keel_sync_told_t *told, uint32_t *first_p)
+void keel_sync_fill_report(const keel_sync_t *sync, keel_sync_report_t *told, uint32_t *first_p)
 {
-    *told = (keel_sync_told_t){.is_deterministic = (uint32_t)sync->is_deterministic,
-                               .has_locks = (uint32_t)keel_sections_are_used(sync, first_p),
-                               .waits_since = sync->waits.since,
-                               .is_replaying = (uint32_t)keel_sync_is_replaying(sync)};
+    *told = (keel_sync_report_t){.is_deterministic = (uint32_t)sync->is_deterministic,
+                                 .has_locks = (uint32_t)keel_sections_are_used(sync, first_p),
+                                 .waits_since = sync->waits.since,
+                                 .is_replaying = (uint32_t)keel_sync_is_replaying(sync)};
 }
 
-void keel_sync_join(keel_sync_decided_t *all, const keel_sync_told_t *told)
+void keel_sync_join(keel_sync_decided_t *all, const keel_sync_report_t *told)
 {
     all->waits_since = (told->waits_since < all->waits_since) ? told->waits_since : all->waits_since;
     /* a replacement may await critical sections that only a dead rank had reported */
@@ -105,7 +105,7 @@ void keel_sync_decide(keel_sync_decided_t *all)
     all->has_waits = all->waits_since != KEEL_PHASE_NONE && !all->has_locks;
 }
 
-const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_sync_told_t *told)
+const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_sync_report_t *told)
 {
     if (!told->is_deterministic) {
         return KEEL_REACHED(refuses_nondeterministic), "the program is not deterministic";

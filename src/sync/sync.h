@@ -30,12 +30,12 @@ typedef struct keel_sync {
 } keel_sync_t;
 
 /* the part of a report about synchronisation */
-typedef struct keel_sync_told {
+typedef struct keel_sync_report {
     uint32_t is_deterministic;
     uint32_t has_locks;    /* the rank locks, or others lock here */
     uint32_t waits_since;  /* keel_waits_t.since */
     uint32_t is_replaying; /* the rank re-executes in the order of records from others */
-} keel_sync_told_t;
+} keel_sync_report_t;
 
 /* the same of a decision, for all ranks */
 typedef struct keel_sync_decided {
@@ -110,7 +110,7 @@ void keel_sync_lock(keel_sync_t *sync);
  * True if critical sections order the effects of others inside a phase: atomics have a place in the
  * order, and direct records are counted at the end of a critical section.
  */
-static inline int keel_sync_is_sectioned(const keel_sync_t *sync)
+static inline int keel_sync_has_sections(const keel_sync_t *sync)
 {
     return sync->sections.is_used;
 }
@@ -119,7 +119,7 @@ static inline int keel_sync_is_sectioned(const keel_sync_t *sync)
  * True if waits order the effects of others inside a phase: a replacement replays the puts from
  * before the decision first, and then asks for the remaining ones.
  */
-static inline int keel_sync_has_rest(const keel_sync_t *sync)
+static inline int keel_sync_has_waits(const keel_sync_t *sync)
 {
     return sync->waits.since != KEEL_PHASE_NONE && !sync->sections.is_used;
 }
@@ -130,7 +130,7 @@ static inline int keel_sync_has_rest(const keel_sync_t *sync)
  */
 static inline int keel_sync_is_numbered(const keel_sync_t *sync)
 {
-    return keel_sync_has_rest(sync) && keel_waits_are_numbered(sync);
+    return keel_sync_has_waits(sync) && keel_waits_are_numbered(sync);
 }
 
 /*
@@ -154,7 +154,7 @@ static inline int keel_sync_is_replaying(const keel_sync_t *sync)
  * True if critical sections order the replay: the effect of an access depends on the critical
  * section, and not on positions.
  */
-static inline int keel_sync_steers(const keel_sync_t *sync)
+static inline int keel_sync_replays_sections(const keel_sync_t *sync)
 {
     return sync->sections.is_replaying;
 }
@@ -179,10 +179,10 @@ keel_status_t keel_sync_send(keel_sync_t *sync, uint32_t rank, uint32_t phase, u
  * Fills the report of this rank. *first_p: first phase in which a rank has locked here,
  * KEEL_PHASE_NONE if none is known.
  */
-void keel_sync_tell(const keel_sync_t *sync, keel_sync_told_t *told, uint32_t *first_p);
-void keel_sync_join(keel_sync_decided_t *all, const keel_sync_told_t *told);
+void keel_sync_fill_report(const keel_sync_t *sync, keel_sync_report_t *told, uint32_t *first_p);
+void keel_sync_join(keel_sync_decided_t *all, const keel_sync_report_t *told);
 /* the value before the first report is joined */
-#define KEEL_SYNC_UNTOLD ((keel_sync_decided_t){.waits_since = KEEL_PHASE_NONE})
+#define KEEL_SYNC_NO_REPORT ((keel_sync_decided_t){.waits_since = KEEL_PHASE_NONE})
 /* Joins whether some rank is known to mix. */
 static inline void keel_sync_join_mixing(keel_sync_decided_t *all, int is_mixing)
 {
@@ -196,17 +196,17 @@ static inline int keel_sync_is_ordered(const keel_sync_decided_t *all)
     return (int)(all->has_locks | all->has_waits);
 }
 /* True if some report has waits. */
-static inline int keel_sync_tells_waits(const keel_sync_decided_t *all)
+static inline int keel_sync_reports_waits(const keel_sync_decided_t *all)
 {
     return all->waits_since != KEEL_PHASE_NONE;
 }
 /* True if the program waits, and there is nothing to replay: several ranks may be lost. */
 static inline int keel_sync_is_unbegun(const keel_sync_t *sync, const keel_sync_decided_t *all)
 {
-    return keel_sync_has_rest(sync) && !all->has_waits;
+    return keel_sync_has_waits(sync) && !all->has_waits;
 }
 /* Returns NULL, or the reason why every death is a rollback. */
-const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_sync_told_t *told);
+const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_sync_report_t *told);
 /*
  * Returns NULL, or the reason why the order does not suffice to bring a rank back, with these
  * facts.

@@ -38,9 +38,9 @@
  *
  * The dead rank may have been the first to leave a gsync that no other rank has left. If the rank
  * had an effect on others after the gsync, the others know the effect, and the phase after the
- * gsync is the front (keel_waits_look()): else they would act on signals of p before p' is there.
- * The same holds without waits: puts over the served lane are counted and not repeated, so no rank
- * may re-execute a phase below that count.
+ * gsync is the front (keel_waits_find_front()): else they would act on signals of p before p' is
+ * there. The same holds without waits: puts over the served lane are counted and not repeated, so
+ * no rank may re-execute a phase below that count.
  *
  * Safety, of puts to a dead rank. A rank unaware of the death reads the dead memory by the direct
  * lane; an aware rank does not put there, and puts under way on the served lane are lost. So
@@ -55,11 +55,11 @@
  * signal a third.
  *
  * Safety, of effects of p' on others: see rma/put. After a get of p in the front phase without a
- * record, no effect of p was seen (keel_wait_settle_reads()), so no rank overwrote the bytes read.
- * When the program of p' learns that such a get is complete, p' is beyond p's death, as in a wait
- * for which the cut does not suffice, and asks for the remaining puts: p' may poll, and others
- * would wait forever to read from p'. The issue of the get is too early: p may have issued the get,
- * and waited for something else before the death.
+ * record, no effect of p was seen (keel_determinant_stabilize_reads()), so no rank overwrote the
+ * bytes read. When the program of p' learns that such a get is complete, p' is beyond p's death, as
+ * in a wait for which the cut does not suffice, and asks for the remaining puts: p' may poll, and
+ * others would wait forever to read from p'. The issue of the get is too early: p may have issued
+ * the get, and waited for something else before the death.
  *
  * The last clock of a phase is the clock of all later waits, so it gives no order: a put under it
  * counts as not logged (keel_put_clock()), no replacement gets it, and a death is a rollback.
@@ -102,7 +102,7 @@
 
 #include <string.h>
 
-typedef enum { WAITS_MORE, WAITS_SO_FAR, WAITS_REST } waits_stage_t;
+typedef enum { WAITS_MORE, WAITS_PREFIX, WAITS_REMAINING } waits_stage_t;
 
 typedef struct waits_message {
     uint32_t phase;
@@ -141,7 +141,7 @@ void keel_waits_begin_phase(keel_sync_t *sync)
     keel_waits_t *w = &sync->waits;
 
     if (w->since == KEEL_PHASE_NONE) {
-        keel_waits_hear(sync);
+        keel_waits_take_announced(sync);
     }
     w->clock = w->seen = 0;
     keel_replay_forget(&w->replay);
@@ -162,7 +162,7 @@ void keel_waits_reset(keel_sync_t *sync)
     memset(w->has_new, 0, sync->lane->size);
 }
 
-void keel_waits_hear(keel_sync_t *sync)
+void keel_waits_take_announced(keel_sync_t *sync)
 {
     for (uint32_t r = 0; r < sync->lane->size; r++) {
         const uint64_t word = keel_board_get(&sync->lane->board[r].waits);
@@ -173,7 +173,7 @@ void keel_waits_hear(keel_sync_t *sync)
     }
 }
 
-void keel_waits_look(const keel_sync_t *sync, uint32_t *reached_p, uint32_t *first_p)
+void keel_waits_find_front(const keel_sync_t *sync, uint32_t *reached_p, uint32_t *first_p)
 {
     *reached_p = 0;
     *first_p = KEEL_PHASE_NONE;
@@ -182,7 +182,7 @@ void keel_waits_look(const keel_sync_t *sync, uint32_t *reached_p, uint32_t *fir
         const uint64_t first = keel_board_get(&slot->first), told = keel_board_get(&slot->waits);
 
         *reached_p = keel_larger(*reached_p, (uint32_t)(keel_board_get(&slot->done) >> 32));
-        if (!keel_sync_has_rest(sync)) {
+        if (!keel_sync_has_waits(sync)) {
             continue;
         }
         if (told > 1) { /* announced first wait: it is in the phase before the one in the word */
@@ -197,7 +197,7 @@ void keel_waits_look(const keel_sync_t *sync, uint32_t *reached_p, uint32_t *fir
 }
 
 /* A rank that fetches the result of an own atomic at own memory finds the clock there, too. */
-static void waits_say_clock(const keel_sync_t *sync, uint32_t clock)
+static void waits_publish_clock(const keel_sync_t *sync, uint32_t clock)
 {
     if (!KEEL_PLANT(own_clock_untold)) {
         keel_board_raise(keel_access_clock(sync->lane, sync->lane->rank), keel_phase_word(sync->phase, clock));
@@ -209,10 +209,10 @@ uint32_t keel_waits_after(const keel_sync_t *sync, uint32_t clock)
     return clock + (clock < keel_counters_clocks(&sync->lane->counters));
 }
 
-static void waits_go_beyond(keel_sync_t *sync, uint32_t other)
+static void waits_advance(keel_sync_t *sync, uint32_t other)
 {
     sync->waits.clock = keel_waits_after(sync, keel_larger(sync->waits.clock, other));
-    waits_say_clock(sync, sync->waits.clock);
+    waits_publish_clock(sync, sync->waits.clock);
 }
 
 uint32_t keel_waits_here(const keel_sync_t *sync)
@@ -224,12 +224,12 @@ uint32_t keel_waits_here(const keel_sync_t *sync)
 
 void keel_waits_tick(keel_sync_t *sync)
 {
-    waits_go_beyond(sync, keel_waits_here(sync));
+    waits_advance(sync, keel_waits_here(sync));
 }
 
 void keel_waits_join(keel_sync_t *sync, uint32_t clock)
 {
-    waits_go_beyond(sync, KEEL_PLANT(fetch_unjoined) ? 0 : clock);
+    waits_advance(sync, KEEL_PLANT(fetch_unjoined) ? 0 : clock);
 }
 
 /* ---- survivors ---- */
@@ -295,17 +295,17 @@ static keel_status_t waits_send(sender_t *sender, waits_stage_t stage)
 keel_status_t keel_waits_send(keel_sync_t *sync, uint32_t rank, uint32_t phase, uint32_t limit, uint32_t *count_p)
 {
     sender_t sender = {.sync = sync, .rank = rank, .phase = phase, .end = limit};
-    const keel_status_t status = waits_send(&sender, WAITS_SO_FAR);
+    const keel_status_t status = waits_send(&sender, WAITS_PREFIX);
 
     *count_p = sender.number;
     return status;
 }
 
-keel_status_t keel_waits_send_rest(keel_sync_t *sync, uint32_t rank, uint32_t phase, uint32_t skip)
+keel_status_t keel_waits_send_remaining(keel_sync_t *sync, uint32_t rank, uint32_t phase, uint32_t skip)
 {
     sender_t sender = {.sync = sync, .rank = rank, .phase = phase, .skip = skip, .end = UINT32_MAX};
 
-    return waits_send(&sender, WAITS_REST);
+    return waits_send(&sender, WAITS_REMAINING);
 }
 
 /* ---- the replacement ---- */
@@ -345,9 +345,9 @@ void keel_waits_receive(void *arg, const keel_control_in_t *in)
         keel_lane_fail(sync->lane, status);
         return;
     }
-    if (message->stage == WAITS_SO_FAR) {
+    if (message->stage == WAITS_PREFIX) {
         w->heard[in->source] = message->phase + 1;
-    } else if (message->stage == WAITS_REST) {
+    } else if (message->stage == WAITS_REMAINING) {
         w->has_rest[in->source] = 1;
     }
 }
@@ -403,7 +403,7 @@ void keel_waits_begin(keel_sync_t *sync)
     }
 }
 
-int keel_waits_are_told(const keel_sync_t *sync)
+int keel_waits_are_announced(const keel_sync_t *sync)
 {
     return keel_waits_are_numbered(sync) || sync->waits.begun == sync->phase + 1 || sync->waits.is_replaying;
 }
@@ -413,12 +413,12 @@ int keel_waits_are_numbered(const keel_sync_t *sync)
     return sync->phase >= sync->waits.since;
 }
 
-void keel_waits_note(keel_sync_t *sync)
+void keel_waits_note_wait(keel_sync_t *sync)
 {
     sync->waits.waited = sync->phase + 1;
 }
 
-int keel_waits_go_on(const keel_sync_t *sync)
+int keel_waits_have_effect(const keel_sync_t *sync)
 {
     return keel_waits_are_numbered(sync) || sync->waits.waited == sync->phase + 1;
 }
@@ -429,7 +429,7 @@ int keel_waits_are_to_write(keel_sync_t *sync, const void *bytes, size_t size)
            keel_replay_is_to_write(&sync->waits.replay, sync->lane, bytes, size);
 }
 
-int keel_waits_note_new(keel_sync_t *sync, uint32_t rank)
+int keel_waits_note_unrecorded(keel_sync_t *sync, uint32_t rank)
 {
     if (!sync->waits.is_replaying || sync->phase < sync->front) {
         return 0;
@@ -438,7 +438,7 @@ int keel_waits_note_new(keel_sync_t *sync, uint32_t rank)
     return 1;
 }
 
-int keel_waits_has_new(const keel_sync_t *sync, uint32_t rank)
+int keel_waits_has_unrecorded(const keel_sync_t *sync, uint32_t rank)
 {
     int is_new = 0;
 
@@ -448,7 +448,7 @@ int keel_waits_has_new(const keel_sync_t *sync, uint32_t rank)
     return is_new;
 }
 
-void keel_waits_ask_rest(keel_sync_t *sync)
+void keel_waits_ask_remaining(keel_sync_t *sync)
 {
     if (!sync->waits.is_asking) {
         sync->waits.is_asking = 1;
@@ -456,7 +456,7 @@ void keel_waits_ask_rest(keel_sync_t *sync)
     }
 }
 
-int keel_waits_have_rest(const keel_sync_t *sync)
+int keel_waits_have_remaining(const keel_sync_t *sync)
 {
     for (uint32_t r = 0; r < sync->lane->size; r++) {
         if (r != sync->lane->rank && !sync->waits.has_rest[r] && !KEEL_PLANT(rest_not_awaited)) {
@@ -466,7 +466,7 @@ int keel_waits_have_rest(const keel_sync_t *sync)
     return 1;
 }
 
-keel_status_t keel_waits_take_rest(keel_sync_t *sync)
+keel_status_t keel_waits_take_remaining(keel_sync_t *sync)
 {
     keel_waits_t *w = &sync->waits;
     keel_lane_t *lane = sync->lane;
@@ -493,7 +493,7 @@ keel_status_t keel_waits_take_rest(keel_sync_t *sync)
     memset(w->has_new, 0, lane->size);
     /* a rank that fetches here goes beyond the clock of what was replayed */
     if (!KEEL_PLANT(waits_rest_clockless)) {
-        waits_say_clock(sync, w->seen);
+        waits_publish_clock(sync, w->seen);
     }
     (void)keel_lane_control_send_all(lane, KEEL_CONTROL_REST_DONE, NULL, 0);
     return KEEL_OK;

@@ -44,12 +44,12 @@ void keel_waits_reset(struct keel_sync *sync);
 /* Begins a phase. */
 void keel_waits_begin_phase(struct keel_sync *sync);
 /* Takes up first waits of other ranks from the board. */
-void keel_waits_hear(struct keel_sync *sync);
+void keel_waits_take_announced(struct keel_sync *sync);
 /*
  * From effects of others here and announced first waits: the highest phase reached by any rank, and
  * the first phase with an effect; 0 and KEEL_PHASE_NONE if nothing is known.
  */
-void keel_waits_look(const struct keel_sync *sync, uint32_t *reached_p, uint32_t *first_p);
+void keel_waits_find_front(const struct keel_sync *sync, uint32_t *reached_p, uint32_t *first_p);
 /*
  * Call when a wait returns, or after an own fetch from own memory: the clock goes beyond the clocks
  * of all effects present here.
@@ -69,7 +69,7 @@ void keel_waits_join(struct keel_sync *sync, uint32_t clock);
  */
 keel_status_t keel_waits_send(struct keel_sync *sync, uint32_t rank, uint32_t phase, uint32_t limit, uint32_t *count_p);
 /* Sends the remaining records, after the first @a skip ones of the phase. */
-keel_status_t keel_waits_send_rest(struct keel_sync *sync, uint32_t rank, uint32_t phase, uint32_t skip);
+keel_status_t keel_waits_send_remaining(struct keel_sync *sync, uint32_t rank, uint32_t phase, uint32_t skip);
 
 /* ---- the replacement ---- */
 void keel_waits_receive(void *arg, const keel_control_in_t *in);
@@ -87,16 +87,16 @@ void keel_waits_declare(struct keel_sync *sync);
  */
 void keel_waits_begin(struct keel_sync *sync);
 /* True if the first wait is announced: by this rank in this phase, or by any rank before. */
-int keel_waits_are_told(const struct keel_sync *sync);
+int keel_waits_are_announced(const struct keel_sync *sync);
 /* True if all ranks number their puts in this phase. */
 int keel_waits_are_numbered(const struct keel_sync *sync);
 /* Notes that this rank is in a wait, announced or not. */
-void keel_waits_note(struct keel_sync *sync);
+void keel_waits_note_wait(struct keel_sync *sync);
 /*
  * True if the computation of this rank in this phase depends on puts of others: this rank waited,
  * or all ranks know that the program waits. A replacement gets the same result at the same place.
  */
-int keel_waits_go_on(const struct keel_sync *sync);
+int keel_waits_have_effect(const struct keel_sync *sync);
 /*
  * Replacement: true if others put to these bytes of own memory in this phase and the puts are not
  * replayed yet.
@@ -106,15 +106,15 @@ int keel_waits_are_to_write(struct keel_sync *sync, const void *bytes, size_t si
  * Replacement: notes a read at @a rank that may have no record. Returns 0 where that has no
  * consequence.
  */
-int keel_waits_note_new(struct keel_sync *sync, uint32_t rank);
+int keel_waits_note_unrecorded(struct keel_sync *sync, uint32_t rank);
 /* Replacement: true if such a read was noted; KEEL_RANK_NONE: at any rank. */
-int keel_waits_has_new(const struct keel_sync *sync, uint32_t rank);
+int keel_waits_has_unrecorded(const struct keel_sync *sync, uint32_t rank);
 /*
  * Replacement in the front phase: asks for the remaining puts; true if they are present; replays
  * them and lets accesses of others come again.
  */
-void keel_waits_ask_rest(struct keel_sync *sync);
-int keel_waits_have_rest(const struct keel_sync *sync);
-keel_status_t keel_waits_take_rest(struct keel_sync *sync);
+void keel_waits_ask_remaining(struct keel_sync *sync);
+int keel_waits_have_remaining(const struct keel_sync *sync);
+keel_status_t keel_waits_take_remaining(struct keel_sync *sync);
 
 #endif

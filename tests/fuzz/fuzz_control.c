@@ -78,8 +78,8 @@ static void step_replay(fuzz_scene_t *scene)
 
     if (sync->waits.is_replaying && keel_waits_are_here(sync)) {
         (void)keel_waits_replay_next(sync);
-        if (keel_waits_have_rest(sync)) {
-            (void)keel_waits_take_rest(sync);
+        if (keel_waits_have_remaining(sync)) {
+            (void)keel_waits_take_remaining(sync);
         }
     }
     if (sync->sections.is_replaying && keel_sections_are_here(sync)) {
