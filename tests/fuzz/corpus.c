@@ -1,6 +1,7 @@
 /*
- * Makes the corpus anew: corpus DIRECTORY TARGET writes inputs made of valid objects to DIRECTORY. What control messages
- * look like is taken from the library: a process is brought to the point where it sends one.
+ * Makes the corpus: corpus DIRECTORY TARGET writes inputs made of valid objects to DIRECTORY. The
+ * contents of control messages come from the library: each input brings a process to the point
+ * where the message is sent.
  */
 #include "fuzz_scene.h"
 
@@ -109,7 +110,7 @@ static void add_message(input_t *input, unsigned source, unsigned type, unsigned
     add(input, data, length);
 }
 
-static size_t control_max = SIZE_MAX; /* longer ones go in pieces */
+static size_t control_max = SIZE_MAX; /* longer messages are sent in chunks */
 
 static void add_control(input_t *input, unsigned source, keel_control_type_t type, const void *data, size_t length)
 {
@@ -126,7 +127,7 @@ static void add_control(input_t *input, unsigned source, keel_control_type_t typ
     } while (offset < length);
 }
 
-/* the newest message of that type sent by @a source, as if it went to the process of this input */
+/* Adds the newest message of the type sent by @a source, addressed to the process of this input. */
 static void add_captured(input_t *input, unsigned source, keel_control_type_t type)
 {
     for (unsigned i = captured_count; i-- > 0;) {
@@ -147,7 +148,7 @@ static void play(const input_t *input, const char *name)
     save(input, name);
 }
 
-/* the same of what the process has to take */
+/* Plays and saves an input; ends the program if the process refuses any part. */
 static void play_accepted(const input_t *input, const char *name)
 {
     fuzz_refused[0] = '\0';
@@ -158,7 +159,7 @@ static void play_accepted(const input_t *input, const char *name)
     }
 }
 
-/* rank 2 dies and is replaced */
+/* Rank 2 dies and is replaced. */
 static void add_death(input_t *input)
 {
     add_step(input, FUZZ_STEP_DEATH, 2);
@@ -267,7 +268,7 @@ static void control_checkpoint(void)
     play(&input, "group");
 }
 
-/* the newest decision of rank 0, for a program that locks, or one that waits */
+/* Adds the newest decision of rank 0, for a program that locks, or one that waits. */
 static void add_decision(input_t *input, int has_locks, int has_waits)
 {
     for (unsigned i = captured_count; i-- > 0;) {
@@ -301,7 +302,8 @@ static void begin_replacement(input_t *input)
     add_step(input, FUZZ_STEP_PROGRESS, 0);
 }
 
-/* records of one number each, and a put behind it: what SECTIONS and WAITS carry behind their heads */
+/* A record with one number, and a put behind the record: the content of SECTIONS and WAITS messages
+ * behind their heads. */
 typedef struct numbered {
     keel_record_t head;
     uint64_t number;
@@ -358,7 +360,7 @@ static void control_waits(void)
     begin_replacement(&input);
     add_decision(&input, 0, 1);
     add_step(&input, FUZZ_STEP_PROGRESS, 0);
-    for (uint32_t stage = 1; stage <= 2; stage++) { /* so far, and the rest */
+    for (uint32_t stage = 1; stage <= 2; stage++) { /* the prefix, then the remaining records */
         for (unsigned r = 0; r < FUZZ_RANKS; r++) {
             struct {
                 uint32_t phase, stage;
@@ -391,7 +393,7 @@ static void control_requests(void)
     static const uint32_t number = 1, who[2] = {3, 0};
     input_t input;
 
-    for (unsigned r = 0; r < 2; r++) { /* rank 0 passes it on */
+    for (unsigned r = 0; r < 2; r++) { /* rank 0 forwards the message */
         begin(&input, r, 0);
         add_control(&input, 2, KEEL_CONTROL_REQUEST, &number, sizeof(number));
         add_step(&input, FUZZ_STEP_PROGRESS, 0);
@@ -494,7 +496,7 @@ static void record_get(uint8_t *at, uint32_t phase, uint32_t index)
     memset(at + sizeof(record), 0x44, 8);
 }
 
-/* of 16 bytes of elements, all 0 */
+/* An accumulate with 16 bytes of elements, all 0. */
 static void save_accumulate(unsigned kind, keel_record_op_t record, unsigned op, unsigned type, unsigned count,
                             const char *name)
 {
@@ -511,7 +513,7 @@ static void save_accumulate(unsigned kind, keel_record_op_t record, unsigned op,
     save(&input, name);
 }
 
-/* puts of several blocks, and one with a signal */
+/* Puts of several blocks, and a put with a signal. */
 static void save_parts(void)
 {
     const keel_record_part_t one = {.where = keel_where(8, KEEL_RECORD_PUT, FUZZ_WINDOW), .length = 5, .count = 1};
@@ -524,7 +526,7 @@ static void save_parts(void)
     memcpy(bytes + 16, &one, sizeof(one));
     memcpy(bytes + 40, &more, sizeof(more));
     memset(bytes + 56, 0, 8);
-    bytes[56] = 10; /* from one to the next */
+    bytes[56] = 10; /* stride of the blocks */
     record_make(bytes + 80, KEEL_RECORD_SIGNAL, 32, sizeof(word) + 9);
     memcpy(bytes + 96, &word, sizeof(word));
     add_byte(&input, FUZZ_RECORD_RECORDS);
@@ -555,7 +557,7 @@ static void make_record(void)
     for (unsigned i = 0; i < 4; i++) {
         record_get(bytes + 8 + (size_t)i * 32, i / 2, i % 2);
     }
-    bytes[0] = 1; /* the last message */
+    bytes[0] = 1; /* is the last message */
     bytes[4] = 3; /* number of the next chunk */
     for (unsigned kind = FUZZ_RECORD_REPLAY; kind <= FUZZ_RECORD_REFILL; kind++) {
         input.length = 0;

@@ -1,4 +1,7 @@
-/* KEEL_* values: an input is lines, "NAME=VALUE" each. What is accepted has to be inside its documented range. */
+/*
+ * KEEL_* values: an input is lines, "NAME=VALUE" each. An accepted value must lie inside its
+ * documented range.
+ */
 #include "base/config.h"
 
 #include <assert.h>

@@ -1,6 +1,7 @@
 /*
- * Messages of every type in any order, between deaths, replacements and checkpoints: what arrives over the served lane and
- * what control messages do. An input is a byte that says who the process is, then steps.
+ * Messages of every type in any order, between deaths, replacements and checkpoints: arrivals over
+ * the served lane, and the effects of control messages. The first byte of an input says the rank
+ * and incarnation of the process; steps follow.
  */
 #include "fuzz_scene.h"
 
@@ -12,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* a step that fits its data; 0 at the end */
+/* Runs one step if the input has its data. Returns 0 at the end. */
 static int step_message(fuzz_scene_t *scene, const uint8_t **at, const uint8_t *end)
 {
     fuzz_message_t message;

@@ -1,6 +1,6 @@
 /*
- * Images as they are read back. With the seal bit every crc of the image is made right first, as far as its lengths allow,
- * so that what lies after the crc is reached.
+ * Images as they are read back. With the seal bit every crc of the image is corrected first, as far
+ * as the lengths allow, so that the fuzzer reaches the code behind the crc checks.
  */
 #include "fuzz_input.h"
 
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { /* of the header and of an entry, as image.c lays them out */
+enum { /* offsets in the header and in an entry, as image.c lays them out */
        HEADER_CRC = 12,
        HEADER_COUNT = 48,
        ENTRY_SIZE = 32,
@@ -51,7 +51,8 @@ static void image_seal(uint8_t *image, size_t size)
     memcpy(image + HEADER_CRC, &crc, sizeof crc);
 }
 
-/* memory for what the image says it has; what is accepted is read whole, or refused for a reason */
+/* Reads an image into memory of the parts that the image names. An accepted image is read whole, or
+ * refused with a reason. */
 static void image_read(const uint8_t *image, size_t size, keel_status_t checked)
 {
     static uint8_t memory[2][256];
@@ -63,7 +64,7 @@ static void image_read(const uint8_t *image, size_t size, keel_status_t checked)
         const keel_status_t status = keel_image_read(image, size, parts, count, &why);
 
         assert(status == KEEL_OK || why != NULL);
-        assert(checked != KEEL_OK || status != KEEL_ERR_CORRUPT); /* what was checked can be read */
+        assert(checked != KEEL_OK || status != KEEL_ERR_CORRUPT); /* a checked image can be read */
     }
 }
 

@@ -1,6 +1,7 @@
 /*
- * Records: put-log records as they arrive, get-log records as they are sent on, and the get log as its sources left it in
- * this process's memory. The process lives on from input to input with its logs cleared.
+ * Records: put-log records as they arrive, get-log records as they are sent on, and the get log as
+ * the sources left the log in the memory of this process. The process outlives each input, and
+ * clears its logs between inputs.
  */
 #include "fuzz_scene.h"
 

@@ -1,4 +1,7 @@
-/* The layers of a process from lane to recovery, over a transport and a runtime that do nothing by themselves. */
+/*
+ * The layers of a process from lane to recovery, over a transport and a runtime without actions of
+ * their own.
+ */
 #include "fuzz_scene.h"
 
 #include "base/memory.h"
@@ -52,7 +55,7 @@ static keel_status_t fuzz_mem_alloc(keel_transport_t *self, size_t bytes, void *
                                     void **base_p)
 {
     if (bytes > FUZZ_OPLOG) {
-        return KEEL_ERR_NO_MEMORY; /* a size that nobody has */
+        return KEEL_ERR_NO_MEMORY; /* a size beyond the memory of the host */
     }
     *base_p = keel_alloc(bytes, "fuzz");
     *mem_p = *base_p;
@@ -139,7 +142,7 @@ static uint64_t fuzz_now(keel_runtime_t *runtime)
 
 static keel_status_t fuzz_suspect(keel_runtime_t *runtime, const keel_suspicion_t *suspicion)
 {
-    return KEEL_ERR_UNSUPPORTED; /* nobody can tell */
+    return KEEL_ERR_UNSUPPORTED; /* no failure detector */
 }
 
 static void fuzz_replace(keel_runtime_t *runtime, uint32_t rank, uint32_t incarnation)
@@ -259,7 +262,8 @@ void fuzz_scene_deliver(fuzz_scene_t *scene, const fuzz_message_t *message, cons
                         .source_incarnation = scene->incarnation[source],
                         .target_incarnation = scene->lane.incarnation,
                         .rollback = scene->lane.rollback};
-    /* exactly as long as it says, so that a byte read beyond is seen */
+    /* The copy has exactly the stated length, so that a sanitizer reports a byte read beyond the
+     * end. */
     uint8_t *copy = malloc(message->length > 0 ? message->length : 1);
 
     if (copy == NULL) {

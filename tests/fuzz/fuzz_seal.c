@@ -1,9 +1,9 @@
 /*
- * Messages between ranks, as an outsider may send them (transports/service/service_seal.h): captured
- * messages again and in any order, messages of another direction, incarnation or job, changed
- * messages, and any bytes. An input is a list of steps. The receiver takes a message only if the
- * other end of the connection made the message, and later than the last one taken. Anything else
- * aborts.
+ * Messages between ranks, as an outsider may send them (transports/service/service_seal.h):
+ * captured messages again and in any order, messages of another direction, incarnation or job,
+ * changed messages, and any bytes. An input is a list of steps. The receiver takes a message only
+ * if the other end of the connection made the message, and later than the last one taken. Anything
+ * else aborts.
  */
 #include "service/service_seal.h"
 

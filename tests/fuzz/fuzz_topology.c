@@ -1,6 +1,6 @@
 /*
- * Arbitrary bytes as a topology file: refused with a reason, or a hierarchy that holds together and groups can be placed
- * by. Built twice: for Keel's format, and with FUZZ_SLURM for Slurm's.
+ * Arbitrary bytes as a topology file: refused with a reason, or a consistent hierarchy by which
+ * groups can be placed. Built twice: for Keel's format, and with FUZZ_SLURM for Slurm's.
  */
 #include "topo/choose.h"
 #include "topo/topology.h"

@@ -1,17 +1,21 @@
-/* Parity of images that changed in part: the same as computed anew, from what changed. */
+/*
+ * Parity of images that changed in part: the update from the changed blocks equals a full
+ * computation.
+ */
 #include "ckpt_world.h"
 
 #include <check.h>
 #include <string.h>
 
-/* the images of the world's slot were those before: new ones in the other slot, and maps of what changed */
+/* The images in the world's slot are the former ones. New images lie in the other slot, with maps
+ * of the changed blocks. */
 typedef struct later {
     world_t *w;
     keel_changes_shape_t shape;
     uint8_t *images[GROUP_MAX], *maps[GROUP_MAX], *shares[GROUP_MAX];
 } later_t;
 
-/* about @a in_1024 of all blocks change, each in a byte or in all of it */
+/* Changes about @a in_1024 of each 1024 blocks, a block in a byte or as a whole. */
 static void later_image(later_t *later, uint32_t member, unsigned in_1024)
 {
     world_t *w = later->w;
@@ -56,7 +60,7 @@ static void later_free(later_t *later)
     }
 }
 
-/* the later share of a member, with or without what was before */
+/* Returns the new share of a member, computed with or without the former share. */
 static uint8_t *later_share(later_t *later, uint32_t index, int has_before, uint64_t *read_p, uint64_t *spared_p)
 {
     world_t *w = later->w;
@@ -82,7 +86,7 @@ static uint8_t *later_share(later_t *later, uint32_t index, int has_before, uint
     return share;
 }
 
-/* of all members; bytes read and spared in all */
+/* Checks the shares of all members; the outputs are the sums of bytes read and spared. */
 static void later_check(later_t *later, uint64_t *read_p, uint64_t *spared_p)
 {
     *read_p = *spared_p = 0;
@@ -203,7 +207,7 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    tcase_set_timeout(tcase, 0); /* ctest has one */
+    tcase_set_timeout(tcase, 0); /* ctest has a timeout */
     tcase_add_test(tcase, a_share_from_differences_is_the_share_computed_anew);
     tcase_add_test(tcase, one_changed_block_costs_what_was_and_what_is_of_it_once_a_parity);
     tcase_add_test(tcase, every_difference_sets_its_bit_and_no_other);

@@ -1,4 +1,7 @@
-/* What a checkpoint costs, as Daly's interval weighs it: its memory is made once, which is not what the next one will cost. */
+/*
+ * The cost of a checkpoint in Daly's formula. Making the slot's memory costs time only once, so the
+ * next checkpoints do not pay for the allocation.
+ */
 #include "ckpt/coordinated.h"
 
 #include "runtime_ops.h"
@@ -24,7 +27,7 @@ static struct scene {
     unsigned made;
 } scene;
 
-/* each look at the clock takes a millisecond, memory a second */
+/* Each clock call takes a millisecond, an allocation takes a second. */
 static uint64_t tell_now(keel_runtime_t *runtime)
 {
     scene.now_ns += SECOND / 1000;
@@ -75,7 +78,7 @@ START_TEST(memory_that_is_made_once_is_no_part_of_the_cost)
         take(generation);
         ck_assert_uint_eq(scene.made, (generation < 2) ? 1 : 2);
         ck_assert_double_lt(scene.ckpt.interval.cost_s, 0.1);
-        ck_assert_double_ge(scene.ckpt.interval.cost_s, 0.001); /* a look at the clock at least */
+        ck_assert_double_ge(scene.ckpt.interval.cost_s, 0.001); /* one clock call at least */
     }
     keel_ckpt_release(&scene.ckpt);
     pthread_mutex_destroy(&scene.lane.lock);

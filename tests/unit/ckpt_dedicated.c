@@ -1,4 +1,4 @@
-/* Parity on members of its own: any m of a group decode from the others. */
+/* Parity on members of its own: any m members of a group decode from the others. */
 #include "code/rs.h"
 
 #include "ckpt_world.h"
@@ -49,7 +49,7 @@ START_TEST(a_share_is_the_parity_of_whole_images)
 }
 END_TEST
 
-/* one of those lost, from what is there */
+/* Decodes a lost member from the remaining members. */
 static void decode_one(world_t *w, uint32_t index)
 {
     const int is_parity = index < w->parities;
@@ -121,7 +121,7 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    tcase_set_timeout(tcase, 0); /* ctest has one */
+    tcase_set_timeout(tcase, 0); /* ctest has a timeout */
     tcase_add_test(tcase, a_share_is_the_parity_of_whole_images);
     tcase_add_test(tcase, every_set_of_m_members_is_rebuilt);
     tcase_add_test(tcase, members_compute_only_what_they_have);

@@ -1,4 +1,4 @@
-/* The part of a lane that parity uses, over local memory. */
+/* The part of a lane used by parity, over local memory. */
 #include "ckpt_fake_lane.h"
 
 #include "ckpt_random.h"
@@ -72,7 +72,7 @@ keel_status_t keel_lane_read(keel_lane_t *base, uint32_t peer, unsigned region, 
     assert(lane->pending_count < FAKE_PENDING);
     lane->pending[lane->pending_count] = read;
     if (is_failing) {
-        lane->pending[lane->pending_count].length = 0; /* told apart when it ends */
+        lane->pending[lane->pending_count].length = 0; /* marks the read as failing, for its end */
     }
     lane->pending_count++;
     lane->pending_most = lane->pending_count > lane->pending_most ? lane->pending_count : lane->pending_most;

@@ -1,4 +1,7 @@
-/* The part of a lane that parity uses, over local memory: mapped, at once, or later in random order, with failures. */
+/*
+ * The part of a lane used by parity, over local memory. Memory is mapped, or reads end at once or
+ * later in random order, with failures.
+ */
 #ifndef KEEL_TESTS_CKPT_FAKE_LANE_H_
 #define KEEL_TESTS_CKPT_FAKE_LANE_H_
 
@@ -24,28 +27,29 @@ typedef struct fake_read {
 } fake_read_t;
 
 typedef struct fake_lane {
-    keel_lane_t lane; /* what callers hold; only ops->max_data is used */
+    keel_lane_t lane; /* handle of the callers; only ops->max_data is used */
     keel_transport_ops_t ops;
     uint64_t random;
     fake_region_t regions[FAKE_RANKS][FAKE_REGIONS];
     int is_mapped[FAKE_RANKS], is_dead[FAKE_RANKS];
-    unsigned at_once_percent; /* reads that end in the call */
-    unsigned inside_percent;  /* reads whose callback runs before the call returns KEEL_INPROGRESS */
+    unsigned at_once_percent; /* percentage of reads that end in the call */
+    /* percentage of reads that run the callback before the call returns KEEL_INPROGRESS */
+    unsigned inside_percent;
     fake_read_t pending[FAKE_PENDING];
     unsigned pending_count, pending_most;
-    unsigned reads;     /* so far */
-    unsigned fail_read; /* this one fails, from 1; 0: none */
+    unsigned reads;     /* reads begun */
+    unsigned fail_read; /* number of the failing read, from 1; 0: none */
     keel_status_t fail_status;
-    int fail_in_call;           /* instead of in the callback */
-    void (*on_read)(void *arg); /* inside each read, as if the lane had made progress */
+    int fail_in_call;           /* fails in the call, not in the callback */
+    void (*on_read)(void *arg); /* runs inside each read, as if the lane made progress */
     void *on_read_arg;
 } fake_lane_t;
 
-/* @a max_read: bytes of one read at most */
+/* @a max_read: largest size of one read in bytes */
 void fake_lane_init(fake_lane_t *lane, uint64_t seed, size_t max_read);
-/* ends up to @a count reads, drawn at random */
+/* Ends up to @a count reads, drawn at random. */
 void fake_lane_progress(fake_lane_t *lane, unsigned count);
-/* the peer is gone: no mapping, its reads end with KEEL_ERR_UNREACHABLE when progress comes to them */
+/* The peer dies: its mapping goes, and progress ends its reads with KEEL_ERR_UNREACHABLE. */
 void fake_lane_kill(fake_lane_t *lane, uint32_t peer);
 
 #endif

@@ -1,4 +1,4 @@
-/* Images: what is written is read back, and nothing else is accepted. */
+/* Images: written data are read back, and nothing else is accepted. */
 #include "ckpt/image.h"
 
 #include "base/crc.h"
@@ -15,7 +15,7 @@ typedef struct fixture {
     keel_part_t parts[PARTS_MAX];
     unsigned count;
     keel_image_meta_t meta;
-    uint8_t *slot; /* exactly size bytes, so that a sanitizer sees a step beyond */
+    uint8_t *slot; /* exactly size bytes, so that a sanitizer reports an access beyond */
     size_t size;
 } fixture_t;
 
@@ -49,7 +49,7 @@ static void fixture_free(fixture_t *f)
     free(f->slot);
 }
 
-/* neither check nor read accepts the slot, and a reason is told */
+/* Neither check nor read accepts the slot, and both give a reason. */
 static void assert_refused(const fixture_t *f, const void *slot, size_t size)
 {
     const char *why = NULL;
@@ -172,7 +172,8 @@ START_TEST(random_damage_is_refused)
         }
         if (memcmp(before, f.slot, f.size) != 0) {
             assert_refused(&f, f.slot, f.size);
-            /* must not step outside; only damaged padding may pass, which it does not use */
+            /* No access outside the slot. Only damaged padding may pass, because a read does not
+             * use padding. */
             (void)keel_image_read(f.slot, f.size, f.parts, f.count, &why);
         }
         free(before);
@@ -192,7 +193,7 @@ START_TEST(noise_is_refused)
         uint8_t *slot = malloc(size + 1);
 
         ckpt_fill(&seed, slot, size);
-        if (size >= 12) { /* get past the first checks */
+        if (size >= 12) { /* pass the first checks */
             memcpy(slot, &magic, 8);
             memcpy(slot + 8, &version, 4);
         }
@@ -218,7 +219,7 @@ static void put_u64(uint8_t *at, uint64_t value)
     memcpy(at, &value, sizeof value);
 }
 
-/* a header crc that fits whatever header and table say now; places as in image.c */
+/* Stores a header crc that fits the present header and table; offsets as in image.c. */
 static void forge_crc(uint8_t *slot, size_t size)
 {
     uint32_t count;
@@ -253,7 +254,7 @@ START_TEST(a_table_that_lies_under_a_right_crc_is_refused)
             break;
         case 1:
             put_u32(f.slot + 56, (uint32_t)value);
-            is_possible = value == f.count + 1ull; /* an empty part more, where the table has room for it */
+            is_possible = value == f.count + 1ull; /* one more empty part, if the table has room */
             break;
         case 2:
             put_u32(entry, 2 + (uint32_t)ckpt_below(&f.random, UINT32_MAX - 2));
@@ -261,7 +262,8 @@ START_TEST(a_table_that_lies_under_a_right_crc_is_refused)
         case 3:
             put_u64(entry + 8, value);
             break;
-        default: /* where the bytes were: any place is one, but it is not what is asked for */
+        /* Offset of the bytes: any offset is legal, but a changed one is not the requested part. */
+        default:
             put_u64(entry + 16, value);
             is_possible = 1;
         }
@@ -400,7 +402,7 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    tcase_set_timeout(tcase, 0); /* ctest has one */
+    tcase_set_timeout(tcase, 0); /* ctest has a timeout */
     tcase_add_test(tcase, what_is_written_is_read_back);
     tcase_add_test(tcase, an_image_in_a_larger_slot_is_accepted);
     tcase_add_test(tcase, equal_state_gives_equal_images);

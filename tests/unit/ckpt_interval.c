@@ -16,7 +16,8 @@ static keel_interval_t interval_of(keel_interval_mode_t mode, double value, doub
     return interval;
 }
 
-/* sqrt(2 C M) (1 + sqrt(C / 2M) / 3 + C / 18M) - C [F 6.1], computed apart from the code with 40 decimal digits */
+/* sqrt(2 C M) (1 + sqrt(C / 2M) / 3 + C / 18M) - C [F 6.1], computed apart from the code with 40
+ * decimal digits */
 START_TEST(daly_is_the_published_optimum)
 {
     static const struct {
@@ -33,7 +34,7 @@ START_TEST(daly_is_the_published_optimum)
 }
 END_TEST
 
-/* the two cases of the formula do not meet: just below C = 2M it is 8/9 M */
+/* The two cases of the formula do not meet: just below C = 2M the interval is 8/9 M. */
 START_TEST(daly_steps_to_the_mtbf_where_a_checkpoint_costs_twice_as_much)
 {
     ck_assert_double_eq_tol(keel_interval_daly_s(nextafter(20, 0), 10), 80.0 / 9, 1e-9);
@@ -134,7 +135,7 @@ START_TEST(daly_spaces_checkpoints_over_a_long_run)
             keel_interval_taken(&interval, now, 0.5);
         }
     }
-    /* one at the start, then one every daly + cost = 60.167 s */
+    /* One checkpoint at the start, then one every daly + cost = 60.167 s. */
     ck_assert_uint_ge(taken, 59);
     ck_assert_uint_le(taken, 61);
 }

@@ -1,4 +1,7 @@
-/* Parity of a group: shares decode to every member's image, whatever the sizes, lanes, orders and failures. */
+/*
+ * Parity of a group: shares decode to every member's image, for all sizes, lanes, orders and
+ * failures.
+ */
 #include "base/memory.h"
 #include "code/rs.h"
 
@@ -8,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* what each byte adds to a sum */
+/* Stores the product of each byte and the coefficient. */
 static void products_of(uint8_t *products, uint8_t coefficient)
 {
     memset(products, 0, 256);
@@ -19,7 +22,7 @@ static void products_of(uint8_t *products, uint8_t coefficient)
     }
 }
 
-/* the share by the definition in stripes.h */
+/* Computes the share by the definition in stripes.h. */
 static void share_by_definition(const world_t *w, uint32_t index, uint8_t *share)
 {
     const uint32_t data = w->size - w->parities;
@@ -63,7 +66,7 @@ START_TEST(a_share_is_what_the_header_says)
 }
 END_TEST
 
-/* a member that lost everything, or its share only */
+/* A member that lost everything, or only its share. */
 typedef struct lost {
     uint32_t index;
     keel_parity_t *parity;
@@ -175,7 +178,8 @@ static uint64_t small_image_size(uint64_t *random)
     return ckpt_below(random, 3) == 0 ? 0 : ckpt_below(random, 3000);
 }
 
-/* whether this set is lost: with up to 3 parities each that they cover, with more those of the largest groups that need them all */
+/* True if the test loses this set. With up to 3 parities: every set that they cover; with more:
+ * those sets of the largest groups that need all parities. */
 static int is_tried(unsigned set, uint32_t size, uint32_t parities)
 {
     const uint32_t lost = (uint32_t)__builtin_popcount(set);
@@ -265,7 +269,7 @@ static void cancel_cb(void *arg)
     keel_parity_cancel(arg);
 }
 
-/* what was given up leaves no trace in the work that comes after it, while its reads still end */
+/* Cancelled work leaves no trace in later work, although the cancelled reads still end. */
 START_TEST(work_cancelled_at_any_point_does_not_disturb_the_next)
 {
     uint64_t seed = ckpt_seed("work_cancelled_at_any_point_does_not_disturb_the_next");
@@ -296,7 +300,7 @@ START_TEST(work_cancelled_at_any_point_does_not_disturb_the_next)
             }
             keel_parity_cancel(parity);
             ck_assert_int_eq(keel_parity_step(parity), KEEL_OK);
-            free(garbage); /* nothing may be written to it from here on */
+            free(garbage); /* no read may write to garbage after this point */
         }
         ck_assert_int_eq(world_begin_share(&w, parity, share), KEEL_OK);
         ck_assert_int_eq(world_run(&w, parity), KEEL_OK);
@@ -363,7 +367,7 @@ START_TEST(an_error_of_any_read_ends_the_work_until_the_next)
             ck_assert_int_eq(world_begin_image(&w, parity, image), KEEL_OK);
             ck_assert_int_eq(world_run(&w, parity), KEEL_ERR_UNREACHABLE);
             ck_assert_int_eq(keel_parity_step(parity), KEEL_ERR_UNREACHABLE);
-            if (w.lane.fail_in_call) { /* nothing is begun after an error */
+            if (w.lane.fail_in_call) { /* nothing begins after an error */
                 ck_assert_uint_eq(w.lane.reads, fail);
             }
             w.lane.fail_read = 0;
@@ -386,7 +390,7 @@ START_TEST(an_error_of_any_read_ends_the_work_until_the_next)
 }
 END_TEST
 
-/* more pieces than four steps can combine and read ahead in a group of three */
+/* More chunks than four steps can combine and read ahead in a group of three. */
 static uint64_t large_image_size(uint64_t *random)
 {
     return 2000000 + ckpt_below(random, 300000);
@@ -505,7 +509,8 @@ START_TEST(bytes_are_counted_by_member)
     ck_assert_int_eq(world_begin_image(&w, parity, image), KEEL_OK);
     ck_assert_uint_eq(keel_parity_bytes_from(parity, 0), 0);
     ck_assert_int_eq(world_run(&w, parity), KEEL_OK);
-    for (uint32_t i = 0; i < 4; i++) { /* a share of each, and the chunks that are not in a stripe of the own parity */
+    /* a share of each member, and the chunks that are not in a stripe of the own parity */
+    for (uint32_t i = 0; i < 4; i++) {
         ck_assert_uint_eq(keel_parity_bytes_from(parity, i), i == 2 ? 0 : 3 * w.share_size);
     }
     ck_assert_uint_eq(keel_parity_bytes_from(parity, 99), 0);
@@ -516,7 +521,7 @@ START_TEST(bytes_are_counted_by_member)
 END_TEST
 
 typedef struct scarcity {
-    int left; /* allocations that succeed */
+    int left; /* remaining allocations that succeed */
 } scarcity_t;
 
 static int scarcity_may_allocate(void *arg, size_t bytes, const char *name)
@@ -629,7 +634,7 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    tcase_set_timeout(tcase, 0); /* ctest has one */
+    tcase_set_timeout(tcase, 0); /* ctest has a timeout */
     tcase_add_test(tcase, a_share_is_what_the_header_says);
     tcase_add_test(tcase, whoever_is_lost_together_is_rebuilt_at_the_same_time);
     tcase_add_test(tcase, every_set_of_m_members_of_every_group_is_rebuilt);

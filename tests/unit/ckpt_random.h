@@ -1,4 +1,7 @@
-/* Random numbers for the tests of src/ckpt: CKPT_SEED in the environment draws others, or repeats a run. */
+/*
+ * Random numbers for the tests of src/ckpt: CKPT_SEED in the environment selects the seed, or
+ * repeats a run.
+ */
 #ifndef KEEL_TESTS_CKPT_RANDOM_H_
 #define KEEL_TESTS_CKPT_RANDOM_H_
 
@@ -32,7 +35,7 @@ static inline void ckpt_fill(uint64_t *state, void *memory, size_t length)
     }
 }
 
-/* a fresh seed a run, printed so that a failure can be repeated */
+/* Prints the seed of the run, so that a failure can be repeated. */
 static inline uint64_t ckpt_seed(const char *test)
 {
     const char *given = getenv("CKPT_SEED");

@@ -1,4 +1,7 @@
-/* Every event in every state of a set of images (ckpt/set_state.h), against what is written down here state by state. */
+/*
+ * Every event in every state of a set of images (ckpt/set_state.h), against two tables written by
+ * hand.
+ */
 #include "ckpt/set_state.h"
 #include "unit.h"
 
@@ -7,7 +10,7 @@
 #define STAGES 6u
 #define SHARES 3u
 
-/* by stage: what a set in the making may be told, and what it is then */
+/* By stage: the legal events of a set in the making, and the next stage. */
 static const struct stage_row {
     keel_set_stage_t stage;
     struct {
@@ -30,7 +33,7 @@ static const struct stage_row {
     {KEEL_SET_FAILED, {{KEEL_SET_DROPPED, KEEL_SET_IDLE}}},
 };
 
-/* by share: what the share of the set in use may be told, and what it is then */
+/* By state of the share: the legal events of the share in use, and its next state. */
 static const struct share_row {
     keel_set_share_t share;
     struct {
@@ -54,13 +57,13 @@ static int is_of_share(keel_set_event_t event)
            event == KEEL_SET_REARMED || event == KEEL_SET_UNARMED;
 }
 
-/* it is said of the share alone: any stage may hear it in which parity does nothing */
+/* True if the event changes the share alone: legal in any stage without work of parity. */
 static int is_of_share_alone(keel_set_event_t event)
 {
     return event == KEEL_SET_REARM || event == KEEL_SET_REARMED || event == KEEL_SET_UNARMED;
 }
 
-/* what is not filled in above reads as BEGUN */
+/* Unused entries of the table read as BEGUN, hence the check of that event. */
 static int stage_may(keel_set_stage_t stage, keel_set_event_t event, keel_set_stage_t *next_p)
 {
     *next_p = stage;
@@ -79,7 +82,7 @@ static int stage_may(keel_set_stage_t stage, keel_set_event_t event, keel_set_st
 static int share_may(keel_set_share_t share, keel_set_event_t event, keel_set_share_t *next_p)
 {
     *next_p = share;
-    if (!is_of_share(event)) { /* parity does one thing at a time */
+    if (!is_of_share(event)) { /* parity runs one computation at a time */
         return share != KEEL_SHARE_REARMING || (event != KEEL_SET_GATHERED && event != KEEL_SET_ENCODED);
     }
     for (unsigned i = 0; i < KEEL_SET_EVENTS; i++) {
@@ -138,7 +141,8 @@ START_TEST(a_set_comes_into_use_and_its_share_back)
     keel_set_state_t state = {KEEL_SET_IDLE, KEEL_SHARE_ARMED};
 
     state = after(state, made, sizeof(made) / sizeof(*made));
-    ck_assert_int_eq(state.stage, KEEL_SET_IMAGES); /* and waits: the share is computed first */
+    /* the set waits: parity computes the share first */
+    ck_assert_int_eq(state.stage, KEEL_SET_IMAGES);
     ck_assert_int_eq(state.share, KEEL_SHARE_REARMING);
     ck_assert_int_eq(keel_set_state_next(state, KEEL_SET_GATHERED, &state), 0);
 }

@@ -1,4 +1,7 @@
-/* Parity over images that lie in slots of their own (ckpt/demand.h), and both ways to read them (KEEL_CKPT_TRANSFER). */
+/*
+ * Parity over images that lie in slots of their own (ckpt/demand.h), and both ways to read images
+ * (KEEL_CKPT_TRANSFER).
+ */
 #include "base/config.h"
 #include "ckpt_world.h"
 
@@ -8,7 +11,7 @@
 
 #define ROUNDS UNIT_ROUNDS(60)
 
-/* each image moves to a slot drawn for it */
+/* Moves each image to a slot drawn at random. */
 static void scatter(world_t *w, uint8_t *slots)
 {
     for (uint32_t i = 0; i < w->size; i++) {
@@ -53,7 +56,7 @@ START_TEST(images_in_slots_of_their_own_have_the_same_parity)
 }
 END_TEST
 
-/* one member has a new image elsewhere */
+/* One member has a new image in another slot. */
 START_TEST(the_share_in_use_and_what_changed_make_the_new_one)
 {
     const uint64_t seed = ckpt_seed("the_share_in_use_and_what_changed_make_the_new_one");
@@ -101,7 +104,7 @@ START_TEST(the_share_in_use_and_what_changed_make_the_new_one)
             work.before = &base;
             ck_assert_int_eq(keel_parity_encode(parity, &work), KEEL_OK);
             ck_assert_int_eq(world_run(&w, parity), KEEL_OK);
-            work.before = NULL; /* computed anew it is the same */
+            work.before = NULL; /* a full computation gives the same share */
             work.output = world_output(&w, w.share_size);
             ck_assert_int_eq(keel_parity_encode(parity, &work), KEEL_OK);
             ck_assert_int_eq(world_run(&w, parity), KEEL_OK);
@@ -171,7 +174,7 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    tcase_set_timeout(tcase, 0); /* ctest has one */
+    tcase_set_timeout(tcase, 0); /* ctest has a timeout */
     tcase_add_test(tcase, images_in_slots_of_their_own_have_the_same_parity);
     tcase_add_test(tcase, the_share_in_use_and_what_changed_make_the_new_one);
     tcase_add_test(tcase, a_stream_takes_less_memory_and_bulk_has_more_under_way);

@@ -1,4 +1,4 @@
-/* Making the group and its work. */
+/* Makes the group and its work. */
 #include "ckpt_world.h"
 
 #include "code/rs.h"
@@ -24,7 +24,7 @@ uint64_t world_image_size(uint64_t *random)
     }
 }
 
-/* ISA-L's, by the linker's --wrap */
+/* functions of ISA-L, by the linker's --wrap */
 void __real_ec_encode_data(int length, int count, int rows, unsigned char *tables, unsigned char **from,
                            unsigned char **to);
 void __real_ec_encode_data_update(int length, int count, int rows, int index, unsigned char *tables,
@@ -52,7 +52,7 @@ void __wrap_ec_encode_data_update(int length, int count, int rows, int index, un
 
 void world_check_products(const world_t *w)
 {
-    int is_full = 1; /* of members without an image there is nothing to multiply */
+    int is_full = 1; /* members without an image need no products */
 
     for (uint32_t i = 0; i < w->size; i++) {
         is_full &= w->image_sizes[i] > 0;
@@ -64,7 +64,8 @@ void world_check_products(const world_t *w)
     }
 }
 
-/* slots are larger than images and hold noise after them: nobody may take it for zeros */
+/* Slots are larger than images and hold noise behind an image, so that no code may take the noise
+ * for zeros. */
 static void world_region(world_t *w, uint32_t rank, unsigned region, uint64_t size)
 {
     fake_region_t *r = &w->lane.regions[rank][region];
@@ -129,7 +130,8 @@ void world_init(world_t *w, uint64_t seed)
 {
     uint64_t random = seed;
     const uint32_t size = 2 + (uint32_t)ckpt_below(&random, GROUP_MAX - 1);
-    const uint32_t some = ckpt_below(&random, 16) > 0 ? 3 : KEEL_RS_PARITIES_MAX; /* work grows with their square */
+    /* work grows with the square */
+    const uint32_t some = ckpt_below(&random, 16) > 0 ? 3 : KEEL_RS_PARITIES_MAX;
     const uint32_t most = (size - 1 < some) ? size - 1 : some;
 
     world_init_sized(w, seed, size, 1 + (uint32_t)ckpt_below(&random, most), world_image_size);

@@ -112,7 +112,7 @@ static void scene_noted(void *arg, const keel_get_record_t *record)
     scene_t *scene = arg;
 
     scene->noted++;
-    memset(scene->window, 0xa5, BYTES); /* another writes there at this moment */
+    memset(scene->window, 0xa5, BYTES); /* another rank writes there at this moment */
 }
 
 static void scene_refill(void *arg, uint32_t source, const void *data, size_t length)

@@ -1,4 +1,7 @@
-/* A lane over a transport without a network, which is handed the messages of others: for tests of what may come from outside. */
+/*
+ * A lane over a transport without a network. Tests deliver messages of other ranks, valid and
+ * invalid ones.
+ */
 #ifndef KEEL_TESTS_LANE_SCENE_H_
 #define KEEL_TESTS_LANE_SCENE_H_
 
@@ -34,9 +37,9 @@ typedef struct scene {
 void scene_begin(scene_t *scene, uint32_t incarnation);
 void scene_end(scene_t *scene);
 keel_wire_t scene_wire(scene_t *scene, uint32_t source, keel_wire_type_t type);
-/* seals and delivers; whom it concerns: keel_served */
+/* Seals and delivers a message. Returns the KEEL_SERVED_* flags of keel_lane_on_request(). */
 int scene_deliver(scene_t *scene, keel_wire_t *wire, const void *data, size_t length);
-/* the first message of that incarnation */
+/* Delivers the first message of the incarnation. */
 void scene_greet(scene_t *scene, uint32_t source, uint32_t incarnation);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * Puts of 8 bytes over Keel's own transport and over verbs alone, for a tool that counts instructions (put_instructions.sh): two ranks
- * in this process, on a stand-in for libibverbs. What the stand-in does counts in neither.
- *   keel_puts()   64 puts and a flush, as often as asked
- *   raw_puts()    64 requests in two chains, and both completions: no more than what Keel gives the device
- *   single_puts() the same by a post each
+ * Puts of 8 bytes over Keel's own transport and over verbs alone, for a tool that counts
+ * instructions (put_instructions.sh): two ranks in this process, on a stand-in for libibverbs.
+ * Instructions of the stand-in count in neither.
+ *   keel_puts()   64 puts and a flush, repeated as given
+ *   raw_puts()    64 requests in two chains, and both completions, as Keel posts them
+ *   single_puts() the same with a post for each request
  *   safe_points() 64 calls of keel_safe_point() of rank 0, none of which begins a stop
  */
 #include "transports/verbs/verbs.h"
@@ -26,7 +27,7 @@ enum { RANKS = 2, PUTS = 64, CHAIN = 32 };
 typedef struct fake {
     keel_runtime_t super;
     uint32_t node[RANKS];
-    unsigned told; /* who has left is said so, by bits */
+    unsigned told; /* bits of the ranks with a reported exit */
 } fake_t;
 
 static struct {
@@ -34,7 +35,7 @@ static struct {
     pthread_cond_t changed;
     unsigned char address[RANKS][4096];
     size_t length[RANKS];
-    unsigned announced, left; /* left: by bits */
+    unsigned announced, left; /* left: bits of ranks */
 } job = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static keel_status_t fake_open(void *arg, keel_runtime_t **runtime_p);
@@ -69,7 +70,7 @@ static keel_status_t fake_lookup(keel_runtime_t *runtime, uint32_t rank, void **
     return KEEL_OK;
 }
 
-/* a rank waits for the other to have heard its last message, or to have left */
+/* Before a rank leaves, the other rank must have received its last message or left. */
 static int fake_poll(keel_runtime_t *runtime, keel_event_t *event)
 {
     fake_t *fake = (fake_t *)runtime;
@@ -180,7 +181,7 @@ static __attribute__((noinline)) void safe_points(keel_context_h ctx)
     demand(status == KEEL_OK, "a safe point failed");
 }
 
-/* what the transport below Keel has made, used without it */
+/* Objects made by the transport below Keel, used without Keel. */
 typedef struct raw {
     struct ibv_qp *qp;
     struct ibv_mr *from, *to;
@@ -284,7 +285,8 @@ static void raw_rounds(void)
 
 /* ---- ranks ---- */
 
-/* windows lie at the same address in all ranks, which in one process cannot be */
+/* Windows lie at the same address in all ranks. Two ranks in one process cannot, so any address is
+ * taken. */
 static keel_status_t alloc_anywhere(keel_transport_t *transport, size_t bytes, void *address,
                                     keel_transport_mem_t **mem_p, void **base_p)
 {
@@ -299,7 +301,7 @@ static void *run_rank(void *arg)
     keel_win_h win;
 
     demand(keel_init_on(&drivers, NULL, &ctx) == KEEL_OK && keel_win_alloc(ctx, 4096, NULL, &win) == KEEL_OK, "no job");
-    for (unsigned i = 0; i < 2; i++) { /* once for what happens the first time */
+    for (unsigned i = 0; i < 2; i++) { /* the first round pays the costs of first use */
         if (rank == 0) {
             first_puts(ctx, win);
         }

@@ -1,4 +1,7 @@
-/* A thread that writes what is copied, so that who reads it twice gets two values. */
+/*
+ * A thread that writes the source of a copy, so that a copy that reads a word twice gets two
+ * values.
+ */
 #ifndef KEEL_TEST_RACER_H_
 #define KEEL_TEST_RACER_H_
 

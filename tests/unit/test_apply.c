@@ -1,4 +1,4 @@
-/* Atomics as the CPU does them: every operation, both sizes, and nothing beside the word. */
+/* Atomics executed by the CPU: every operation, both sizes, and no change around the word. */
 #include "peer/apply.h"
 
 #include "unit.h"
@@ -24,7 +24,8 @@ static uint64_t expected(keel_atomic_op_t op, uint64_t old, uint64_t operand, ui
         return (old < operand) ? old : operand;
     case KEEL_ATOMIC_MAX:
         return (old > operand) ? old : operand;
-    case KEEL_ATOMIC_MIN_SIGNED: /* the former value is below 0, in both sizes, and OPERAND in the smaller one */
+    /* the former value is below 0, in both sizes, and OPERAND in the smaller size */
+    case KEEL_ATOMIC_MIN_SIGNED:
         return (old >> 32 != 0 || old < operand) ? old : operand;
     case KEEL_ATOMIC_MAX_SIGNED:
         return (old >> 32 != 0 || old < operand) ? operand : old;
@@ -56,7 +57,7 @@ START_TEST(every_operation_gives_the_old_value_and_leaves_the_new_one)
         for (unsigned size = 4; size <= 8; size += 4) {
             apply((keel_atomic_op_t)op, size, BEFORE);
             apply((keel_atomic_op_t)op, size, BEFORE + 1);
-            apply((keel_atomic_op_t)op, size, BEFORE + (1ull << 32)); /* alike in the lower half */
+            apply((keel_atomic_op_t)op, size, BEFORE + (1ull << 32)); /* equal in the lower half */
         }
     }
 }

@@ -1,4 +1,7 @@
-/* Blocks of a heap: each where there is room, none on another, and all room is found again when they are freed; against a map of the memory. */
+/*
+ * Blocks of a heap, against a map of the memory: each lies where there is room, none overlaps
+ * another, and freed room is found again.
+ */
 #include "shmem_blocks.h"
 
 #include "unit.h"
@@ -8,7 +11,7 @@
 
 enum { LINE = KEEL_SHMEM_ALIGN, LINES = 4096, MOST = 600, ROUNDS = 40000, MANY = 200000 };
 
-/* what a test has of the memory; the first lines are of the table */
+/* The memory under test; the first lines belong to the table. */
 typedef struct scene {
     keel_shmem_blocks_t *blocks;
     char *memory;
@@ -23,7 +26,7 @@ typedef struct model {
         unsigned char mark;
     } had[MOST];
     unsigned count, looked_at;
-    char *last; /* of the blocks that were looked at */
+    char *last; /* end of the blocks checked */
 } model_t;
 
 static scene_t scene_begin(size_t bytes)
@@ -46,14 +49,14 @@ static void is_empty(const scene_t *scene)
 
 /* ---- against a map ---- */
 
-static const scene_t *now; /* of the callback */
+static const scene_t *now; /* scene of the callback */
 
 static void mark_used(const keel_shmem_block_t *block, void *arg)
 {
     model_t *model = arg;
     const size_t first = (size_t)(block->begin - now->memory) / LINE;
     const size_t end = (size_t)(keel_shmem_block_end(block) - now->memory) / LINE;
-    unsigned overlaps = 0; /* an assertion is slow */
+    unsigned overlaps = 0; /* one assertion at the end, because each is slow */
 
     if (block->begin <= model->last || end + block->room / LINE > LINES) {
         ck_abort_msg("a block out of order, or beyond the memory");
@@ -79,7 +82,7 @@ static void map_make(const scene_t *scene, model_t *model)
     ck_assert_uint_eq(model->looked_at, model->count);
 }
 
-/* where there is room, as the map has it; NULL: nowhere */
+/* Returns the lowest fit in the map; NULL: none. */
 static char *map_fit(const scene_t *scene, const model_t *model, size_t alignment, size_t bytes)
 {
     const size_t lines = (bytes + LINE - 1) / LINE;
@@ -122,12 +125,13 @@ static void make_one(scene_t *scene, model_t *model, uint64_t drawn)
     const char *const fit = map_fit(scene, model, alignment, bytes);
     char *const made = keel_shmem_blocks_alloc(scene->blocks, alignment, bytes);
 
-    if (made == NULL) { /* the table may have wanted what was left */
+    if (made == NULL) { /* the table may have used the last room */
         ck_assert(fit == NULL || needs_piece);
         return;
     }
     ck_assert_uint_eq((uintptr_t)made % alignment, 0);
-    ck_assert(alignment > LINE || made == fit || needs_piece); /* a larger one may lie where more than enough is */
+    /* a larger alignment may choose a larger gap */
+    ck_assert(alignment > LINE || made == fit || needs_piece);
     model->had[model->count].at = made;
     model->had[model->count].bytes = bytes;
     fill(model, model->count++, drawn >> 40);
@@ -169,7 +173,7 @@ START_TEST(blocks_are_apart_and_room_is_found)
 
     for (unsigned round = 0; round < ROUNDS; round++) {
         const uint64_t drawn = unit_random(&seed), what = drawn % 5;
-        const int grows = round / 2000 % 2 == 0; /* fills up, and empties */
+        const int grows = round / 2000 % 2 == 0; /* fills up, then empties */
 
         map_make(&scene, &model);
         if (model.count < MOST && (model.count == 0 || what < (grows ? 3u : 1u))) {
@@ -197,7 +201,7 @@ static unsigned depth_of(const keel_shmem_block_t *root)
     return (root == NULL) ? 0 : 1 + (left > right ? left : right);
 }
 
-/* as many as there is memory for; every other one is freed and made again; in a tree that is not deep */
+/* The heap fills with blocks; every other block is freed and made again. The tree stays shallow. */
 START_TEST(there_may_be_many)
 {
     scene_t scene = scene_begin((size_t)64 << 20);
@@ -210,17 +214,17 @@ START_TEST(there_may_be_many)
         made[i] = keel_shmem_blocks_alloc(scene.blocks, 8, 1 + i % LINE);
         ck_assert_ptr_nonnull(made[i]);
     }
-    ck_assert_uint_lt(depth_of(scene.blocks->root), 80); /* 40 to 45 seen; 18 if it were balanced */
+    ck_assert_uint_lt(depth_of(scene.blocks->root), 80); /* 40 to 45 seen; 18 if balanced */
     for (unsigned i = 0; i < MANY; i += 2) {
         keel_shmem_blocks_free(scene.blocks, keel_shmem_blocks_find(scene.blocks, made[i]));
     }
-    for (unsigned i = 0; i < MANY; i += 2) { /* the lowest first */
+    for (unsigned i = 0; i < MANY; i += 2) { /* lowest addresses first */
         ck_assert_ptr_eq(keel_shmem_blocks_alloc(scene.blocks, 8, LINE), made[i]);
     }
     while ((one = keel_shmem_blocks_alloc(scene.blocks, 8, 1)) != NULL) {
         made[count++] = one;
     }
-    /* a block, its place in the table, and what is left over of pieces */
+    /* room of a block, its table entry, and the unused ends of chunks */
     ck_assert_uint_gt(count, all / (LINE + sizeof(keel_shmem_block_t) + 2));
     for (; count > 0; count--) {
         const unsigned i = (unsigned)(unit_random(&seed) % count);
@@ -255,7 +259,7 @@ START_TEST(all_of_it_can_be_one)
 }
 END_TEST
 
-/* the highest block takes all that is left, then many small ones are wanted below it */
+/* The highest block takes all remaining room, then many small blocks are allocated below it. */
 START_TEST(the_table_needs_no_room_at_the_end)
 {
     scene_t scene = scene_begin((size_t)LINES * LINE);
@@ -273,7 +277,7 @@ START_TEST(the_table_needs_no_room_at_the_end)
 }
 END_TEST
 
-/* a piece of the memory with the table in it is at the same place, and leads to the same */
+/* A copy of the memory, put back at the same address, has the same table and the same blocks. */
 START_TEST(an_image_is_the_table)
 {
     scene_t scene = scene_begin((size_t)LINES * LINE);

@@ -1,4 +1,7 @@
-/* Accumulates as the CPU does them: every operation on every type, from and to anywhere, and nothing beside the elements. */
+/*
+ * Accumulates executed by the CPU: every operation on every type, at all alignments, and no change
+ * around the elements.
+ */
 #include "peer/combine.h"
 
 #include "unit.h"
@@ -17,7 +20,7 @@ static int type_is_float(unsigned type)
     return type == KEEL_TYPE_FLOAT || type == KEEL_TYPE_DOUBLE || type == KEEL_TYPE_LONG_DOUBLE;
 }
 
-/* an integer of that type, wide enough for all that is done to it */
+/* Returns the word as an integer of the type, wide enough for every operation. */
 static __int128 widened(unsigned type, uint64_t word)
 {
     const unsigned bits = 8 * (unsigned)keel_type_size((keel_type_t)type);
@@ -76,7 +79,7 @@ static double expected_float(unsigned op, double old, double value)
     }
 }
 
-/* small numbers, which floats have as they are */
+/* Small numbers, which floating-point types represent exactly. */
 static double element_number(unsigned type, const void *at)
 {
     long double largest;
@@ -125,8 +128,9 @@ static double _Complex expected_complex(unsigned op, double _Complex old, double
 static void element_draw(unsigned type, uint64_t *random, void *at)
 {
     const uint64_t drawn = unit_random(random);
-    const uint64_t word = (drawn % 4 == 0) ? drawn >> 62 : drawn; /* 0, 1 and equal ones too */
-    const double large = (double)(drawn % 2048) / 4 - 100, other = (double)(drawn % 63) / 4; /* products are exact */
+    const uint64_t word = (drawn % 4 == 0) ? drawn >> 62 : drawn; /* also 0, 1 and equal values */
+    /* products are exact */
+    const double large = (double)(drawn % 2048) / 4 - 100, other = (double)(drawn % 63) / 4;
     const double pair[2] = {large, (double)(float)other};
     const float small = (float)large, small_pair[2] = {small, (float)other};
     long double largest = large;
@@ -188,7 +192,7 @@ static void check_one(unsigned op, unsigned type, uint64_t *random, int has_resu
         element_draw(type, random, values + 1 + i * size);
     }
     memcpy(before, target, sizeof(target));
-    memcpy(&head.compare, at, size < 8 ? size : 8); /* as the first is */
+    memcpy(&head.compare, at, size < 8 ? size : 8); /* equal to the first element */
     keel_combine(&head, at, keel_combine_has_values(&head) ? values + 1 : NULL, has_result ? results + 1 : NULL);
     for (unsigned i = 0; i < COUNT; i++) {
         check_element(&head, (char *)&before[2] + i * size, values + 1 + i * size, at + i * size);
@@ -204,7 +208,8 @@ static void check_one(unsigned op, unsigned type, uint64_t *random, int has_resu
 
 enum { PAIRS = 3, PAIR_BYTES = 16, GUARD = 16 };
 
-/* of one type: its fields of values that are often equal; the least or greatest of them, by hand; beside them is what nobody writes */
+/* Checks the pairs of one type, with values that are often equal. The test computes minimum and
+ * maximum itself; no operation writes the bytes around the pairs. */
 #define PAIR(_name, _value, _index)                                                                                    \
     static void check_##_name(unsigned op, uint64_t *random, int has_result)                                           \
     {                                                                                                                  \
@@ -299,7 +304,7 @@ START_TEST(every_operation_combines_each_element_of_every_type)
 }
 END_TEST
 
-/* a number that is none differs from itself, and is replaced all the same */
+/* NaN differs from itself, and is replaced all the same. */
 START_TEST(what_is_not_a_number_is_written_over)
 {
     const keel_record_accumulate_t head = {.op = KEEL_OP_REPLACE, .type = KEEL_TYPE_DOUBLE, .count = 1};
@@ -310,7 +315,7 @@ START_TEST(what_is_not_a_number_is_written_over)
 }
 END_TEST
 
-/* those that are sent, as by reductions, have to be equal where their elements are */
+/* Sent pairs, as in reductions, must be equal byte by byte where their elements are equal. */
 START_TEST(copies_have_nothing_that_is_nobodys)
 {
     const keel_record_accumulate_t head = {.op = KEEL_OP_MINLOC, .type = KEEL_TYPE_INT16_INT32, .count = COUNT};

@@ -1,4 +1,7 @@
-/* Configuration: defaults, precedence, every refusal with the name of the variable, unknown variables. */
+/*
+ * Configuration: defaults, precedence, every refusal with the name of the variable, unknown
+ * variables.
+ */
 #include "base/config.h"
 
 #include "unit.h"
@@ -12,7 +15,8 @@ extern char **environ;
 
 static char stderr_text[8192];
 
-/* what was read and not given back by the test: its strings are released here, at the next reading and at the end */
+/* The last configuration read and not released by a test. Its strings are released at the next
+ * reading and at the end. */
 static keel_config_t held;
 
 static void release_held(void)
@@ -26,7 +30,7 @@ static void release_config(keel_config_t *config)
     memset(&held, 0, sizeof held);
 }
 
-/* reads the configuration and keeps what was said on standard error */
+/* Reads the configuration and keeps the text on standard error. */
 static keel_status_t read_config(const char *const *env, keel_config_t *config)
 {
     const int saved = dup(STDERR_FILENO);
@@ -165,7 +169,7 @@ START_TEST(intervals_are_read_in_all_their_units)
 }
 END_TEST
 
-/* keel_plan prints and takes such times, and a job that is given them has to take them too */
+/* keel_plan prints and takes such times, so a job must take them too. */
 START_TEST(times_and_sizes_are_those_of_the_tools)
 {
     const char *const env[] = {"KEEL_MTBF=12h",          "KEEL_HEARTBEAT_TIMEOUT=0.5m", "KEEL_HEARTBEAT_INTERVAL=0",
@@ -239,7 +243,7 @@ START_TEST(a_bad_value_is_refused_by_name)
 }
 END_TEST
 
-/* with whatever job: at least one member of a group has to be left */
+/* In every job, at least one member of a group must remain. */
 START_TEST(as_many_parities_as_a_group_has_members_are_refused)
 {
     const char *const rotate[] = {"KEEL_GROUP_SIZE=3", "KEEL_PARITIES=3", NULL};
@@ -252,7 +256,8 @@ START_TEST(as_many_parities_as_a_group_has_members_are_refused)
     ck_assert_ptr_nonnull(strstr(stderr_text, "KEEL_PARITIES of 3 is too many for KEEL_GROUP_SIZE of 3"));
     ck_assert_int_eq(read_config(fewer, &config), KEEL_OK);
     ck_assert_int_eq(read_config(none, &config), KEEL_OK);
-    ck_assert_int_eq(read_config(dedicated, &config), KEEL_OK); /* which does not use the size */
+    /* dedicated parity does not use the size */
+    ck_assert_int_eq(read_config(dedicated, &config), KEEL_OK);
 }
 END_TEST
 

@@ -1,4 +1,7 @@
-/* A table of settings: each type's values, refused ones, what is printed, where values come from, and what is released. */
+/*
+ * A table of settings: valid and refused values of each type, printed text, sources of values, and
+ * released strings.
+ */
 #include "base/config_types.h"
 #include "base/memory.h"
 
@@ -48,7 +51,7 @@ static keel_status_t fill(sample_t *sample, const char *setting)
     return keel_config_table_fill(&table, &message, env, sample);
 }
 
-/* The line of one variable as it is printed. */
+/* Returns the printed line of one variable. */
 static const char *print(const sample_t *sample, const char *name)
 {
     static char text[4096], line[256];
@@ -196,7 +199,7 @@ START_TEST(the_last_string_comes_before_the_environment)
     ck_assert_str_eq(sample.text, "given");
     keel_config_table_release(&table, &sample);
     ck_assert_ptr_null(sample.text);
-    keel_config_table_release(&table, &sample); /* again: nothing is left to release */
+    keel_config_table_release(&table, &sample); /* again: nothing to release */
 }
 END_TEST
 

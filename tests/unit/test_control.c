@@ -1,11 +1,14 @@
-/* Control messages in pieces: none is there before it is whole, and none is made of pieces of several. */
+/*
+ * Control messages in chunks: a message appears only when whole, and never mixes chunks of several
+ * messages.
+ */
 #include "lane_scene.h"
 
 #include "base/memory.h"
 #include "unit.h"
 #include "peer/control.h"
 
-/* @a length bytes after @a offset of a report of @a all bytes */
+/* Delivers @a length bytes at @a offset of a report of @a all bytes. */
 static void scene_piece(scene_t *scene, uint32_t source, uint64_t all, uint64_t offset, size_t length)
 {
     keel_wire_t wire = scene_wire(scene, source, KEEL_WIRE_CONTROL);
@@ -20,7 +23,7 @@ static void scene_piece(scene_t *scene, uint32_t source, uint64_t all, uint64_t 
     scene_deliver(scene, &wire, bytes, length);
 }
 
-/* one came whole, and no other */
+/* One whole report arrived, and no other. */
 static void check_report(scene_t *scene, uint32_t source, size_t all)
 {
     keel_control_in_t *in = keel_lane_control_next(&scene->lane);
@@ -40,14 +43,15 @@ START_TEST(a_control_message_is_whole_when_its_last_piece_is_there)
 
     scene_begin(&scene, 0);
     scene_piece(&scene, 1, 100, 0, 40);
-    scene_piece(&scene, 2, 90, 0, 89); /* another's lie between */
+    scene_piece(&scene, 2, 90, 0, 89); /* chunks of another rank lie between */
     scene_piece(&scene, 1, 100, 40, 40);
     ck_assert_ptr_null(keel_lane_control_next(&scene.lane));
     scene_piece(&scene, 1, 100, 80, 20);
     check_report(&scene, 1, 100);
     scene_piece(&scene, 2, 90, 89, 1);
     check_report(&scene, 2, 90);
-    scene_piece(&scene, 1, 100, 0, 40); /* the rest could not be sent: it begins anew */
+    /* the remaining chunks could not be sent: the source starts over */
+    scene_piece(&scene, 1, 100, 0, 40);
     scene_piece(&scene, 1, 100, 40, 40);
     scene_piece(&scene, 1, 120, 0, 60);
     scene_piece(&scene, 1, 120, 60, 60);

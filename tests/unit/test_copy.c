@@ -1,5 +1,7 @@
-/* Streaming copies, of a put to two places and of an image: exact for every kernel, length, alignment and tail, and nothing
- * around is touched. */
+/*
+ * Streaming copies, of a put to two targets and of an image: exact for every kernel, length,
+ * alignment and tail, with no write around the target.
+ */
 #include "base/copy.h"
 
 #include "racer.h"
@@ -29,7 +31,7 @@ static void is_exact(const unsigned char *target, size_t at, size_t from, size_t
     ck_assert_mem_eq(target + EDGE + at + length, edge, EDGE);
 }
 
-/* @a kernel: KEEL_COPY_KERNELS for what puts use */
+/* @a kernel: KEEL_COPY_KERNELS for the kernel of puts */
 static void copy_and_check(keel_copy_kernel_t kernel, size_t a, size_t b, size_t from, size_t length)
 {
     memset(first + a, 0xee, length + 2 * EDGE);
@@ -119,7 +121,7 @@ START_TEST(every_kernel_copies_whole_lines)
 }
 END_TEST
 
-/* a get is logged beside who writes what it reads: log and program have the same */
+/* Another rank may write the memory during a logged get: log and program have the same values. */
 START_TEST(both_copies_are_the_same)
 {
     static const size_t lengths[] = {4, 8, 12, 16, 24, 64, KEEL_COPY_STREAM - 8, KEEL_COPY_STREAM, 1000};
@@ -160,7 +162,8 @@ START_TEST(records_side_by_side_stay_whole)
     unsigned count;
 
     fill(&state);
-    for (count = 0; count < 200 && at + 700 < LARGE; count++) { /* as a log is filled: plain and streamed lines meet */
+    /* as a log is filled: plain and streamed lines meet */
+    for (count = 0; count < 200 && at + 700 < LARGE; count++) {
         lengths[count] = unit_random(&state) % 600;
         keel_copy_two(first + at, second, source + count, lengths[count]);
         at += (lengths[count] + 7) & ~(size_t)7;

@@ -1,6 +1,8 @@
 /*
- * Words that are copied to memory which its owner writes, too, are stored once. A process that copies is stepped, instruction by
- * instruction; when its store is seen the word is set to something else, as an owner does that waited for it, and has to stay so.
+ * A copy stores each word once, because the owner of the memory may write the same words. The test
+ * steps a copying process, instruction by instruction. When the first store to a word is seen, the
+ * test sets the word to another value, as an owner does after waiting for the store. The value must
+ * stay.
  */
 #include "base/copy.h"
 
@@ -12,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STEPS 1000000 /* at most */
+#define STEPS 1000000 /* bound */
 
-static uint8_t *page; /* shared with the process that copies */
+static uint8_t *page; /* shared with the copying process */
 static uint8_t source[KEEL_COPY_LINE];
 
 static void copy_stepped(volatile size_t *length)
@@ -26,7 +28,7 @@ static void copy_stepped(volatile size_t *length)
     _exit(0);
 }
 
-/* -1: no process can be stepped here; else how many words were stored again */
+/* Returns the number of words stored again; -1: no process can be stepped here. */
 static int stored_again(size_t length, size_t word)
 {
     volatile size_t bytes = length;

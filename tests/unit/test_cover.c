@@ -1,6 +1,6 @@
 /*
- * The choice of KEEL_GROUP_SIZE=auto for every small shape of a job, against a search through all group sizes and numbers of
- * parities that places groups and counts.
+ * The choice of KEEL_GROUP_SIZE=auto for every small shape of a job, against a search through all
+ * group sizes and numbers of parities that places groups and counts.
  */
 #include "topo/cover.h"
 
@@ -39,13 +39,14 @@ static void shape_make(shape_t *shape, uint32_t nodes, uint32_t ranks, uint32_t 
     shape->ranks = ranks;
 }
 
-/* what KEEL_GROUP_SIZE=auto takes at most: base/config.c */
+/* Upper bound of KEEL_GROUP_SIZE=auto, as in base/config.c. */
 static uint32_t usual(uint32_t parities)
 {
     return (parities < 4) ? 4 : 2 * parities;
 }
 
-/* the finest level of which an element holds more than the parities; level_count: none. UINT32_MAX: no such groups */
+/* Returns the finest level of which an element holds more members than the parities; level_count:
+ * none; UINT32_MAX: no such groups. */
 static uint32_t first_broken(const shape_t *shape, uint32_t size, uint32_t parities)
 {
     char note[KEEL_TOPOLOGY_NOTE_MAX];
@@ -72,7 +73,7 @@ static int keeps(const shape_t *shape, uint32_t size, uint32_t parities, uint32_
     return broken != UINT32_MAX && broken > level;
 }
 
-/* the largest of at most @a most that keeps the level; 0: none */
+/* Returns the largest size of at most @a most that keeps the level; 0: none. */
 static uint32_t largest(const shape_t *shape, uint32_t most, uint32_t parities, uint32_t level)
 {
     uint32_t size = (most < shape->ranks) ? most : shape->ranks;
@@ -109,7 +110,7 @@ static const char *remark(const shape_t *shape, const keel_cover_params_t *param
     return has ? text : NULL;
 }
 
-/* a setting that the remark names keeps the level; "no setting" is true */
+/* A setting named by the remark keeps the level; "no setting" is true. */
 static void check_advice(const shape_t *shape, const char *text, const keel_cover_params_t *params, uint32_t level)
 {
     const char *named_size = strstr(text, "KEEL_GROUP_SIZE="), *named = strstr(text, "KEEL_PARITIES=");
@@ -198,7 +199,7 @@ START_TEST(auto_keeps_the_coarsest_level_that_it_can)
 }
 END_TEST
 
-/* groups of 4 lose a node with their job */
+/* Groups of 4 would lose a node with their job. */
 START_TEST(small_jobs_on_two_nodes_form_groups_that_survive_one)
 {
     shape_t shape;
@@ -241,7 +242,7 @@ START_TEST(a_level_that_is_asked_for_is_the_one_that_is_kept)
     params.level = "none";
     ck_assert_uint_eq(keel_cover_auto_size(&params), 4);
     ck_assert_ptr_null(remark(&shape, &params));
-    shape_make(&shape, 1, 8, 0, 0); /* nobody expects to survive it */
+    shape_make(&shape, 1, 8, 0, 0); /* no job survives its only node */
     params = params_of(&shape, 4, 1, 1);
     ck_assert_uint_eq(keel_cover_auto_size(&params), 4);
     ck_assert_ptr_null(remark(&shape, &params));

@@ -1,4 +1,7 @@
-/* CRC-32C against a bit by bit reference, over alignments, tails and splits; the copy copies exactly. */
+/*
+ * CRC-32C against a bit-by-bit reference, over alignments, tails and splits; the copy copies
+ * exactly.
+ */
 #include "base/crc.h"
 
 #include "racer.h"
@@ -7,7 +10,7 @@
 #include <string.h>
 
 #define LARGE ((size_t)70000)
-#define RACED 64 /* words that another thread writes */
+#define RACED 64 /* words written by another thread */
 
 static unsigned char source[LARGE + 128] __attribute__((aligned(64)));
 static unsigned char target[LARGE + 256] __attribute__((aligned(64)));
@@ -36,7 +39,7 @@ static void fill(uint64_t *state)
     }
 }
 
-/* copies and checks the sum, the bytes and that nothing around them was touched */
+/* Copies, then checks the sum, the bytes, and that the bytes around are unchanged. */
 static void copy_and_check(size_t to, size_t from, size_t length, uint32_t seed)
 {
     unsigned char untouched[128];
@@ -50,8 +53,8 @@ static void copy_and_check(size_t to, size_t from, size_t length, uint32_t seed)
     ck_assert_mem_eq(target + 64 + to + length, untouched, 64);
 }
 
-/* The program may write what is copied: whatever came over, the sum is of that. The head up to the first line, what streams and the
- * tail are copied in different ways. */
+/* The program may write the source during a copy. The sum is of the copied bytes in any case. The
+ * head up to the first line, the streamed lines and the tail are copied in different ways. */
 START_TEST(the_sum_is_of_what_was_copied)
 {
     static const struct {

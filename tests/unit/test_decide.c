@@ -1,4 +1,4 @@
-/* What rank 0 decides on the reports of a view that random programs hardly ever meet. */
+/* Decisions of rank 0 on reports that random programs hardly ever produce. */
 #include "recovery/decide.h"
 #include "recovery/view.h"
 
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define RANKS 3u /* one group, whose parity covers one */
+#define RANKS 3u /* one group; its parity covers one loss */
 #define DEAD  2u
 #define OLD   5u
 #define NEW   7u
@@ -31,7 +31,7 @@ typedef struct scene {
 
 static scene_t scene;
 
-/* all stand after generation NEW; one is a replacement that has nothing yet */
+/* All ranks stand after generation NEW; DEAD is a replacement without an image. */
 static void scene_begin(void)
 {
     memset(&scene, 0, sizeof(scene));
@@ -70,7 +70,8 @@ START_TEST(a_share_that_could_not_be_computed_again_is_missing)
 }
 END_TEST
 
-/* but not of a generation that came later: it is complete, which its reporter has yet to hear */
+/* The lacking share belongs to an older generation. The new generation is complete, but its
+ * reporter does not know yet. */
 START_TEST(a_share_of_an_older_generation_is_not_missed)
 {
     scene_begin();
@@ -83,11 +84,11 @@ START_TEST(a_share_of_an_older_generation_is_not_missed)
 }
 END_TEST
 
-/* whoever is left may be the only one that had begun it, or remembers it */
+/* Any survivor may be the only rank that had begun the generation, or remembers it. */
 START_TEST(a_generation_that_is_given_up_is_taken_again)
 {
     scene_begin();
-    scene.said[1].report.unmade = NEW; /* complete, as the other knows */
+    scene.said[1].report.unmade = NEW; /* complete, as the other rank knows */
     ck_assert_uint_eq(decide()->is_retry_due, 0);
     scene.said[1].report.unmade = NEW + 1;
     ck_assert_uint_eq(decide()->is_retry_due, 1);
@@ -97,7 +98,7 @@ START_TEST(a_generation_that_is_given_up_is_taken_again)
 }
 END_TEST
 
-/* rank 0 awaits a value of a word at which rank 1 has found one */
+/* Rank 0 awaits a value of a word; rank 1 has found a value there. */
 static void scene_awaits(void)
 {
     scene_begin();
@@ -114,7 +115,7 @@ START_TEST(an_awaited_value_is_what_another_was_told)
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_LOCAL);
     ck_assert_uint_eq(scene.decided.ranks[0].carried.old, 5);
     ck_assert_uint_eq(scene.decided.ranks[0].hold_back_from, 0);
-    scene.said[1].about[DEAD].may_lack_found = 1; /* of others */
+    scene.said[1].about[DEAD].may_lack_found = 1; /* values of other ranks */
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_LOCAL);
     scene.said[0].about[DEAD].values_pending = 1;
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_LOCAL);
@@ -132,7 +133,8 @@ START_TEST(else_it_is_fetched_again_behind_what_was_found)
     scene.said[1].about[DEAD].values_found = 0;
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_LOCAL);
     ck_assert_uint_eq(scene.decided.ranks[0].hold_back_from, 0);
-    scene.said[0].about[DEAD].values_found = 1; /* before it, and something of rank 1's may be in that */
+    /* found before the pending fetch, and may include effects of rank 1 */
+    scene.said[0].about[DEAD].values_found = 1;
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_LOCAL);
     ck_assert_uint_eq(scene.decided.ranks[0].hold_back_from, DEAD + 1);
 }
@@ -144,16 +146,17 @@ START_TEST(nor_is_it_where_one_may_have_found_it_untold)
     scene.said[1].about[DEAD].may_lack_found = 1;
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_ROLLBACK);
     scene.said[1].about[DEAD].may_lack_found = 0;
-    scene.said[0].about[DEAD].serial = 0; /* it awaits several */
+    scene.said[0].about[DEAD].serial = 0; /* rank 0 awaits several values */
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_ROLLBACK);
     scene.said[0].about[DEAD].serial = 7;
-    scene.said[0].about[DEAD].values_pending = 1; /* it waits, so another may know by other ways */
+    /* the program waits, so another rank may know the value in other ways */
+    scene.said[0].about[DEAD].values_pending = 1;
     ck_assert_uint_eq(decide()->mode, KEEL_DECISION_ROLLBACK);
     ck_assert_uint_eq(scene.decided.decision.is_in_doubt, 1);
 }
 END_TEST
 
-/* each number would come round */
+/* The number after the last one would wrap around. */
 START_TEST(the_last_rollback_and_the_last_replacement_are_followed_by_none)
 {
     scene_begin();
