@@ -1,7 +1,7 @@
 /*
  * Waits for several words, and tests. Determinants are the word that came first, the value of each
  * word then, and the result of a test. They are logged, and a replacement gets the same results
- * (sync/determinants). In a program that mixes nothing is replayed, and no put has to be seen complete.
+ * (sync/determinants). In a program that mixes nothing is replayed, and puts may be incomplete.
  */
 #include "access/target.h"
 #include "engine/threads.h"

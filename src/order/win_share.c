@@ -106,7 +106,8 @@ void keel_win_shares_progress(keel_context_h ctx)
     }
     while (keel_win_is_revoked(ctx) && !ctx->share.is_pending && is_granted && share_find(ctx) &&
            ctx->lane.peers[ctx->share.rank].mode == KEEL_PEER_LIVE) {
-        request.number = keel_lock_of_window(ctx->share.window, 0, KEEL_CLAIM_LOST); /* past all claims */
+        /* past all claims */
+        request.number = keel_lock_of_window(ctx->share.window, 0, KEEL_CLAIM_LOST);
         ctx->share.answer = 1;
         ctx->share.is_pending = 1;
         /* like the revoking rank: ranks must know how the granted lock came about */
