@@ -116,8 +116,8 @@ static __attribute__((noinline)) keel_status_t get_generic(keel_win_h win, uint3
     return keel_win_end(win, keel_request_finish(req, status, req_p));
 }
 
-/* Programs that wait: defers the record of a get to keel_determinant_stabilize_reads(), called first
- * if the deferred gets read another rank. Returns 0 if the get has to take the generic path. */
+/* Programs that wait: defers the record of a get to keel_determinant_stabilize_reads(), which runs
+ * first if the deferred gets read another rank. Returns 0 if the get takes the generic path. */
 static __attribute__((noinline)) int get_defers_record(keel_context_h ctx, uint32_t rank, uint32_t gate)
 {
     if ((gate & ~(uint32_t)(KEEL_GATE_WAITS | KEEL_GATE_READ)) != 0 || ctx->polls != NULL || keel_fork_is_child(ctx)) {
