@@ -1,4 +1,7 @@
-/* A small program with a planted defect: FEW_PLANT in the environment says which; not set: none. And what it stores may be held back. */
+/*
+ * Plants a defect in a small program. The environment variable FEW_PLANT names the defect; not set:
+ * none. The simulator may delay the stores of the program.
+ */
 #include "planted.h"
 
 #include "check/plant.h"

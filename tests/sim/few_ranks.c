@@ -60,7 +60,7 @@ static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnat
     drivers.counters = few->play->counters;
     status = keel_init_on(&drivers, &params, &ctx);
     if (status == KEEL_ERR_CHECKSUM) {
-        return; /* it held parity until all were done */
+        return; /* the checksum rank held parity until all ranks were done */
     }
     few->ctx[rank] = (status == KEEL_OK) ? ctx : NULL;
     status = (status == KEEL_OK) ? setup(few, rank, &last) : status;

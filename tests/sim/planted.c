@@ -1,4 +1,4 @@
-/* The list of planted defects, and which one is. */
+/* The table of planted defects, and the selected defect. */
 #include "planted.h"
 
 #include "check/plant.h"

@@ -1,20 +1,20 @@
-/* The planted defects (check/plant.h) by name; only in the simulator that is built with them. */
+/* Planted defects (check/plant.h) by name, for programs built with KEEL_PLANTED_DEFECTS. */
 #ifndef KEEL_SIM_PLANTED_H_
 #define KEEL_SIM_PLANTED_H_
 
-/* plants the defect; 0 when there is none of that name */
+/* Plants the defect. Returns 0 if no defect has this name. */
 int planted_set(const char *name);
-/* runs in which the defect planted has to be noticed */
+/* Returns the number of runs within which the planted defect must be noticed. */
 unsigned planted_runs(void);
 void planted_list(void);
 
-/* ---- the cases that runs have to see (check/reached.h) ---- */
+/* ---- cases that the runs must reach (check/reached.h) ---- */
 
-/* counts in all processes forked from here on; 0 when there is no memory */
+/* Starts counting in all processes forked from here on. Returns 0 if out of memory. */
 int reached_begin(void);
-/* prints them; how many were never reached that any set of runs has to */
+/* Prints the counts. Returns the number of unreached cases that every run set must reach. */
 unsigned reached_gaps(void);
-/* how often; -1: there is none of that name */
+/* Returns how often the case was reached; -1: no case has this name. */
 long long reached_count(const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Plays a drawn case. Deaths strike a drawn number of scheduler steps after a moment that is itself
- * drawn: a rank entering a phase, or the death before; others of its group, or of its node, may die with it. More deaths
- * in one group before it is armed again than parity covers happen only in cases that are drawn for it; elsewhere a
- * catastrophic error is a flaw.
+ * Plays a drawn case. A death strikes a drawn number of scheduler steps after a drawn moment: a
+ * rank enters a phase, or the previous death. Other ranks of the victim's group or node may die at
+ * the same step. A group loses more members than parity covers, before it is armed again, only in
+ * cases drawn for such losses; elsewhere a catastrophic error is a flaw.
  */
 #include "sim_case.h"
 #include "sim_given.h"
@@ -18,14 +18,17 @@
 #include <string.h>
 
 #define CASE_RETRY 16 /* steps between tries of a death that is not allowed yet */
-#define CASE_CHECK 24 /* steps a process, at most, between two looks at the invariants */
-#define COUNTERS_ROOM \
-    1023           /* of what a run may count; from there on what is done each so many gsyncs is done as from 0 on */
-#define CASE_AIM 3 /* of one whose victim is not in the state it is aimed at */
+#define CASE_CHECK 24 /* maximum steps per process between two checks of the invariants */
+/*
+ * Counts that a run may take. The first gsync is a multiple of 1024, so periodic actions come as
+ * with counters that begin at 0.
+ */
+#define COUNTERS_ROOM 1023
+#define CASE_AIM      3 /* steps between tries if no victim is in the aimed state */
 
 /* ---- deaths ---- */
 
-/* its image and parity share are there */
+/* Returns 1 if the rank's image and parity share exist. */
 static int scene_is_armed(const scene_t *scene, uint32_t rank)
 {
     const member_t *member = &scene->member[rank];
@@ -38,7 +41,7 @@ static int scene_is_armed(const scene_t *scene, uint32_t rank)
            (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRESH) && keel_image_set_is_armed(&ctx->ckpt.set);
 }
 
-/* members of its group, but for itself, that are not */
+/* Counts the other members of the victim's group that are not armed. */
 static uint32_t scene_away(const scene_t *scene, uint32_t victim)
 {
     uint32_t away = 0, r;
@@ -51,7 +54,10 @@ static uint32_t scene_away(const scene_t *scene, uint32_t victim)
     return away;
 }
 
-/* parity does not cover it, or with the victim the last that runs the program would be gone */
+/*
+ * Returns 1 if parity does not cover the death, or if the victim is the last rank that runs the
+ * program.
+ */
 static int scene_overlaps(const scene_t *scene, uint32_t victim)
 {
     uint32_t others = 0, r;
@@ -62,7 +68,10 @@ static int scene_overlaps(const scene_t *scene, uint32_t victim)
     return (others == 0) || (scene_away(scene, victim) >= scene->parities);
 }
 
-/* deaths before all have met are the launcher's affair, those behind the last gsync nobody's */
+/*
+ * The launcher handles deaths before all ranks have met. Deaths after the last gsync have no
+ * effect.
+ */
 static int scene_may_strike(const scene_t *scene, uint32_t victim)
 {
     unsigned met = 0, finishing = 0, living = 0;
@@ -80,7 +89,7 @@ static int scene_may_strike(const scene_t *scene, uint32_t victim)
            keel_sim_is_alive(scene->sim, victim) && (scene->may_overlap || !scene_overlaps(scene, victim));
 }
 
-/* there is one hook for deaths, samples and invariants */
+/* Deaths, samples and invariants share one hook. */
 static void scene_hook_next(scene_t *scene)
 {
     const int is_due = (scene->death_next < scene->death_count) && (scene->strike_step != 0);
@@ -111,7 +120,10 @@ static void scene_note_death(scene_t *scene, uint32_t victim)
     member_t *member = &scene->member[victim];
     uint32_t r;
 
-    /* who began to come back before the first window was made began earlier than the next one may */
+    /*
+     * A replacement that started before the first window was made has an earlier beginning than the
+     * next replacement may have.
+     */
     for (r = 0; r < scene->ranks; ++r) {
         const keel_context_h ctx = (r == victim) ? NULL : scene_context(scene, r);
 
@@ -127,7 +139,7 @@ static void scene_note_death(scene_t *scene, uint32_t victim)
 
 int scene_kill(scene_t *scene, uint32_t victim)
 {
-    scene_check_step(scene); /* what the victim had seen */
+    scene_check_step(scene); /* checks the victim's last state */
     if (!keel_sim_kill(scene->sim, victim)) {
         return 0;
     }
@@ -141,7 +153,7 @@ int scene_kill(scene_t *scene, uint32_t victim)
     return 1;
 }
 
-/* somebody is left to notice that it hangs, and is not about to leave */
+/* Returns 1 if a rank remains that notices the hang and is not about to leave. */
 static int scene_has_watcher(const scene_t *scene, uint32_t victim)
 {
     uint32_t r;
@@ -162,8 +174,9 @@ static int scene_has_watcher(const scene_t *scene, uint32_t victim)
     return 0;
 }
 
-/* 0: it could not be had */
-/* the smaller part of a network that splits between nodes; how many ranks it has */
+/*
+ * Draws the smaller part of a network that splits between nodes. Returns the number of ranks in it.
+ */
 static unsigned scene_draw_sides(scene_t *scene, uint8_t *side)
 {
     unsigned smaller = 0;
@@ -187,7 +200,10 @@ static unsigned scene_draw_sides(scene_t *scene, uint8_t *side)
     return smaller;
 }
 
-/* instead of a death; a side may be more of a group than its parity covers */
+/*
+ * Splits the network instead of killing a rank. A side may hold more members of a group than parity
+ * covers.
+ */
 static void scene_split(scene_t *scene)
 {
     uint8_t side[CASE_PROCESSES_MAX];
@@ -212,7 +228,7 @@ static void scene_split(scene_t *scene)
     ++scene->result->splits;
 }
 
-/* 1 << size of the victim's group, 0 when there is no image to begin from */
+/* Returns 1 << size of the victim's group, or 0 if the victim has no image to start from. */
 static unsigned scene_group_hit(const scene_t *scene, uint32_t victim)
 {
     const keel_context_h ctx = scene->member[victim].host.ctx;
@@ -251,8 +267,11 @@ static int scene_strike(scene_t *scene, uint32_t victim)
     return 1;
 }
 
-/* a rank that hangs, or is slow, is killed for it like any other; its group may be hit once too often then. What the launcher
- * does not recover is not done: before all have met, and when all are leaving. */
+/*
+ * Kills a rank that hangs or is slow like any other victim; its group may then lose a member too
+ * many. Spares the rank if the launcher would not recover it: before all ranks have met, and while
+ * all are leaving.
+ */
 static int scene_fence(void *arg, keel_sim_t *sim, uint32_t victim)
 {
     scene_t *scene = arg;
@@ -275,7 +294,7 @@ static int scene_fence(void *arg, keel_sim_t *sim, uint32_t victim)
     return 1;
 }
 
-/* the victim, and with it others of its group and of its node that may be had */
+/* Strikes the victim, and other ranks of its group and node that may die. */
 static void scene_strike_all(scene_t *scene, uint32_t victim)
 {
     const death_t *death = &scene->death[scene->death_next];
@@ -307,7 +326,10 @@ static void scene_strike_all(scene_t *scene, uint32_t victim)
     scene_next_death(scene);
 }
 
-/* at moments drawn apart from the case: images that are thought to be lost are decoded from what is there */
+/*
+ * Decodes images that are assumed lost from the remaining memory. The moments are drawn apart from
+ * the case.
+ */
 static void scene_sample(scene_t *scene)
 {
     keel_context_h ctx[CASE_PROCESSES_MAX];
@@ -323,12 +345,12 @@ static void scene_sample(scene_t *scene)
         const member_t *member = &scene->member[r];
 
         if (member->is_finishing || member->has_returned) {
-            return; /* what they had is gone with them */
+            return; /* the memory of leaving ranks is gone */
         }
         ctx[r] = keel_sim_is_alive(scene->sim, r) ? member->host.ctx : NULL;
     }
     for (r = scene->ranks; r < scene->processes; ++r) {
-        if (ctx[r] != NULL) { /* it makes no call that gives them */
+        if (ctx[r] != NULL) { /* a checksum rank makes no call that returns statistics */
             scene->member[r].stats.parity_spared_bytes =
                 ctx[r]->ckpt.set.parity_spared + ctx[r]->demand.set.parity_spared;
         }
@@ -407,7 +429,7 @@ static int scene_is_aimed_at(const scene_t *scene, aim_t aim, uint32_t rank)
     return (ctx->ckpt.set.making.number != 0) && (ctx->ckpt.set.making.number == newest);
 }
 
-/* whom the death strikes now, or nobody: the number of processes */
+/* Returns the rank that the death strikes now; the number of processes: none. */
 static uint32_t scene_find_victim(const scene_t *scene, const death_t *death)
 {
     uint32_t tries, victim;
@@ -459,7 +481,7 @@ static void scene_hook(void *arg, keel_sim_t *sim)
 
 /* ---- the ranks ---- */
 
-/* the programs are deterministic */
+/* The programs are deterministic, so a re-execution that differs is a flaw. */
 static void scene_check_differences(const play_host_t *host)
 {
     if ((host->ctx != NULL) && (host->ctx->rec.differences > 0) && !KEEL_PLANT(record_differs)) {
@@ -540,7 +562,9 @@ static keel_status_t scene_init(play_host_t *host, keel_context_h *ctx_p)
     return keel_init_on(&((scene_t *)host->arg)->drivers, host->params, ctx_p);
 }
 
-/* it serves inside the call, which gives out the context while it does */
+/*
+ * Runs a checksum rank. keel_init_on() serves inside the call and publishes the context meanwhile.
+ */
 static void scene_checksum(scene_t *scene, member_t *member)
 {
     keel_params_t params = scene->own[member - scene->member].params;
@@ -605,7 +629,7 @@ static void scene_program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t in
     scene->result->isolated += (member->status == KEEL_ERR_ISOLATED);
 }
 
-/* who holds what */
+/* Prints the holders of each lock. */
 static void scene_describe_locks(const scene_t *scene)
 {
     for (uint32_t r = 0; r < scene->ranks; ++r) {
@@ -687,7 +711,7 @@ CASE_STORES(fence)
 #undef CASE_STORES
 #endif
 
-/* now and then short messages, of which a report takes several; 0: the usual ones */
+/* Draws short messages now and then, so that a report takes several messages; 0: default. */
 static size_t scene_message_bytes(uint64_t seed, const case_limits_t *limits)
 {
     keel_random_t random = {keel_random_mix(seed ^ 0x6d736773)};
@@ -696,12 +720,15 @@ static size_t scene_message_bytes(uint64_t seed, const case_limits_t *limits)
         return (size_t)limits->message;
     }
     if (limits->varied) {
-        return 0; /* large windows take too many of them */
+        return 0; /* large windows take too many short messages */
     }
     return keel_random_chance(&random, 64) ? 128 + keel_random_below(&random, 1024) : 0;
 }
 
-/* Just below their ends. What comes round does so unnoticed: each run is the one that it is with counters that begin at 0. */
+/*
+ * Starts the counters just below their ends. A wrap-around has no effect: each run equals the run
+ * with counters that begin at 0.
+ */
 static void scene_begin_counters(scene_t *scene, int late, uint64_t seed)
 {
     keel_random_t random = {.state = keel_random_mix(seed ^ 0x656e6473)};

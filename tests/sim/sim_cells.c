@@ -1,10 +1,11 @@
 /*
- * What a death costs at any moment, by the kinds of tests/proc/cells.h: who accesses whom, where images are taken, how long ranks
- * compute, when the death comes, and amid what, are drawn from each seed. The share that recovered locally is to lie within bounds;
- * left out are those in which logs were full.
- *
- *   sim_cells KIND source|target LANES RUNS LEAST MOST    in percent; nobody accesses the source, and the target accesses nobody
- *   sim_cells KIND source|target LANES SEED               this one, and what it came to
+ * Measures the cost of a death at any moment, for the kinds of tests/proc/cells.h. Each seed
+ * determines the targets of accesses, the images, the times of computation, and the moment of the
+ * death. The share of runs that recovered locally must lie within bounds. Runs with full logs do
+ * not count.
+ *    sim_cells KIND source|target LANES RUNS LEAST MOST    bounds in percent; no rank accesses the
+ *      source, and the target accesses no rank
+ *    sim_cells KIND source|target LANES SEED               plays this seed and prints the result
  */
 #include "few_ranks.h"
 
@@ -22,12 +23,17 @@
 typedef struct drawn {
     few_t few;
     const cells_kind_t *kind;
-    keel_random_t random; /* of what the ranks do meanwhile */
+    keel_random_t random; /* draws the times of computation */
     uint32_t targets[CELLS_RANKS], victim;
-    uint64_t steps, saves;     /* a bit for each step that an image ends */
-    uint64_t kill_step;        /* the death comes in this one of the victim's, */
-    uint64_t began, lasted[2]; /* scheduler's steps: its step, and the last ones that an image ended, or did not */
-    uint64_t kill_at;          /* likewise, drawn within about as many as that */
+    uint64_t steps, saves; /* saves has a bit for each step that an image ends */
+    uint64_t kill_step;    /* the death comes in this step of the victim */
+    /*
+     * scheduler steps: start of the victim's current step, and durations of the last steps without
+     * and with an image
+     */
+    uint64_t began, lasted[2];
+    /* scheduler step of the death, drawn within the duration of the last such step */
+    uint64_t kill_at;
     cells_job_t job[CELLS_RANKS];
     keel_stats_t all;
 } drawn_t;
@@ -46,7 +52,7 @@ static int does_save(const drawn_t *drawn, uint64_t step)
     return (int)(drawn->saves >> step & 1);
 }
 
-/* news come too late for what polls alone, in half of the programs */
+/* In half of the programs, notifications come too late for a rank that only polls. */
 static keel_status_t look_again(cells_job_t *job)
 {
     return few_progress(&playing->few, job->rank);
@@ -74,7 +80,7 @@ static void between(void *arg, cells_job_t *job, uint64_t part)
     keel_sim_compute(drawn->few.sim, keel_random_scaled(&drawn->random, PAUSE_NS));
 }
 
-/* the step begins: the moment of the death is known now, or it is late */
+/* Called when a step begins: determines the moment of the death, or kills at the last step. */
 static void enter(drawn_t *drawn, const cells_job_t *job)
 {
     const uint64_t now = keel_sim_step(drawn->few.sim);
@@ -138,11 +144,14 @@ static void strike(few_t *few)
     }
 }
 
-/* rank 1 is accessed by nobody, 2 accesses nobody; of the others each may do either, both or nothing */
+/*
+ * No rank accesses rank 1, and rank 2 accesses no rank. Each other rank may access, be accessed,
+ * both or neither.
+ */
 static void draw(drawn_t *drawn, keel_random_t *random)
 {
     static const uint32_t of_0[] = {CELLS_TARGET, 3, CELLS_RANKS}, of_3[] = {0, CELLS_TARGET, CELLS_RANKS};
-    const int is_group = strcmp(drawn->kind->name, "groups") == 0; /* of ranks 0 to 2 */
+    const int is_group = strcmp(drawn->kind->name, "groups") == 0; /* the group of ranks 0 to 2 */
 
     drawn->targets[0] = is_group ? CELLS_TARGET : of_0[keel_random_below(random, 3)];
     drawn->targets[CELLS_SOURCE] = CELLS_TARGET;
@@ -158,7 +167,7 @@ static void draw(drawn_t *drawn, keel_random_t *random)
     drawn->random.state = keel_random_next(random);
 }
 
-/* 0: not as it has to be */
+/* Returns 0 if the run failed. */
 static int run(uint64_t seed, const cells_kind_t *kind, const char *lanes, drawn_t *drawn)
 {
     keel_random_t random = {keel_random_mix(seed ^ 0x63656c6c73)};

@@ -11,10 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* of 1024: jobs of up to CASE_RANKS_DRAWN ranks, which take long; groups of any size that the job allows */
+/*
+ * Chances in 1024. CASE_LARGE: jobs of up to CASE_RANKS_DRAWN ranks, which take long.
+ * CASE_ANY_GROUP: groups of any size that the job allows.
+ */
 #define CASE_LARGE     16
 #define CASE_ANY_GROUP 150
-#define CASE_PIECES    ((uint32_t)384 << 10) /* bytes, over all ranks and steps */
+#define CASE_PIECES    ((uint32_t)384 << 10) /* bytes over all ranks and steps */
 
 _Static_assert(CASE_RANKS_MIXED <= MIXED_RANKS_MAX, "ranks of programs that mix");
 
@@ -68,7 +71,10 @@ static uint32_t scene_draw_ranks(scene_t *scene)
     return ranks;
 }
 
-/* of pieces: less where many ranks do many steps, each of which takes log space */
+/*
+ * Returns the bytes for segments: fewer if many ranks do many steps, because each step takes log
+ * space.
+ */
 static uint32_t scene_draw_room(const scene_t *scene)
 {
     const plan_options_t *options = &scene->plan_options;
@@ -80,7 +86,7 @@ static uint32_t scene_draw_room(const scene_t *scene)
     return (room < 64) ? 64 : (room < PIECES_ROOM_MAX) ? room & ~7u : PIECES_ROOM_MAX;
 }
 
-/* a program of critical sections, each step of which counts as a phase */
+/* A program of critical sections. Each step counts as a phase. */
 static void scene_draw_locks(scene_t *scene, const case_limits_t *limits)
 {
     static locks_journal_t journal;
@@ -131,8 +137,11 @@ static void scene_draw_races(scene_t *scene, const case_limits_t *limits)
     scene->races = &journal;
 }
 
-/* those that are silent are noticed one after another, while others poll; of more ranks that mix than are drawn without `more` one job of
- * 104 processes took 4944338 steps; 32 ranks that ask each other for locks, twice because of a rollback, 1062403 */
+/*
+ * Hung ranks are noticed one after another while others poll. A job of 104 processes, with more
+ * mixing ranks than are drawn without `more`, took 4944338 steps. A job of 32 ranks that ask each
+ * other for locks, twice because of a rollback, took 1062403.
+ */
 uint64_t scene_step_limit(const scene_t *scene)
 {
     const int is_wide = scene->mixed != NULL && scene->ranks > MIXED_RANKS_NEAR;
@@ -140,8 +149,11 @@ uint64_t scene_step_limit(const scene_t *scene)
     return (scene->is_split || scene->heartbeat_ns > 0 || is_wide) ? 40000000 : (scene->ranks > 16) ? 4000000 : 0;
 }
 
-/* What some programs that mix do besides; only those that say that they do may issue accesses from callbacks. With `more` 2 that is all
- * that the test programs have, and of half of them the logs determine what they do. */
+/*
+ * Draws additional operations of programs that mix. Only programs that declare mixing may issue
+ * accesses from callbacks. `more` 2 allows all operations of the test programs; the logs determine
+ * the behaviour of half of these programs.
+ */
 static unsigned scene_draw_more(scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
     const unsigned some = MIXED_POLLS | MIXED_REQUESTS | MIXED_WINDOWS | MIXED_CALLBACKS;
@@ -157,7 +169,7 @@ static unsigned scene_draw_more(scene_t *scene, const case_limits_t *limits, uin
     return ways;
 }
 
-/* a program that synchronises in every way, or in some */
+/* A program that synchronises in every way, or in some ways. */
 static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
 {
     static mixed_journal_t journal;
@@ -178,18 +190,20 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
         .ways = keel_random_chance(random, 400) ? MIXED_ALL : keel_random_below(random, MIXED_ALL + 1),
         .checkpoints = keel_random_chance(random, 500) ? 200 : 0};
     journal.options.is_divided = keel_random_chance(random, 200);
-    if (limits->undeclared) { /* the orders that logs do not have */
+    if (limits->undeclared) { /* orders that logs do not have */
         journal.options.relays = keel_random_chance(random, 700) ? 500 : 0;
         journal.options.ways |= keel_random_chance(random, 500) ? MIXED_SECTIONS | MIXED_BARE : 0;
         journal.options.ways &= journal.options.is_divided ? MIXED_SECTIONS | MIXED_BARE : MIXED_ALL;
     }
-    journal.options.ways |= ((journal.options.seed >> 20) % 2) ? MIXED_TESTS : 0; /* without a number drawn */
+    /* consumes no random number */
+    journal.options.ways |= ((journal.options.seed >> 20) % 2) ? MIXED_TESTS : 0;
     journal.options.ways |= ((journal.options.seed >> 24) % 4 == 0) ? MIXED_UNLOGGED : 0;
     journal.options.ways |= (limits->device && options->ranks <= MIXED_RANKS_NEAR) ? MIXED_DEVICE : 0;
     journal.options.ways |= limits->more ? scene_draw_more(scene, limits, journal.options.seed) : 0;
     if (journal.options.ways & MIXED_KEPT) {
         mixed_keep(&journal.options, &scene->params);
-    } else if (!limits->undeclared) { /* of a few the calls take no fast path, and the locks of several threads */
+        /* some programs take no fast path; some have the locks of several threads */
+    } else if (!limits->undeclared) {
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         scene->params.flags |= ((journal.options.seed >> 28) % 4 == 0) ? (uint64_t)KEEL_PARAM_FLAG_THREADS
                                                                        : (uint64_t)KEEL_PARAM_FLAG_NONDETERMINISTIC;
@@ -200,8 +214,12 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
     scene->mixed = &journal;
 }
 
-/* all atomics are posted, and of one class (--posted 1), or some are fetched (3, own ones too: 4), or ranks look who has come (5), or poll (6);
- * or look at their requests (8), or do several of these (9), or all that there are (10); or swaps, whose order matters (2), or they are ordered by waits (0) */
+/*
+ * Draws the kind of atomics. --posted 1: all atomics are posted and of one class; 3: some atomics
+ * fetch; 4: also from own memory; 5: ranks look for arrivals; 6: ranks poll; 8: ranks test their
+ * requests; 9: several of these kinds; 10: all kinds; 2: swaps, an ordered class; 0 and 7: waits
+ * order the atomics.
+ */
 static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
     const uint64_t draw = keel_random_mix(seed ^ 0x676174686572);
@@ -225,7 +243,10 @@ static gather_kind_t scene_draw_gathers(const scene_t *scene, const case_limits_
                                         : ((draw >> 8) % 3 == 0 ? GATHER_TOGGLES : GATHER_ADDS);
 }
 
-/* the program says that its gets are polls; drawn where several kinds come together, some of which poll */
+/*
+ * Returns 1 if the program declares its gets polls. Drawn if several kinds come together, of which
+ * some poll.
+ */
 static int scene_gets_are_polls(const scene_t *scene, const case_limits_t *limits, uint64_t seed)
 {
     const gather_kind_t gathers = scene->waits.gathers;
@@ -258,7 +279,10 @@ static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64
     scene->waits.changes = scene->waits.has_atomics && limits->posted == 7;
     scene->has_atomics = scene->waits.has_atomics;
     scene->ranks = options->ranks;
-    /* else in the phase of the first wait a death is a rollback, and nothing that is fetched before it orders anything */
+    /*
+     * Otherwise a death in the phase of the first wait is a rollback, and no fetch before the wait
+     * orders anything.
+     */
     if (keel_random_chance(random, 700) || gather_fetches(scene->waits.gathers) ||
         ((scene->waits.gathers == GATHER_POLLS || scene->waits.gathers == GATHER_LOOKS) && limits->undeclared == 0)) {
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
@@ -272,7 +296,10 @@ static void scene_draw_waits(scene_t *scene, const case_limits_t *limits, uint64
     }
 }
 
-/* few ranks that meet on few words, in small phases, so that a death falls between two accesses of the same word */
+/*
+ * Few ranks meet on few words in small phases, so that a death falls between two accesses of the
+ * same word.
+ */
 static void scene_draw_dense(scene_t *scene, const case_limits_t *limits)
 {
     keel_random_t *random = &scene->random;
@@ -313,7 +340,8 @@ static void scene_draw_plan(scene_t *scene, const case_limits_t *limits)
     if (limits->atomics >= 0) {
         options->atomics = limits->atomics ? 200 : 0;
     }
-    if (limits->atomics >= 2) { /* they fetch; 2: from words that nobody else does any on in that phase */
+    /* atomics fetch; 2: from words without other atomics in the phase */
+    if (limits->atomics >= 2) {
         options->atomics = 500;
         options->tame_atomics = 1;
         options->lone_fetches = limits->atomics == 2;
@@ -350,19 +378,21 @@ static void scene_draw_machine(scene_t *scene, const case_limits_t *limits)
     scene_env(scene, "KEEL_LANES=%s", lane);
 }
 
-/* of a program that mixes: up to four pieces in a step */
+/* Returns the bytes of a program that mixes: up to four segments per step. */
 static size_t scene_mixed_room(const scene_t *scene)
 {
     return (scene->mixed->options.ways & MIXED_PIECES) ? mixed_pieces_room(&scene->mixed->options) : 0;
 }
 
-/* enough for everything, or now and then for almost nothing */
+/* Draws budgets with enough room, or now and then with almost none. */
 static void scene_draw_budgets(scene_t *scene, const case_limits_t *limits)
 {
     keel_random_t *random = &scene->random;
     const int is_drawn = keel_random_chance(random, 80);
     const int is_tight = (limits->tight >= 0) ? limits->tight : is_drawn;
-    /* pieces twice, of up to so many in a step: written and read by one rank, read at one rank */
+    /*
+     * Bytes of segments per step, taken twice: written and read by one rank, and read at one rank.
+     */
     const size_t room = (scene->locks != NULL)   ? scene->locks->options.room
                         : (scene->mixed != NULL) ? scene_mixed_room(scene)
                                                  : scene->waits.room;
@@ -389,7 +419,7 @@ static void scene_draw_budgets(scene_t *scene, const case_limits_t *limits)
     scene_env(scene, "KEEL_GETLOG_SIZE=%zu", scene->getlog_budget);
 }
 
-/* now and then too little for images, or for those of single ranks */
+/* Now and then draws too little memory for images, or for demand images. */
 static void scene_draw_ckpt_budget(scene_t *scene, uint64_t seed)
 {
     keel_random_t random = {keel_random_mix(seed ^ 0x636b7073)};
@@ -401,7 +431,10 @@ static void scene_draw_ckpt_budget(scene_t *scene, uint64_t seed)
     }
 }
 
-/* as Keel places them: those of level node, with so many on one that parity covers them */
+/*
+ * Places groups as Keel does: of level node, with at most as many members on one node as parity
+ * covers.
+ */
 static int scene_place(scene_t *scene, uint32_t group_size, uint32_t parities)
 {
     const keel_place_params_t params = {.group_size = group_size, .parities = parities};
@@ -420,7 +453,7 @@ static int scene_place(scene_t *scene, uint32_t group_size, uint32_t parities)
     return status == KEEL_OK;
 }
 
-/* parity on the processes after those that run the program */
+/* Places parity on the processes after the ranks that run the program. */
 static int scene_place_dedicated(scene_t *scene)
 {
     keel_domains_t domains;
@@ -438,7 +471,10 @@ static int scene_place_dedicated(scene_t *scene)
     return status == KEEL_OK;
 }
 
-/* one in half of the cases, else up to 3 as groups of this size allow; more when asked for, so that other draws stay as they are */
+/*
+ * Draws one parity in half of the cases, otherwise up to 3 as groups of this size allow. More
+ * parities only on request, so that other draws stay the same.
+ */
 static void scene_draw_parities(scene_t *scene, const case_limits_t *limits, uint32_t group_size)
 {
     const uint32_t most = (group_size - 1 < 3) ? group_size - 1 : 3;
@@ -451,7 +487,7 @@ static void scene_draw_parities(scene_t *scene, const case_limits_t *limits, uin
     (void)scene_place(scene, group_size, scene->parities);
 }
 
-/* parity on ranks of its own: as many groups as come out of a drawn number of them */
+/* Draws parity on dedicated ranks: as many groups as result from a drawn number of groups. */
 static void scene_draw_checksums(scene_t *scene, const case_limits_t *limits)
 {
     const uint32_t room = (scene->ranks <= CASE_RANKS_DRAWN) ? CASE_PROCESSES_DRAWN : CASE_PROCESSES_MAX;
@@ -478,7 +514,9 @@ static void scene_draw_checksums(scene_t *scene, const case_limits_t *limits)
     scene_env(scene, "KEEL_CHECKSUM_RANKS=%u", groups * scene->parities);
 }
 
-/* a group that has more members than the parities that were asked for, if the job has so many ranks */
+/*
+ * Returns a group size larger than the number of requested parities, if the job has enough ranks.
+ */
 static uint32_t scene_group_for(scene_t *scene, const case_limits_t *limits, uint32_t drawn)
 {
     const uint32_t parities = (limits->parities > 3) ? (uint32_t)limits->parities : 0;
@@ -518,7 +556,9 @@ static void scene_draw_protection(scene_t *scene, const case_limits_t *limits)
     scene_env(scene, "KEEL_PARITIES=%u", scene->parities);
 }
 
-/* virtual time: a timeout that is now and then too short for a rank that was merely slow */
+/*
+ * Draws a timeout in virtual time, which is now and then too short for a rank that is merely slow.
+ */
 static void scene_draw_heartbeat(scene_t *scene, const case_limits_t *limits)
 {
     keel_random_t *random = &scene->random;
@@ -528,7 +568,7 @@ static void scene_draw_heartbeat(scene_t *scene, const case_limits_t *limits)
     if (is_split && !scene->is_dedicated) {
         scene->is_split = 1;
         scene->may_roll_back = 1;            /* a whole side is away at once */
-        scene_env(scene, "KEEL_LANES=auto"); /* memory is shared within nodes only */
+        scene_env(scene, "KEEL_LANES=auto"); /* memory is shared only within nodes */
         scene_env(scene, "KEEL_HEARTBEAT_TIMEOUT=10ms");
         return;
     }
@@ -541,7 +581,7 @@ static void scene_draw_heartbeat(scene_t *scene, const case_limits_t *limits)
     scene_env(scene, "KEEL_HEARTBEAT_INTERVAL=%uus", timeout_us >> (1 + keel_random_below(random, 3)));
 }
 
-/* all of its atomics are of one class, and some fetch */
+/* All atomics of the program are of one class, and some fetch. */
 static int scene_fetches(const scene_t *scene)
 {
     return (scene->races != NULL) ? scene->races->options.kind == RACES_ADDS
@@ -597,13 +637,22 @@ static void scene_draw_deaths(scene_t *scene, uint64_t seed, const case_limits_t
         scene->asks_left = 1 + keel_random_below(random, 2);
         scene->may_roll_back = 1;
     }
-    /* who begins at an image of its own has no log of before, and several of them none for each other */
+    /*
+     * A rank that begins at a demand image has no log from before the image. Several such ranks
+     * have no logs for each other.
+     */
     scene->may_roll_back |=
         (scene->soft > 0) && ((scene->death_count > 1) || (scene->death[0].with > 0) || scene->death[0].has_node);
-    /* atomics are applied exactly once where the target does it, and when its fetching source is not away too */
+    /*
+     * Atomics are applied exactly once if the target applies them, and if the fetching source is
+     * not away too.
+     */
     scene->may_roll_back |= (scene->locks != NULL || scene->result->style == CASE_WAITS) &&
                             ((scene->death_count > 1) || (scene->death[0].with > 0) || scene->death[0].has_node);
-    /* what several fetched from a rank has no order that its replacement could follow */
+    /*
+     * No order that a replacement could follow exists for values that several ranks fetched from
+     * its predecessor.
+     */
     scene->only_fetches = (limits->atomics >= 2 || limits->posted == 3 || limits->more > 1) && scene_fetches(scene) &&
                           !scene->may_roll_back && (scene->death_count == 1) && (scene->death[0].with == 0) &&
                           !scene->death[0].has_node;
@@ -629,7 +678,8 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
     scene->shares = (limits->shares > 0) ? keel_random_mix(seed ^ 0x736861726573) | 1 : 0;
     scene->has_strides = limits->strides > 0;
     scene->has_given = (limits->given >= 0) ? limits->given : (int)(keel_random_mix(seed ^ 0x67697665) % 3 == 0);
-    scene->may_be_large = (limits->hangs <= 0) && (limits->splits <= 0); /* these take many steps anyway */
+    /* splits and hangs take many steps anyway */
+    scene->may_be_large = (limits->hangs <= 0) && (limits->splits <= 0);
     scene->result->style = keel_random_chance(&scene->random, 300)   ? CASE_LOCKS
                            : keel_random_chance(&scene->random, 100) ? CASE_WAITS
                                                                      : CASE_GSYNC;

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define DRAWN 3 /* parities, at most, where none are asked for */
+#define DRAWN 3 /* maximum number of parities that is drawn if none is requested */
 
 void groups_count(groups_tally_t *tally, const case_result_t *result)
 {

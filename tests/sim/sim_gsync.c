@@ -1,6 +1,7 @@
 /*
- * Random programs under random deaths, by the thousand: a fixed set of seeds, then fresh ones. Worker processes share
- * the work, so that a run that crashes or hangs costs itself only, and is reported with its seed like any other flaw.
+ * Random programs under random deaths, by the thousand: a fixed set of seeds, then fresh seeds.
+ * Worker processes share the work, so a run that crashes or hangs ends only its own process. The
+ * run is reported with its seed like any other flaw.
  */
 #include "sim_groups.h"
 #include "sim_help.h"
@@ -23,15 +24,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUNS_MANY        5000 /* what is rare has to be seen in sets of so many runs, */
-#define RUNS_OF_PARITIES 100  /* and losses of as many members as there are parities */
+#define RUNS_MANY 5000 /* size of a run set that must see rare outcomes */
+/* size of a run set that must see losses of as many members as parities */
+#define RUNS_OF_PARITIES 100
 #define WORKERS_MAX      8
 #define FLAWS_SHOWN      10
 #define FLAWS_KEPT       100
-#define RUN_TIMEOUT_S    60 /* of its own on a core */
+#define RUN_TIMEOUT_S    60 /* CPU seconds */
 #define MUST_MAX         8
 
-/* SIGPROF when the process has computed for so long; 0: no more */
+/* Raises SIGPROF when the process has computed for so long; 0: disarms the timer. */
 static void limit_run(time_t seconds)
 {
     const struct itimerval limit = {.it_value.tv_sec = seconds};
@@ -43,25 +45,28 @@ typedef struct options {
     uint64_t seed;
     int has_seed;
     uint64_t runs, fixed;
-    uint64_t crashes; /* so many runs have to have deaths */
-    uint64_t floor;   /* percent of those that nothing stood in the way of have to have recovered locally */
+    uint64_t crashes; /* minimum number of runs with deaths */
+    /* minimum percentage of local recoveries among runs without an obstacle to local recovery */
+    uint64_t floor;
     unsigned seconds, workers;
-    int allow_gaps; /* a small run set need not have seen everything */
+    int allow_gaps; /* a small run set need not see every outcome */
     int stop_early;
-    const char *plant;          /* a defect that has to be noticed: the first flaw ends all, and is a success */
-    int cases;                  /* every case of check/reached.h must have been reached */
-    const char *must[MUST_MAX]; /* these ones, of those that only a plant or a drawn few reach */
+    /* planted defect that must be noticed: the first flaw ends all runs, and is a success */
+    const char *plant;
+    int cases; /* every case of check/reached.h must be reached */
+    /* cases that must be reached, among those that only a plant or a few drawn runs reach */
+    const char *must[MUST_MAX];
     unsigned must_count;
-    int is_harmless; /* with a plant: it must not be noticed */
-    int count_all;   /* with a plant: go on to the end, to see how often */
+    int is_harmless; /* with a plant: the defect must not be noticed */
+    int count_all;   /* with a plant: complete all runs and count the flaws */
     case_limits_t limits;
-    char repeat[256]; /* the options that a reproduction needs */
+    char repeat[256]; /* options that reproduce a run */
 } options_t;
 
 /* shared by the workers */
 typedef struct tally {
     _Atomic uint64_t next, passed, failed;
-    _Atomic uint64_t unfounded; /* flaws of a run with a defect that it has without the defect too */
+    _Atomic uint64_t unfounded; /* runs with a defect that are flawed without the defect too */
     _Atomic uint64_t deaths, crashed_runs, recovered, rolled_back, catastrophic, overflowed, checkpoints, aborted,
         atomics, sections, waits, kept_waits, demands, demanded;
     _Atomic uint64_t asked, free, free_local;
@@ -86,7 +91,7 @@ static uint64_t run_seed(const options_t *options, uint64_t number)
     return (number < options->fixed) ? number + 1 : base_seed + number;
 }
 
-/* what was noticed is the defect: the run passes without it */
+/* Returns 1 if the run passes without the defect, so the flaw is due to the defect. */
 static int passes_without(const options_t *options, uint64_t seed)
 {
 #ifdef KEEL_PLANTED_DEFECTS
@@ -109,7 +114,7 @@ static int passes_without(const options_t *options, uint64_t seed)
 #endif
 }
 
-/* a flaw; its seed is said again at the end */
+/* Records a flaw. The seed is printed again at the end. */
 static void fail(const options_t *options, tally_t *tally, uint64_t seed, const char *text)
 {
     const uint64_t number = atomic_fetch_add(&tally->failed, 1);
@@ -250,7 +255,7 @@ static void run_all(const options_t *options, tally_t *tally)
 /* ---- command line ---- */
 
 enum {
-    OPT_SEED = 1, /* in the order of long_options, which how to repeat a run is said by */
+    OPT_SEED = 1, /* in the order of long_options, which names the options to repeat a run */
     OPT_RUNS,
     OPT_SECONDS,
     OPT_FIXED,
@@ -306,7 +311,7 @@ enum {
     OPT_HELP
 };
 
-/* with a row of zeroes at the end */
+/* The last row is zero. */
 static const struct option long_options[OPT_HELP + 2] = {
     {"seed", 1, NULL, OPT_SEED},           {"runs", 1, NULL, OPT_RUNS},
     {"seconds", 1, NULL, OPT_SECONDS},     {"fixed", 1, NULL, OPT_FIXED},
@@ -351,7 +356,7 @@ static uint64_t number_of(const char *text)
     return value;
 }
 
-/* a limit that is a number and nothing else; NULL: it is another kind of option */
+/* Returns the limit of an option that is a number only; NULL: another kind of option. */
 static int *limit_of(case_limits_t *limits, int option)
 {
     int *const numbers[] = {[OPT_PHASES] = &limits->phases,     [OPT_DEATHS] = &limits->deaths,
@@ -531,7 +536,7 @@ static void read_options(int argc, char **argv, options_t *options)
 
 enum { IN_GSYNC = 1 << CASE_GSYNC, IN_LOCKS = 1 << CASE_LOCKS, IN_WAITS = 1 << CASE_WAITS, IN_RACES = 1 << CASE_RACES };
 
-/* a run set in which one of the outcomes that its programs can have never occurred proves nothing about it */
+/* A run set without some outcome that its programs can have proves nothing about the outcome. */
 static int has_gaps(const options_t *options, const tally_t *tally)
 {
     const unsigned styles = (options->limits.style >= 0 && options->limits.style < CASE_STYLES)
@@ -540,7 +545,7 @@ static int has_gaps(const options_t *options, const tally_t *tally)
     const struct {
         const char *name;
         uint64_t count;
-        unsigned styles; /* of programs */
+        unsigned styles; /* bit mask of the programs' styles */
     } outcome[] = {{"recovery", tally->recovered, IN_GSYNC | IN_LOCKS | IN_RACES},
                    {"rollback", tally->rolled_back, IN_GSYNC | IN_LOCKS | IN_WAITS | IN_RACES},
                    {"catastrophic failure", tally->catastrophic, IN_GSYNC | IN_LOCKS | IN_WAITS},
@@ -594,7 +599,7 @@ static int has_gaps(const options_t *options, const tally_t *tally)
     return gaps;
 }
 
-/* a log may have been cut off in front of here */
+/* Prints the flawed seeds again: a log may be truncated before this place. */
 static void say_failed(const options_t *options, const tally_t *tally)
 {
     const uint64_t count = tally->failed < FLAWS_KEPT ? tally->failed : FLAWS_KEPT;
@@ -605,7 +610,7 @@ static void say_failed(const options_t *options, const tally_t *tally)
 }
 
 #ifdef KEEL_PLANTED_DEFECTS
-/* True if every --case was reached; says how often each was. */
+/* Returns 1 if every --case was reached; prints how often each was reached. */
 static int has_reached_all(const options_t *options)
 {
     int has_all = 1;
@@ -626,7 +631,7 @@ int main(int argc, char **argv)
     double seconds;
     int gaps;
 
-    setenv("UCX_HANDLE_ERRORS", "none", 0); /* UCS would catch a crash and sleep on it */
+    setenv("UCX_HANDLE_ERRORS", "none", 0); /* UCS would catch a crash and sleep */
     read_options(argc, argv, &options);
     clock_gettime(CLOCK_REALTIME, &now);
     base_seed = keel_random_mix((uint64_t)now.tv_nsec ^ ((uint64_t)now.tv_sec << 30)) >> 24;

@@ -1,13 +1,15 @@
 /*
- * What other cases draw too rarely (--harsh): two or three deaths, many of them amid arrivals or close behind the one before; logs that are
- * full soon. From a stream of its own: without it a case is as it was.
+ * Draws cases that other runs draw too rarely (--harsh): two or three deaths, many of them during
+ * an arrival or shortly after the previous death; logs that fill up early. The random stream is
+ * separate: without --harsh a case is unchanged.
  */
 #include "sim_scene.h"
 
 #include "oplog/get_log_chunks.h"
 
-#define HARSH_SEGMENT  ((size_t)4 << 10) /* of the smallest logs: room for at least four */
-#define HARSH_PATIENCE 3000u             /* tries */
+/* segment size of the smallest logs, which have room for at least four segments */
+#define HARSH_SEGMENT  ((size_t)4 << 10)
+#define HARSH_PATIENCE 3000u /* number of tries */
 
 void scene_harden_logs(scene_t *scene, const case_limits_t *limits)
 {

@@ -1,6 +1,7 @@
 /*
- * Deaths that are not drawn but strike where a second decision contradicts the first: somebody has acted on what died with whom it
- * was known to, before the others heard of it. Drawn deaths meet these moments in far less than one of a million runs.
+ * Deaths that are not drawn but strike where a second decision contradicts the first: a rank has
+ * acted on a fact, and the ranks that knew the fact die before the others learn of it. Drawn deaths
+ * meet these moments in far less than one of a million runs.
  */
 #include "sim_hunt.h"
 
@@ -24,7 +25,10 @@ static void hunt_lost(scene_t *scene)
     scene->hunt.stage = HUNT_OVER;
 }
 
-/* The program's start: rank 0 alone has begun, rank 2 dies, and its replacement alone hears that the job rolls back. */
+/*
+ * The program's start: rank 0 alone has begun. Rank 2 dies. Its replacement alone learns that the
+ * job rolls back. Rank 0 dies.
+ */
 static void hunt_rollback(scene_t *scene)
 {
     const keel_context_h first = scene_context(scene, 0), other = scene_context(scene, 1);
@@ -46,8 +50,9 @@ static void hunt_rollback(scene_t *scene)
 }
 
 /*
- * A replacement has got its records back from a target that dies then; the target's replacement is there earlier than itself;
- * a third dies, and later the first again.
+ * A replacement has received its records from a target. The target dies, and its replacement is
+ * restored earlier than the first replacement. A third rank dies, and later the first rank dies
+ * again.
  */
 static void hunt_records(scene_t *scene)
 {
@@ -90,8 +95,10 @@ static void hunt_ask(scene_t *scene, uint32_t rank)
 }
 
 /*
- * Rank 1 asks for a rollback, and says to rank 2 that it is drained before that has heard the decision; both who have die. When
- * the number comes again, rank 1's replacement is in the midst of its accesses, and rank 2 is not to restore before it has stopped.
+ * Rank 1 requests a rollback and announces to rank 2 that it is drained, before rank 2 has received
+ * the decision. Ranks 1 and 0, which know the decision, die. When the rollback number is used
+ * again, the replacement of rank 1 is amid its accesses. Rank 2 must not restore before the
+ * replacement has stopped.
  */
 static void hunt_drained(scene_t *scene)
 {
@@ -127,8 +134,9 @@ static void hunt_drained(scene_t *scene)
 }
 
 /*
- * Rank 0 died, and while its replacement rebuilds its image another member of the group does. The replacement is so slow to hear
- * it that all have reported by then: it learns of the death and decides what follows in one step.
+ * Rank 0 dies. While its replacement rebuilds the image, another member of the group dies. The
+ * replacement is slow to learn of the second death, so all other ranks report first. The
+ * replacement then learns of the death and decides in one step.
  */
 static void hunt_rebuild(scene_t *scene)
 {
@@ -156,11 +164,17 @@ static void hunt_rebuild(scene_t *scene)
     }
 }
 
-/* Whenever some know of a generation, an image or a decision that others have not heard of, anybody may die or be slow. */
+/*
+ * Whenever some ranks know of a generation, an image or a decision and others do not, any rank may
+ * die or be slow.
+ */
 #define UNEVEN_DEATHS 5
 #define UNEVEN_MOST   12 /* one chance in so many */
 
-/* how much ranks differ in what they know: one chance in so many that something happens now; 0: none */
+/*
+ * Rates how much the knowledge of the ranks differs. Returns n for one chance in n of an event now;
+ * 0: none.
+ */
 static uint32_t uneven_chance(const scene_t *scene)
 {
     uint32_t chance = 0, frozen = 0, thawed = 0;
@@ -245,8 +259,8 @@ static void hunt_uneven(scene_t *scene)
 }
 
 /*
- * Whatever a recovery goes through: with each step of anybody's in it, anybody may die or be slow, the ones that have just made it
- * sooner than the others.
+ * With each step that any rank makes in a recovery, any rank may die or be slow. The rank that has
+ * just made the step is chosen more often.
  */
 #define CHANGES_DEATHS 5
 
@@ -255,7 +269,10 @@ static uint64_t change_mix(uint64_t sum, uint64_t word)
     return keel_random_mix(sum ^ word);
 }
 
-/* what a decision, or a replay, of others depends on; @a is_quiet_p: it takes part in no recovery */
+/*
+ * Sums up the state on which decisions or replays of other ranks depend. @a is_quiet_p: the rank
+ * takes part in no recovery.
+ */
 static uint64_t change_sum(const keel_recovery_t *rec, int *is_quiet_p)
 {
     const keel_lane_t *lane = rec->lane;
@@ -350,8 +367,8 @@ static void hunt_changes(scene_t *scene)
 }
 
 /*
- * A rank dies of whose service side another awaits a value, sooner where it has fetched that. Some of the others are slow, so that answers
- * to them are lost.
+ * A rank awaits a value from the service side of a target, and the target dies, more often if the
+ * target has applied the fetch. Some of the other ranks are slow, so replies to them are lost.
  */
 static void hunt_awaited(scene_t *scene)
 {

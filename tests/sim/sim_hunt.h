@@ -1,4 +1,4 @@
-/* Deaths at moments that are looked for instead of drawn. */
+/* Deaths at moments that the hunt searches for, instead of drawn moments. */
 #ifndef KEEL_SIM_HUNT_H_
 #define KEEL_SIM_HUNT_H_
 
@@ -8,19 +8,19 @@
 
 typedef struct hunt {
     hunt_kind_t kind;
-    unsigned stage; /* deaths so far; HUNT_OVER: the moment did not come */
+    unsigned stage; /* deaths until now; HUNT_OVER: the moment did not come */
     uint32_t reader, target, third, phase;
     keel_random_t random;
-    uint32_t rare, often; /* one chance in so many, outside of a recovery and in it */
+    uint32_t rare, often; /* one chance in so many, outside of a recovery and during a recovery */
     uint64_t sums[CASE_PROCESSES_MAX];
 } hunt_t;
 
 struct scene;
 
 void scene_hunt_draw(struct scene *scene, uint64_t seed, hunt_kind_t kind);
-/* between any two steps */
+/* Called between any two steps. */
 void scene_hunt(struct scene *scene);
-/* sim_case.c: 0 when there is none to be killed */
+/* Defined in sim_case.c. Returns 0 if the victim cannot be killed. */
 int scene_kill(struct scene *scene, uint32_t victim);
 
 #endif

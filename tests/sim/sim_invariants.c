@@ -1,11 +1,13 @@
 /*
- * Invariants (protocol.md) that can be looked at between any two steps. They know what the scene drew and read the
- * processes' memory; they take no part, so a run is the same with and without them.
- *   5: who is in the same view and has a decision has the same one.
- *   6: a log goes back to the newest image in use of whom it is for, or is marked (sim_logs.c).
- *   8: what is allocated for logs, images and parity is within the budgets.
- * And positions: nobody passes a gsync that another has not arrived at. And locks: one writer, or readers. And silence: who
- * hangs is accused within a bound.
+ * Invariants (protocol.md) that can be checked between any two steps. The checks know the drawn
+ * scene and read the memory of the processes. The checks take no part in the run, so a run is the
+ * same with and without them.
+ *   5: all ranks that are in the same view and have a decision have the same decision.
+ *   6: a log reaches back to the newest image in use of the rank that the log is for, or is marked
+ *     (sim_logs.c).
+ *   8: the memory allocated for logs, images and parity is within the budgets.
+ * Positions: no rank passes a gsync that another rank has not arrived at. Locks: one writer, or
+ * readers. Silence: a rank that hangs is accused within a bound.
  */
 #include "sim_invariants.h"
 
@@ -14,10 +16,11 @@
 
 #include <string.h>
 
-#define SILENCE          5 /* timeouts until a rank that hangs is accused, for each watcher that is lost meanwhile */
-#define SILENCE_NEW      8 /* the same of one that starts */
-#define SILENCE_SHORT_NS 27000000 /* a shorter timeout counts as so long: 64 looks */
-#define FENCE_NS         20000000 /* what the launcher takes to kill it */
+/* timeouts until a rank that hangs is accused, for each watcher lost meanwhile */
+#define SILENCE          5
+#define SILENCE_NEW      8        /* timeouts until a rank that starts is accused */
+#define SILENCE_SHORT_NS 27000000 /* minimum timeout in this check: 64 looks */
+#define FENCE_NS         20000000 /* time that the launcher takes to kill the rank */
 
 int scene_is_readable(const scene_t *scene, uint32_t rank)
 {
@@ -30,7 +33,7 @@ int scene_is_readable(const scene_t *scene, uint32_t rank)
 
 /* ---- views ---- */
 
-/* names the view: incarnations and requests; 0: that of the start */
+/* Returns a key of the view: incarnations and requests; 0: view of the start. */
 static uint64_t view_key(const keel_recovery_t *rec)
 {
     uint64_t key = rec->request_number - rec->lane->counters.request;
@@ -84,13 +87,13 @@ static void note_position(invariant_seen_t *seen, const keel_recovery_t *rec)
 {
     *seen = (invariant_seen_t){
         .is_known = 1, .incarnation = rec->lane->incarnation, .rollback = rec->lane->rollback, .phase = rec->phase};
-    /* who re-executes has not arrived after the front */
+    /* a re-executing rank has not arrived after the front */
     seen->reach = (keel_recovery_state(rec) == KEEL_RANK_FRONT) ? rec->phase + 1 : rec->front;
 }
 
 static void check_positions(scene_t *scene, const uint32_t *ranks, uint32_t count)
 {
-    uint32_t lowest[2] = {UINT32_MAX, 0}, i, r; /* reach; whose */
+    uint32_t lowest[2] = {UINT32_MAX, 0}, i, r; /* lowest reach, and its rank */
     uint32_t rollback = 0;
 
     for (i = 0; i < count; ++i) {
@@ -98,7 +101,7 @@ static void check_positions(scene_t *scene, const uint32_t *ranks, uint32_t coun
         invariant_seen_t *seen = &scene->invariants.seen[ranks[i]];
 
         if (rec->roll != KEEL_ROLL_NONE) {
-            seen->is_known = 0; /* it begins anew with another rollback number */
+            seen->is_known = 0; /* the rank restarts with another rollback number */
             continue;
         }
         if (seen->is_known && (seen->incarnation == rec->lane->incarnation) &&
@@ -108,12 +111,12 @@ static void check_positions(scene_t *scene, const uint32_t *ranks, uint32_t coun
         note_position(seen, rec);
         rollback = keel_larger(rollback, rec->lane->rollback);
     }
-    for (r = 0; r < scene->processes; ++r) { /* the dead too */
+    for (r = 0; r < scene->processes; ++r) { /* includes dead ranks */
         invariant_seen_t *seen = &scene->invariants.seen[r];
 
         if (scene->member[r].is_finishing || scene->member[r].has_returned ||
             ((scene->member[r].host.ctx != NULL) && !scene_is_readable(scene, r))) {
-            seen->is_known = 0; /* it goes on and is not looked at */
+            seen->is_known = 0; /* the rank goes on and is not observed */
         }
         if (seen->is_known && (seen->rollback == rollback) && (seen->reach < lowest[0])) {
             lowest[0] = seen->reach;
@@ -132,7 +135,7 @@ static void check_positions(scene_t *scene, const uint32_t *ranks, uint32_t coun
 
 /* ---- locks ---- */
 
-/* it computes, and what it holds is no memory of what it held */
+/* Returns 1 if the rank computes, so its held locks are not left over from a replay or rollback. */
 static int is_present(const keel_recovery_t *rec)
 {
     return (keel_recovery_state(rec) == KEEL_RANK_FRONT) && (rec->roll == KEEL_ROLL_NONE) &&
@@ -228,7 +231,7 @@ static void check_images(const scene_t *scene, uint32_t rank)
     }
 }
 
-/* ---- generations, looked at when somebody enters a phase ---- */
+/* ---- generations, checked when a rank enters a phase ---- */
 
 static int scene_has_part(const keel_context_h ctx, uint32_t generation)
 {
@@ -243,7 +246,9 @@ static int scene_is_settled(const scene_t *scene, uint32_t rank)
     return keel_sim_is_alive(scene->sim, rank) && (ctx != NULL) && (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRESH);
 }
 
-/* invariant 4: what one process may be asked to start from again, all have their part of */
+/*
+ * Invariant 4: if one process may have to start from a generation, all ranks have their part of it.
+ */
 void scene_check_generations(const scene_t *scene)
 {
     uint32_t newest = 0, holder = 0, r;
@@ -261,7 +266,10 @@ void scene_check_generations(const scene_t *scene)
     }
 }
 
-/* who has no parity share is computing it, unless a death that is not decided yet stopped it */
+/*
+ * A rank without a parity share is computing the share, unless an undecided death stopped the
+ * computation.
+ */
 void scene_check_rearm(const scene_t *scene, uint32_t rank)
 {
     const keel_context_h ctx = scene->member[rank].host.ctx;
@@ -313,7 +321,7 @@ void scene_check_step(scene_t *scene)
 
 /* ---- silence ---- */
 
-/* those who may have watched it and are lost, or the one who watches it now */
+/* Counts the lost ranks that may have watched the victim, or the present watcher. */
 static unsigned scene_watchers(const scene_t *scene, uint32_t victim)
 {
     const member_t *member = &scene->member[victim];
@@ -325,9 +333,10 @@ static unsigned scene_watchers(const scene_t *scene, uint32_t victim)
 }
 
 /*
- * Detection is bounded (recovery/detect.c): half a timeout until it is asked, three when its connection broke or six while it
- * starts, one until the others have been asked; anew when a watcher is lost meanwhile. A watcher looks 64 times in a timeout,
- * or as often as it can: every 400 us.
+ * Detection is bounded (recovery/detect.c): half a timeout until the rank is asked; three timeouts
+ * if its connection broke, or six while the rank starts; one until the others have been asked. The
+ * count starts again when a watcher is lost meanwhile. A watcher looks 64 times per timeout, or as
+ * often as it can: every 400 us.
  */
 void scene_check_silence(const scene_t *scene, uint32_t victim)
 {

@@ -1,4 +1,7 @@
-/* What a case came to: complete, rolled back, lost; and whether it had a reason. */
+/*
+ * Judges the outcome of a case: complete, rolled back or lost, and whether the outcome had a
+ * reason.
+ */
 #include "sim_scene.h"
 
 #include <stdio.h>
@@ -14,7 +17,10 @@ static unsigned scene_good(const scene_t *scene)
     return good;
 }
 
-/* it was replaced after the last gsync, and told so, or it heard of others so replaced that they left */
+/*
+ * The rank was replaced after the last gsync and learned of it, or learned that others left for the
+ * same reason.
+ */
 static int scene_is_late(const scene_t *scene, uint32_t rank)
 {
     const keel_status_t status = scene->member[rank].status;
@@ -23,7 +29,10 @@ static int scene_is_late(const scene_t *scene, uint32_t rank)
                                           (keel_sim_incarnation(scene->sim, rank) > 0));
 }
 
-/* a checksum rank left the last gsync, to which all of the program had come, and those were lost there */
+/*
+ * A checksum rank left the last gsync, to which every rank of the program had come, and all of
+ * those ranks were lost there.
+ */
 static int scene_is_left(const scene_t *scene)
 {
     int is_left = 0;
@@ -37,7 +46,7 @@ static int scene_is_left(const scene_t *scene)
     return is_left;
 }
 
-/* all came to the end, or at most those who were late did not */
+/* Every rank came to the end, except at most late ranks. */
 static int scene_is_complete(const scene_t *scene)
 {
     uint32_t r;
@@ -61,7 +70,10 @@ static int scene_has_only_hung(const scene_t *scene)
     return (hung > 0) && (hung == alive);
 }
 
-/* a rank died between the two marks of an atomic on mapped memory, and nobody can tell whether it was done; or logs were full */
+/*
+ * A rank died between the two marks of an atomic on mapped memory, so no rank can tell whether the
+ * atomic was done; or logs were full.
+ */
 static int scene_is_in_doubt(const scene_t *scene)
 {
     uint64_t in_doubt = 0;
@@ -70,7 +82,11 @@ static int scene_is_in_doubt(const scene_t *scene)
         in_doubt += scene->member[r].stats.rollbacks_in_doubt;
     }
     if (scene->waits.gathers != GATHER_NONE && scene->result->has_overflowed) {
-        return 1; /* how often a rank looks, and how far others go on until they hear of a death, nobody has bounded */
+        /*
+         * Logs may be full: no bound exists on how often a rank looks, or on how far others go on
+         * until they learn of a death.
+         */
+        return 1;
     }
     return (scene->waits.gathers != GATHER_NONE || scene->plan != NULL) && (in_doubt > 0);
 }
@@ -84,7 +100,10 @@ void scene_judge(scene_t *scene, keel_sim_end_t end)
     for (r = 0; r < scene->processes; ++r) {
         const keel_stats_t *stats = &scene->member[r].stats;
 
-        /* one that came late may say so too; where parity was overtaxed it means what it says */
+        /*
+         * A late rank may also return this status. If parity was exceeded, the status means a
+         * catastrophe.
+         */
         result->is_catastrophic |=
             (scene->member[r].status == KEEL_ERR_CATASTROPHIC) && (scene->has_overlapped || !scene_is_late(scene, r));
         result->is_rolled_back |= (stats->rollbacks > 0);
@@ -106,7 +125,7 @@ void scene_judge(scene_t *scene, keel_sim_end_t end)
     result->has_kept_waits = (result->style == CASE_WAITS) && (result->deaths > 0) && (result->recoveries > 0) &&
                              !result->is_rolled_back && !result->is_catastrophic;
     if ((end == KEEL_SIM_FLAW) && result->is_catastrophic && scene_has_only_hung(scene)) {
-        end = KEEL_SIM_DONE; /* the launcher ends a job that has failed, ranks that hang included */
+        end = KEEL_SIM_DONE; /* the launcher ends a failed job, including ranks that hang */
     }
     if (end == KEEL_SIM_ABORTED) {
         result->is_catastrophic = 1;
@@ -116,7 +135,7 @@ void scene_judge(scene_t *scene, keel_sim_end_t end)
         end = KEEL_SIM_FLAW;
         keel_sim_flaw(scene->sim, "a replacement was turned away, though the job was not over");
     }
-    /* nobody takes the end of a job that failed for the end of its computation */
+    /* No rank mistakes the end of a failed job for the end of its computation. */
     for (r = 0; (r < scene->ranks) && (end == KEEL_SIM_DONE); ++r) {
         if ((scene->member[r].status == KEEL_ERR_CATASTROPHIC) && (keel_sim_incarnation(scene->sim, r) == 0) &&
             (scene_good(scene) > 0)) {

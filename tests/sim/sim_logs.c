@@ -1,10 +1,14 @@
 /*
- * Invariant 6: a log goes back to the newest image in use of whom it is for, or is marked. What has to be in it is known from
- * outside of the library: the plan says it, or the program tells each access that has ended well.
- *   put log of p for q: replayed by q's replacement, from the newest image in use of q on; p's `lost` refuses that.
- *   own copy of p's get log: from p's newest image on, to fill q's part again; p's `lost_gets` refuses that.
- *   p's part of q's get log: q sends it to p's replacement, which asks for its records in the order of p's gets and takes those
- *     from p's newest image on; p's `lost_gets` on q's board refuses that. It is read here as q reads it.
+ * Invariant 6: a log reaches back to the newest image in use of the rank that the log is for, or is
+ * marked. The required content is known from outside of the library: from the plan, or from the
+ * program, which reports each successful access.
+ *   Put log of p for q: replayed by q's replacement, from the newest image in use of q on. p's
+ *     `lost` refuses the replay.
+ *   Own copy of p's get log: from p's newest image on, to refill q's part. p's `lost_gets` refuses
+ *     the refill.
+ *   p's part of q's get log: q sends the records to p's replacement. The replacement requests
+ *     records in the order of p's gets and uses the records from p's newest image on. p's
+ *     `lost_gets` on q's board refuses the use. The check reads this part as q does.
  */
 #include "sim_invariants.h"
 
@@ -22,15 +26,15 @@
 /* records by gsyncs passed */
 typedef uint32_t counts_t[INVARIANT_GSYNCS_MAX];
 
-/* what is in the logs of p, `rank`, about q, `target` */
+/* content of the logs of p (`rank`) about q (`target`) */
 typedef struct pair {
     const scene_t *scene;
     uint32_t rank, target;
-    uint32_t image, own;             /* newest images in use of q and p, as p knows */
-    uint32_t from;                   /* and of p, as q knows */
-    int has_puts, has_own, has_left; /* the log is whole from there on, or should be */
+    uint32_t image, own;             /* newest images in use of q and of p, as p knows */
+    uint32_t from;                   /* newest image in use of p, as q knows */
+    int has_puts, has_own, has_left; /* the log is complete from the image on, or must be */
     counts_t puts, gets;
-    const uint32_t *left; /* of p in q's get log */
+    const uint32_t *left; /* records of p in q's get log, by gsyncs passed */
 } pair_t;
 
 /* ---- budgets ---- */
@@ -46,7 +50,7 @@ static int is_in_log(const keel_segment_pool_t *pool, const keel_segment_t *segm
     return arena != NULL;
 }
 
-/* segments of a list; 0 and a flaw when one is not as it should be */
+/* Counts the segments of a list. Returns 0, after a flaw, if a segment is wrong. */
 static uint32_t count_segments(const scene_t *scene, const keel_segment_pool_t *pool, const keel_segment_list_t *list)
 {
     const keel_segment_t *segment;
@@ -84,9 +88,11 @@ static void check_oplog(const scene_t *scene, uint32_t rank)
     }
 }
 
-/* ---- what has to be there ---- */
+/* ---- required content ---- */
 
-/* gsyncs that the program has passed at a position; one below where counters begin: none */
+/*
+ * Returns the gsyncs that the program has passed at a position; 0 at or below the counter's start.
+ */
 static uint32_t passed(const scene_t *scene, uint32_t position)
 {
     const uint32_t begin = scene->drivers.counters.phase;
@@ -144,7 +150,7 @@ static void read_plan(scene_t *scene)
     }
 }
 
-/* gsyncs passed before a phase of the plan, by everybody in every life */
+/* Checks that all ranks in all lives have passed the same gsyncs before a phase of the plan. */
 void scene_note_phase(scene_t *scene, uint32_t rank, uint32_t phase)
 {
     const keel_recovery_t *rec = &scene->member[rank].host.ctx->rec;
@@ -175,7 +181,7 @@ void scene_note_access(play_host_t *host, unsigned what, uint32_t target)
     invariant_did_t *did;
 
     const uint32_t phase = passed(scene, rec->phase);
-    /* gets that are polls have one record where they find the same again */
+    /* a get that is a poll shares one record with repeated results */
     const int is_poll = (what & PLAY_DID_PUT) == 0 && (host->params->flags & KEEL_PARAM_FLAG_POLLS) != 0;
     const uint32_t is_recorded = (what & PLAY_DID_GET) != 0 && !is_poll;
 
@@ -199,9 +205,9 @@ void scene_note_access(play_host_t *host, unsigned what, uint32_t target)
     }
 }
 
-/* ---- what is there ---- */
+/* ---- actual content ---- */
 
-/* up to the first byte that no record is written to */
+/* Returns the offset of the first byte without a record. */
 static size_t put_segment_end(const keel_put_target_t *t, const keel_segment_t *segment)
 {
     return (segment == t->list.last) ? (size_t)(t->tail - segment->data) : segment->used;
@@ -222,14 +228,15 @@ static void count_puts(const scene_t *scene, const keel_put_log_t *log, uint32_t
 
             size = sizeof(*record) + keel_pad8(record->length);
             if (size > end - at) {
-                return; /* one is being written */
+                return; /* a record is being written */
             }
             while ((phase < log->phase) && !keel_epoch_is_before(record->epoch, next)) {
                 next = keel_epochs_find(&log->epochs, ++phase + 1);
             }
             if (!keel_epoch_is_before(record->epoch, first) && (passed(scene, phase) < INVARIANT_GSYNCS_MAX)) {
                 counts[passed(scene, phase)] +=
-                    keel_where_op(record->where) != KEEL_RECORD_CLOCK; /* nobody asked for that one */
+                    /* no access requested a clock record */
+                    keel_where_op(record->where) != KEEL_RECORD_CLOCK;
             }
         }
     }
@@ -257,7 +264,7 @@ static void count_own_gets(const scene_t *scene, const keel_get_target_t *t, cou
     }
 }
 
-/* ---- what others left ---- */
+/* ---- get logs that sources filled ---- */
 
 static int chunk_compare(const void *left, const void *right)
 {
@@ -270,7 +277,7 @@ static int chunk_compare(const void *left, const void *right)
     return (a->number != b->number) ? (int32_t)(a->number - b->number) : 0;
 }
 
-/* those with records, by source and number */
+/* Collects the chunks with records, sorted by source and number. */
 static unsigned sort_chunks(const keel_context_h ctx, const keel_get_chunk_t **chunks)
 {
     const char *arena = ctx->lane.own[KEEL_REGION_GETLOG].base;
@@ -289,7 +296,10 @@ static unsigned sort_chunks(const keel_context_h ctx, const keel_get_chunk_t **c
     return used;
 }
 
-/* newest image of @a source that is in use, as @a ctx knows: what its replacement begins from, or something newer */
+/*
+ * Returns the newest image of @a source in use, as @a ctx knows. A replacement begins from this
+ * image or a newer image.
+ */
 static uint32_t image_of(const keel_context_h ctx, uint32_t source)
 {
     return keel_larger(ctx->ckpt.set.used.number, ctx->demand.starts[source].position);
@@ -300,14 +310,14 @@ static int is_left_complete(const keel_context_h ctx, uint32_t source)
     return ctx->gets.is_enabled && (ctx->lane.board[source].lost_gets <= image_of(ctx, source));
 }
 
-/* the records of one source, or as far as they can be read */
+/* readable records of one source */
 typedef struct left {
-    uint32_t source, from; /* whose, and from which phase on they are needed */
-    uint32_t phase, next;  /* of the last one, and the index of the one after it */
+    uint32_t source, from; /* source, and first phase with needed records */
+    uint32_t phase, next;  /* phase of the last record, and expected next index */
     int is_whole;
 } left_t;
 
-/* a replacement takes records by (phase, index), in this order */
+/* A replacement takes records by (phase, index), in this order. */
 static void check_left_order(const scene_t *scene, uint32_t rank, left_t *left, const keel_get_record_t *record)
 {
     const int is_next = (record->phase == left->phase) ? record->index == left->next
@@ -342,7 +352,10 @@ static void read_chunk(const scene_t *scene, uint32_t rank, const keel_get_chunk
     }
 }
 
-/* who was handed over to knows that the source fetches: should both it and its target die, its log is no proof */
+/*
+ * Checks that rank @a other knows of the fetches of @a rank once the two are live to each other. If
+ * the source of a fetch and its target both die, the source's log is no proof.
+ */
 static void check_marks(const scene_t *scene, uint32_t rank, uint32_t other)
 {
     const keel_context_h ctx = scene->member[rank].host.ctx, reader = scene->member[other].host.ctx;
@@ -358,7 +371,7 @@ static void check_marks(const scene_t *scene, uint32_t rank, uint32_t other)
     }
 }
 
-/* the get log of @a rank; counts by source */
+/* Reads the get log of @a rank; counts by source. */
 static void read_left(const scene_t *scene, uint32_t rank, counts_t *counts)
 {
     static const keel_get_chunk_t *chunks[CHUNKS_MAX];
@@ -396,7 +409,7 @@ static uint32_t sum(const scene_t *scene, const uint32_t *counts, uint32_t from,
     return found;
 }
 
-/* @a did was done after gsync @a from, and before @a before. */
+/* Checks the logs for accesses @a did, done after gsync @a from and before @a before. */
 static void check_did(const pair_t *pair, const invariant_did_t *did, uint32_t from, uint32_t before, int is_over)
 {
     const uint32_t left = is_over ? did->gets : did->flushed;
@@ -430,7 +443,7 @@ static void check_plan(const pair_t *pair)
         const uint32_t from = invariants->gsyncs[phase], before = invariants->gsyncs[phase + 1];
 
         if (invariants->has_gsyncs[phase] && invariants->has_gsyncs[phase + 1] && (rec->phase >= before) &&
-            (rec->restarted_at <= from)) { /* it is over, and of this life */
+            (rec->restarted_at <= from)) { /* the phase is over, and belongs to this life */
             check_did(pair, did_at(scene, pair->rank, phase, pair->target), from, before, 1);
         }
     }
@@ -450,7 +463,7 @@ static void check_told(const pair_t *pair)
     }
 }
 
-/* what p read at q is in q's get log: q has not died since, or was given it back */
+/* Returns 1 if q's get log must hold p's reads at q: q has not died since, or has been refilled. */
 static int is_left_due(const scene_t *scene, uint32_t rank, uint32_t target)
 {
     const keel_context_h ctx = scene->member[rank].host.ctx, other = scene->member[target].host.ctx;

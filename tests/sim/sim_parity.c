@@ -12,8 +12,8 @@
 #define MEMBERS_MAX CASE_PROCESSES_MAX /* a group may be the whole job */
 
 typedef struct holder {
-    const uint8_t *image, *share; /* NULL: not there, or thought to be lost */
-    const uint8_t *truth;         /* the image, when it is there although thought to be lost */
+    const uint8_t *image, *share; /* NULL: not there, or assumed lost */
+    const uint8_t *truth;         /* the image, if it exists although assumed lost */
     int is_missing;
 } holder_t;
 
@@ -48,18 +48,24 @@ static void products_make(void)
     }
 }
 
-/* what the chunk at a place counts in data chunk @a column: a row of the generator matrix */
+/*
+ * Returns the weight of data chunk @a column in the chunk at a place: a row of the generator
+ * matrix.
+ */
 static uint8_t generator(const scheme_t *scheme, uint32_t place, uint32_t column)
 {
     return (place < scheme->data) ? place == column
                                   : keel_rs_coefficient(scheme->data, scheme->parities, place - scheme->data, column);
 }
 
-/* weights by place, so that the sum of the chunks in @a places (as many as data) is data chunk @a wanted */
+/*
+ * Computes weights by place, so that the weighted sum of the chunks in @a places (as many as data)
+ * is data chunk @a wanted.
+ */
 static int solve(const scheme_t *scheme, const uint32_t *places, uint32_t wanted, uint8_t *weights)
 {
-    uint8_t m[MEMBERS_MAX]
-             [MEMBERS_MAX + 1]; /* a row for each data chunk, a column for each place, and the right side */
+    /* a row for each data chunk, a column for each place, and the right side */
+    uint8_t m[MEMBERS_MAX][MEMBERS_MAX + 1];
     const uint32_t n = scheme->data;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -100,7 +106,7 @@ static int solve(const scheme_t *scheme, const uint32_t *places, uint32_t wanted
     return 1;
 }
 
-/* chunk @a number of the member's image */
+/* Decodes chunk @a number of the member's image. */
 static int decode_chunk(const scheme_t *scheme, uint32_t member, uint32_t number, uint8_t *output, uint64_t length)
 {
     const keel_stripes_t stripes = scheme_stripes(scheme);
@@ -167,7 +173,7 @@ static int decode_check(parity_check_t *check, const scheme_t *scheme, uint32_t 
     return is_right;
 }
 
-/* the member's part of the set that has this number, or NULL */
+/* Returns the member's part of the set with this number, or NULL. */
 static const keel_images_t *set_find(const keel_image_set_t *set, uint32_t number)
 {
     if (set->used.number == number) {
@@ -222,7 +228,7 @@ static int group_check(parity_check_t *check, uint32_t group, uint32_t generatio
     return found == 0 || group_decode(check, &scheme, members, positions);
 }
 
-/* thinks some more away, and decodes what is */
+/* Assumes that more members are lost, and decodes the images of all lost members. */
 static int group_decode(parity_check_t *check, scheme_t *scheme, const uint32_t *members, const uint32_t *positions)
 {
     uint32_t missing = 0, tries, member;
@@ -232,7 +238,7 @@ static int group_decode(parity_check_t *check, scheme_t *scheme, const uint32_t 
         missing += scheme->holder[member].is_missing;
     }
     if (missing > scheme->parities) {
-        return 1; /* beyond what parity covers */
+        return 1; /* more losses than parity covers */
     }
     for (tries = keel_random_below(check->random, 2 * scheme->size); tries > 0 && missing < scheme->parities; tries--) {
         member = keel_random_below(check->random, scheme->size);
@@ -262,7 +268,10 @@ static int is_settled(const parity_check_t *check, uint32_t rank)
     return check->ctx[rank] != NULL && keel_recovery_state(&check->ctx[rank]->rec) != KEEL_RANK_FRESH;
 }
 
-/* what somebody trims by, or would have to begin from, every member of the group has its part of */
+/*
+ * A position by which a rank trims, or from which a replacement would begin: every member of the
+ * group has its part of the images.
+ */
 static int demand_check(parity_check_t *check, uint32_t group, uint32_t generation)
 {
     const uint32_t *members = check->groups->members[group];
@@ -307,7 +316,7 @@ static int demand_check(parity_check_t *check, uint32_t group, uint32_t generati
     return group_decode(check, &scheme, members, positions);
 }
 
-/* a rollback is under way: who knows has no demand images any more */
+/* A rollback is under way: a rank that knows of it has no demand images any more. */
 static int is_rolling(const parity_check_t *check)
 {
     uint32_t rollback = UINT32_MAX;

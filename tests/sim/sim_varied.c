@@ -1,6 +1,7 @@
 /*
- * What other cases do not draw (--varied): settings that differ by rank, more windows, of more than 100 KiB, more phases, restart
- * points in programs of all styles, which some ranks take back. From a stream of its own: without it a case is as it was.
+ * Draws cases that other runs do not contain (--varied): settings that differ by rank, more
+ * windows, windows over 100 KiB, more phases, and restart points in programs of all styles, which
+ * some ranks clear. The random stream is separate: without --varied a case is unchanged.
  */
 #include "sim_scene.h"
 
@@ -9,9 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define VARIED_GAP_MAX ((uint32_t)96 << 10) /* bytes between two slots of a window */
-#define LONE_TIMES     16u                  /* the put log of a rank that is not the only one with a small log */
-#define VARIED_RANKS   5u                   /* at most, with such windows */
+#define VARIED_GAP_MAX ((uint32_t)96 << 10) /* maximum bytes between two slots of a window */
+/* factor for the put logs of the other ranks if a single rank has a small log */
+#define LONE_TIMES   16u
+#define VARIED_RANKS 5u /* maximum number of ranks with such windows */
 
 void scene_vary_plan(scene_t *scene, const case_limits_t *limits)
 {
@@ -41,7 +43,10 @@ static void own_set(scene_own_t *own, const char *name, size_t value)
     own->env[at] = own->text[own->count++];
 }
 
-/* what all have alike, or each as it likes: budgets are larger by up to twice, so that what has room has room */
+/*
+ * Draws settings for each rank, or gives all ranks the same settings. Budgets grow by up to a
+ * factor of two, so a log with enough room keeps enough room.
+ */
 void scene_vary_settings(scene_t *scene)
 {
     keel_random_t *random = &scene->varying;
@@ -63,7 +68,8 @@ void scene_vary_settings(scene_t *scene)
         own->log_budget += keel_random_below(random, (uint32_t)own->log_budget);
         own->getlog_budget += keel_random_below(random, (uint32_t)own->getlog_budget);
         if (keel_get_chunk_size(own->getlog_budget) != keel_get_chunk_size(scene->getlog_budget)) {
-            own->getlog_budget = scene->getlog_budget; /* else what one reads may not fit another's chunks */
+            /* otherwise the reads of one rank may not fit the chunks of another */
+            own->getlog_budget = scene->getlog_budget;
         }
         own_set(own, "KEEL_OPLOG_SIZE", own->log_budget);
         own_set(own, "KEEL_GETLOG_SIZE", own->getlog_budget);

@@ -1,4 +1,6 @@
-/* The simulator keeps the contracts of transport.h and runtime_ops.h, and finds those who break them. */
+/*
+ * The simulator keeps the contracts of transport.h and runtime_ops.h, and finds violations of them.
+ */
 #include "sim/random.h"
 #include "sim/sim.h"
 
@@ -18,7 +20,7 @@
 #define SEEDS 200
 #endif
 
-/* what a rank of these tests holds; one per incarnation, made by join() */
+/* state of a rank in these tests; one per incarnation, made by join() */
 typedef struct node {
     keel_sim_t *sim;
     struct fixture *fixture;
@@ -268,12 +270,15 @@ static void expect_flaw(void (*body)(node_t *), keel_sim_direct_t direct, const 
 
 static void sleep_us(node_t *node, unsigned timeout_us)
 {
-    const unsigned round = 1000000; /* it has polled long enough */
+    const unsigned round = 1000000; /* the rank has polled long enough */
 
     node->net->wait(node->transport, round, timeout_us, 0);
 }
 
-/* all ranks meet: counts up a word everybody polls; test memory outside of the simulated one */
+/*
+ * Meets all ranks: increments a word that every rank polls. The word is test memory outside of the
+ * simulated memory.
+ */
 static void meet(node_t *node, unsigned which)
 {
     ++node->fixture->shared[which];
@@ -378,7 +383,7 @@ static keel_status_t put(node_t *node, uint32_t peer, uint64_t offset, const voi
     return node->net->put(node->transport, node->key[peer], &one, &count);
 }
 
-/* a device's queue has an end */
+/* The queue of a device is finite. */
 static void put_when_there_is_room(node_t *node, uint32_t peer, uint64_t offset, const void *data, size_t length)
 {
     keel_status_t status;
@@ -494,7 +499,7 @@ END_TEST
 
 /* ---- death ---- */
 
-/* ranks put to the next one until rank 1 died and came back everywhere */
+/* Each rank puts to the next rank until rank 1 has died and come back everywhere. */
 static void outlive(node_t *node)
 {
     const uint32_t peer = (node->rank + 1) % RANKS;
@@ -506,7 +511,8 @@ static void outlive(node_t *node)
         node->fixture->shared[1] = 1;
         while (node->fixture->shared[2] < RANKS - 1) {
             progress(node);
-            if (node->memory[3] != 0) { /* an assertion that passes costs a system call */
+            /* a check without ck_assert: an assertion that passes costs a system call */
+            if (node->memory[3] != 0) {
                 ck_abort_msg("what was meant for the predecessor landed here");
             }
         }
@@ -558,7 +564,10 @@ START_TEST(late_traffic_never_reaches_the_replacement_rma)
 }
 END_TEST
 
-/* rank 1's replacement asks rank 0, which is connected to the predecessor for a while yet */
+/*
+ * The replacement of rank 1 sends requests to rank 0, which stays connected to the predecessor for
+ * a while.
+ */
 static void ask_early(node_t *node)
 {
     fixture_t *fixture = node->fixture;
@@ -583,7 +592,7 @@ static void ask_early(node_t *node)
         return;
     }
     for (i = 0; !fixture->shared[1] || (i < 100); i += fixture->shared[1]) {
-        node->net->progress(node->transport); /* no look at events */
+        node->net->progress(node->transport); /* does not poll events */
         sleep_us(node, 20);
     }
     while (!fixture->shared[2]) {
@@ -607,7 +616,10 @@ START_TEST(a_request_waits_until_the_predecessor_is_disconnected)
 }
 END_TEST
 
-/* rank 1 writes an ever higher number to rank 0 until it dies; after disconnect() nothing more may arrive */
+/*
+ * Rank 1 writes increasing numbers to rank 0 until it dies. After disconnect() no further number
+ * may arrive.
+ */
 static void cut_off(node_t *node)
 {
     uint64_t word[400], seen;
@@ -652,7 +664,10 @@ START_TEST(nothing_one_sided_arrives_after_disconnect)
 }
 END_TEST
 
-/* gets from rank 1 are under way when it dies: each completes, with success and true data or unreachable */
+/*
+ * Rank 1 dies while gets from it are under way. Each get completes, with success and true data or
+ * with unreachable.
+ */
 static void get_from_the_dead(node_t *node)
 {
     uint64_t word[100];
