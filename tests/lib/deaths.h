@@ -1,4 +1,4 @@
-/* Where a test program is to kill itself: "RANK@STEP.PLACE,...", as its command line has it. */
+/* Points at which a test program kills itself: "RANK@STEP.PLACE,...", from the command line. */
 #ifndef KEEL_TEST_DEATHS_H_
 #define KEEL_TEST_DEATHS_H_
 
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* does not return when it is said here; NULL: nowhere */
+/* Kills the process if the list names this point; then the call does not return. NULL: an empty
+ * list. */
 static inline void die_when_said(const char *deaths, unsigned long rank, unsigned long step, unsigned long place)
 {
     unsigned long of, at, where;
@@ -20,7 +21,8 @@ static inline void die_when_said(const char *deaths, unsigned long rank, unsigne
     }
 }
 
-/* they are for a rank's first life, in a job that was not started anew; NULL in others */
+/* The deaths, if the process is the rank's first incarnation in a job without a restart; otherwise
+ * NULL. */
 static inline const char *deaths_of_first_life(const char *deaths, unsigned incarnation)
 {
     const char *job = getenv("KEELRUN_JOB");

@@ -1,4 +1,4 @@
-/* What several ranks do at one of them. */
+/* Rounds in which several ranks access one rank, the root. */
 #include "gathering.h"
 #include "gathering_round.h"
 
@@ -24,7 +24,8 @@ void gather_point(gather_t *gather, const round_t *round, const char *what)
     }
 }
 
-/* what place @a place does to a counter, by one atomic; the sum of all of them is what is waited for */
+/* The operand by which place @a place changes a counter, in one atomic. The root waits for the sum
+ * of all. */
 static uint64_t share_of(const gather_t *gather, uint32_t place)
 {
     return (gather->kind != GATHER_TOGGLES) ? 1 : 1ull << place;
@@ -67,7 +68,7 @@ keel_status_t gather_await(gather_t *gather, size_t at, uint64_t value)
     return keel_wait_until(gather->win, at, sizeof(value), KEEL_COMPARE_EQ, value);
 }
 
-/* the root has seen all of them, and nobody is at it before they are let go */
+/* The root has seen all members, and no rank accesses the counter before the root releases them. */
 static void gather_count_anew(gather_t *gather)
 {
     if (gather_is_several(gather->kinds)) {
@@ -75,13 +76,14 @@ static void gather_count_anew(gather_t *gather)
     }
 }
 
-/* what the last one tells the root: where others are told more, of all rounds what no other one has */
+/* The signal of the last member to the root. Where members receive values with more bits, the flag
+ * is shifted, so no other value of any round equals the signal. */
 static uint64_t last_flag(const gather_t *gather, const round_t *round)
 {
     return gather_flag(round) << (gather_is_several(gather->kinds) ? GATHER_BITS : 0);
 }
 
-/* all of its others are told to go on */
+/* Signals all other members to continue. */
 keel_status_t gather_let_go(gather_t *gather, const round_t *round)
 {
     for (uint32_t m = 0; m < round->members; m++) {
@@ -101,7 +103,7 @@ keel_status_t gather_await_leave(gather_t *gather, const round_t *round)
 
 /* ---- counted ---- */
 
-/* the others: what they put is there when the counter says so */
+/* A member puts words, and completes the put before it adds its share to the counter. */
 static keel_status_t gather_come(gather_t *gather, const round_t *round)
 {
     const uint32_t to = round->ring[round->root];
@@ -136,7 +138,8 @@ static keel_status_t gather_compare(gather_t *gather, const round_t *round)
     return KEEL_OK;
 }
 
-/* some of them first, whichever these are, and then all; its own share comes before, between or after theirs */
+/* Waits for some members first, no matter which, and then for all. The root adds its own share
+ * before, between or after the others. */
 static keel_status_t gather_take(gather_t *gather, const round_t *round)
 {
     const size_t at = offsetof(gather_window_t, count);
@@ -168,7 +171,8 @@ static keel_status_t gather_take(gather_t *gather, const round_t *round)
 
 /* ---- tickets ---- */
 
-/* all that are not the last put, and the last over it: by what it fetched it knows that theirs is there */
+/* Every member but the last puts; the last puts over their words. The ticket that it fetched proves
+ * that the puts of the others are complete. */
 static keel_status_t tickets_come(gather_t *gather, const round_t *round)
 {
     const uint32_t to = round->ring[round->root];
@@ -210,15 +214,16 @@ static keel_status_t tickets_take(gather_t *gather, const round_t *round)
             return gather_flaw(gather, round, "what the last one put is not there");
         }
     }
-    gather->own->count = 0; /* nobody is at it before they are let go */
+    gather->own->count = 0; /* no rank accesses the counter before the members are released */
     return gather_let_go(gather, round);
 }
 
 /* ---- turns ---- */
 
-#define ROOT_CAME ((uint64_t)1 << 16) /* what it adds to the counter, which is its own */
+#define ROOT_CAME ((uint64_t)1 << 16) /* the root's own share of the counter */
 
-/* what all others of them have put here, over which one has put something else when it had found all of them */
+/* Checks the words put here by all other members. With is_over, checks the words put over them by
+ * the last member after all turns were taken. */
 static keel_status_t turns_compare(gather_t *gather, const round_t *round, int is_over)
 {
     uint64_t words[GATHER_WORDS];
@@ -235,7 +240,7 @@ static keel_status_t turns_compare(gather_t *gather, const round_t *round, int i
     return KEEL_OK;
 }
 
-/* to all but the root, and one by itself */
+/* Puts to all members except the root and the caller. */
 static keel_status_t turns_put(gather_t *gather, const round_t *round, uint32_t from)
 {
     uint64_t words[GATHER_WORDS];
@@ -268,7 +273,8 @@ static keel_status_t turns_fetch(gather_t *gather, const round_t *round, uint64_
                                 share, 0, found));
 }
 
-/* it is the last of them, and when it finds the root, too, all is there that any of them has put at any other */
+/* The caller is the last member. Once it finds the root's share too, the puts of all members to all
+ * members are complete. */
 static keel_status_t turns_end(gather_t *gather, const round_t *round, uint64_t found)
 {
     const uint64_t flag = last_flag(gather, round);
@@ -303,10 +309,12 @@ static keel_status_t turns_come(gather_t *gather, const round_t *round)
     TRY(gather_await_leave(gather, round));
     TRY(turns_compare(gather, round, 1));
     TRY(gather_add(gather, round, round->ring[round->root], offsetof(gather_window_t, count), 1));
-    return gather_await_leave(gather, round); /* all have looked, and may be put to again */
+    /* all members have compared; their memory may be put to again */
+    return gather_await_leave(gather, round);
 }
 
-/* everybody's turn is another one, and they found the root come if theirs was behind its own */
+/* Every member has a different turn. A member found the root's share exactly if its turn is after
+ * the root's. */
 static keel_status_t turns_judge(gather_t *gather, const round_t *round, uint64_t own)
 {
     uint64_t taken = 0;
@@ -338,7 +346,7 @@ static keel_status_t turns_take(gather_t *gather, const round_t *round)
     }
     gather_point(gather, round, "waits for the last");
     TRY(gather_await(gather, offsetof(gather_window_t, told), flag));
-    gather->own->count = 0; /* nobody is at it before they are let go */
+    gather->own->count = 0; /* no rank accesses the counter before the members are released */
     TRY(gather_let_go(gather, round));
     TRY(gather_await(gather, offsetof(gather_window_t, count), round->members - 1));
     TRY((gather->kind == GATHER_OWN_TURNS) ? turns_judge(gather, round, own) : KEEL_OK);
@@ -348,7 +356,8 @@ static keel_status_t turns_take(gather_t *gather, const round_t *round)
 
 /* ---- swaps ---- */
 
-/* the counter is behind its swap in order; what it is told is there still when it looks */
+/* The share of the counter follows the swap in order. The last swapped value is still in place when
+ * the member reads the word again. */
 static keel_status_t swaps_come(gather_t *gather, const round_t *round)
 {
     const uint32_t to = round->ring[round->root];
@@ -367,10 +376,10 @@ static keel_status_t swaps_come(gather_t *gather, const round_t *round)
         return gather_flaw(gather, round, "the last swap is another one now");
     }
     if (gather_is_several(gather->kinds)) {
-        gather->own->told = 0; /* it is larger than what others are told */
+        gather->own->told = 0; /* the value is larger than any signal of other rounds */
     }
     TRY(gather_add(gather, round, to, offsetof(gather_window_t, count), 1));
-    /* others may be put to again in another round, which is no swap, when all have looked */
+    /* once all members have looked, a later round without swaps may put to them again */
     return gather_is_several(gather->kinds) ? gather_await_leave(gather, round) : KEEL_OK;
 }
 
@@ -403,7 +412,7 @@ uint64_t gather_flag(const round_t *round)
     return (round->step << 16 | round->number) + 1;
 }
 
-/* it is told which it was, and tells all of them */
+/* The root signals the member's turn to it, and the member puts the signal to all members. */
 static keel_status_t answers_come(gather_t *gather, const round_t *round)
 {
     const uint32_t to = round->ring[round->root];
@@ -442,10 +451,11 @@ static keel_status_t answers_come(gather_t *gather, const round_t *round)
         }
     }
     TRY(gather_add(gather, round, to, offsetof(gather_window_t, count), 1));
-    return gather_await_leave(gather, round); /* all have looked, and may be put to again */
+    /* all members have looked; their memory may be put to again */
+    return gather_await_leave(gather, round);
 }
 
-/* any of those that have not been served; how often it looked in vain */
+/* Waits or tests for any member not served yet; *vain counts failed tests. */
 static keel_status_t answers_look(gather_t *gather, const round_t *round, keel_word_t *words, uint64_t *vain)
 {
     const unsigned draw = (unsigned)(keel_random_mix(round->seed ^ *vain ^ 0x6c6f6f6b) % 4);
@@ -459,7 +469,7 @@ static keel_status_t answers_look(gather_t *gather, const round_t *round, keel_w
     while ((status = keel_test(gather->host->ctx, KEEL_WAIT_ANY, words, round->members, NULL)) == KEEL_INPROGRESS) {
         gather->host->compute(gather->host, 300);
         ++*vain;
-        if (draw == 3) { /* to others it matters when it looked */
+        if (draw == 3) { /* the time of the look matters to other ranks */
             gather_point(gather, round, "tells of a look in vain");
             TRY(play_did(gather->host, PLAY_DID_PUT, round->ring[(round->root + 1) % round->members],
                          keel_put(gather->win, round->ring[(round->root + 1) % round->members],
@@ -469,7 +479,8 @@ static keel_status_t answers_look(gather_t *gather, const round_t *round, keel_w
     return status;
 }
 
-/* the same words in another way: the root's own counts for none, so all of them are never met */
+/* Queries the same words in other ways. The root's own word never counts as met, so KEEL_WAIT_ALL
+ * never succeeds. */
 static keel_status_t answers_ask_otherwise(gather_t *gather, const round_t *round, keel_word_t *words, uint64_t *vain)
 {
     const uint64_t draw = keel_random_mix(round->seed ^ *vain ^ 0x6f746865) % 4;
@@ -492,7 +503,7 @@ static keel_status_t answers_ask_otherwise(gather_t *gather, const round_t *roun
     TRY(keel_test(gather->host->ctx, KEEL_WAIT_ANY, other, round->members, &met) == KEEL_INPROGRESS
             ? KEEL_OK
             : keel_progress(gather->host->ctx));
-    *vain += met; /* what others are told depends on it */
+    *vain += met; /* values sent to other ranks depend on the result */
     return KEEL_OK;
 }
 
@@ -525,7 +536,8 @@ static keel_status_t answers_take(gather_t *gather, const round_t *round)
                                  .compare = KEEL_COMPARE_EQ,
                                  .value = flag};
     }
-    words[round->root].offset = offsetof(gather_window_t, count); /* which it is not: what it held then matters */
+    /* this word is never met: only the value seen matters */
+    words[round->root].offset = offsetof(gather_window_t, count);
     words[round->root].value = UINT64_MAX;
     while (served < others) {
         TRY(answers_look(gather, round, words, &vain));
@@ -548,15 +560,16 @@ static keel_status_t answers_take(gather_t *gather, const round_t *round)
         }
         gather->state.hash = keel_random_mix(gather->state.hash ^ told[m]);
     }
-    gather->own->count = 0; /* nobody is at it before they are let go */
+    gather->own->count = 0; /* no rank accesses the counter before the members are released */
     TRY(gather_let_go(gather, round));
     TRY(gather_await(gather, offsetof(gather_window_t, count), others));
     gather->own->count = 0;
-    TRY(gather_is_several(gather->kinds) ? keel_flush_all(gather->host->ctx) : KEEL_OK); /* of looks in vain */
+    /* of the puts after looks in vain */
+    TRY(gather_is_several(gather->kinds) ? keel_flush_all(gather->host->ctx) : KEEL_OK);
     return gather_let_go(gather, round);
 }
 
-/* those of one class that fetch nothing come first, then those of it that fetch */
+/* For each class, the kinds without fetches come before the kinds with fetches. */
 static gather_kind_t kind_of(gather_kind_t kinds, uint64_t seed)
 {
     static const gather_kind_t drawn[] = {GATHER_ADDS,  GATHER_ANSWERS,   GATHER_POLLS,   GATHER_LOOKS, GATHER_TICKETS,

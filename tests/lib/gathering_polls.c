@@ -1,4 +1,5 @@
-/* Rounds in which ranks look how far others, or their own requests, are: often, and go on by how often. */
+/* Rounds in which ranks poll the progress of other ranks, or of their own requests. The number of
+ * polls decides later steps. */
 #include "gathering_round.h"
 
 #include "sim/random.h"
@@ -16,7 +17,8 @@ static keel_status_t polls_put(gather_t *gather, uint32_t to, size_t at, const v
     return play_did(gather->host, PLAY_DID_PUT, to, keel_put(gather->win, to, at, from, length));
 }
 
-/* keel_poll(), or a get where the program has said that its gets are polls: those of others' memory */
+/* Polls by keel_poll(). If the program has declared its gets to be polls, memory of other ranks is
+ * polled by a get. */
 static keel_status_t polls_poll(gather_t *gather, uint32_t from, size_t at, uint64_t *seen)
 {
     keel_req_h req = NULL;
@@ -32,7 +34,7 @@ static keel_status_t polls_poll(gather_t *gather, uint32_t from, size_t at, uint
     return (req != NULL) ? keel_req_wait(req) : status;
 }
 
-/* until the word is as it is to be; how often it was not */
+/* Polls until the word has the expected value; *vain counts the failed polls. */
 static keel_status_t polls_look(gather_t *gather, const round_t *round, size_t at, uint64_t flag, uint64_t *vain)
 {
     const uint32_t root = round->ring[round->root], other = round->ring[(round->place + 2) % round->members];
@@ -46,7 +48,7 @@ static keel_status_t polls_look(gather_t *gather, const round_t *round, size_t a
             return KEEL_OK;
         }
         ++*vain;
-        if (draw < 2 && *vain < 4) { /* to others it matters when it looked */
+        if (draw < 2 && *vain < 4) { /* the time of the look matters to other ranks */
             TRY(polls_put(gather, other, offsetof(gather_window_t, told), vain, sizeof(*vain)));
         }
         if (draw < 6) {
@@ -56,7 +58,7 @@ static keel_status_t polls_look(gather_t *gather, const round_t *round, size_t a
     }
 }
 
-/* in some rounds who has seen that the word is put puts over it */
+/* In some rounds the member puts over the word after it saw the expected value. */
 static int polls_consume(const round_t *round)
 {
     return (int)(round->seed >> 10 & 1);
@@ -83,7 +85,8 @@ static keel_status_t polls_each(gather_t *gather, const round_t *round)
         return gather_flaw(gather, round, "what was put before the word that it polled is not there");
     }
     gather->state.hash = keel_random_mix(gather->state.hash ^ gather->own->found[next]);
-    if (polls_consume(round)) { /* before its source knows that it is complete, maybe */
+    /* possibly before the word's source knows that its put is complete */
+    if (polls_consume(round)) {
         gather_point(gather, round, "puts over the word that it polled");
         TRY(polls_put(gather, root, offsetof(gather_window_t, came[next]), &taken, sizeof(taken)));
     }
@@ -105,7 +108,8 @@ static keel_status_t polls_each(gather_t *gather, const round_t *round)
     return play_did(gather->host, PLAY_DID_FLUSH, PLAY_ALL, keel_flush_all(gather->host->ctx));
 }
 
-/* a word is put, and put anew as it was: who was told in between, and finds it so, knows that what was put before that is there */
+/* A member puts a word, and later puts the same value again. If a reader received the token in
+ * between and finds the value, then the puts before the second put are complete. */
 static keel_status_t polls_anew(gather_t *gather, const round_t *round)
 {
     const uint32_t root = round->ring[round->root], next = (round->place + 1) % round->members;
@@ -142,7 +146,8 @@ static keel_status_t polls_anew(gather_t *gather, const round_t *round)
 
 /* ---- looked for ---- */
 
-/* both requests until they are complete, NULL: it is; which was last, and how often one was not */
+/* Tests both requests until they are complete; NULL: complete. *looked receives the order of
+ * completion and the number of failed tests. */
 static keel_status_t looks_until(gather_t *gather, const round_t *round, keel_req_h *reqs, uint64_t *looked)
 {
     const uint32_t other = round->ring[(round->place + 2) % round->members];
@@ -159,7 +164,7 @@ static keel_status_t looks_until(gather_t *gather, const round_t *round, keel_re
         status = (reqs[i] != NULL) ? keel_req_test(reqs[i]) : KEEL_OK;
         if (status == KEEL_INPROGRESS) {
             ++*looked;
-            if (draw < 2 && *looked < 6) { /* to others it matters when it looked */
+            if (draw < 2 && *looked < 6) { /* the time of the look matters to other ranks */
                 TRY(polls_put(gather, other, offsetof(gather_window_t, told), looked, sizeof(*looked)));
             }
             gather->host->compute(gather->host, 100 * draw);
@@ -209,7 +214,7 @@ static keel_status_t looks_each(gather_t *gather, const round_t *round)
 
 /* ---- both ---- */
 
-/* what place @a m has told the root, and another one */
+/* Compares the counts sent by place @a m to the root and to another rank. */
 static keel_status_t looked_compare(gather_t *gather, const round_t *round, uint32_t m, uint32_t other)
 {
     uint64_t looked;
@@ -223,7 +228,8 @@ static keel_status_t looked_compare(gather_t *gather, const round_t *round, uint
     return KEEL_OK;
 }
 
-/* nobody is at it any more: what each has told two of them */
+/* Compares the counts sent by each member to two ranks. Precondition: no rank accesses them any
+ * more. */
 static keel_status_t polls_compare(gather_t *gather, const round_t *round)
 {
     uint64_t words[GATHER_WORDS];
@@ -257,7 +263,7 @@ static keel_status_t polls_take(gather_t *gather, const round_t *round)
     gather_point(gather, round, "waits for all");
     TRY(gather_await(gather, offsetof(gather_window_t, count), round->members - 1));
     TRY(polls_compare(gather, round));
-    gather->own->count = 0; /* nobody is at it before they are let go */
+    gather->own->count = 0; /* no rank accesses the counter before the members are released */
     return gather_let_go(gather, round);
 }
 

@@ -62,7 +62,7 @@ keel_status_t life_run(life_t *life)
         status = life_lives(life);
     }
     if (status == KEEL_ERR_STATE && life->ctx == NULL && host->incarnation > 0) {
-        return status; /* its predecessor had arrived at the last gsync: the others are done */
+        return status; /* the predecessor had arrived at the last gsync: the other ranks are done */
     }
     if (status != KEEL_OK && status != KEEL_ERR_CATASTROPHIC &&
         !(status == KEEL_ERR_ISOLATED && host->may_be_cut_off)) {

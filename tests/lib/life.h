@@ -1,4 +1,5 @@
-/* What random programs share whose steps end with gsyncs or checkpoints: from keel_init() to finalize, again after each rollback. */
+/* The life of a random program with a gsync or checkpoint after each step: from keel_init() to
+ * finalize, and again after each rollback. */
 #ifndef KEEL_TEST_LIFE_H_
 #define KEEL_TEST_LIFE_H_
 
@@ -9,13 +10,13 @@ typedef struct life {
     play_host_t *host;
     keel_context_h ctx;
     uint32_t steps;
-    const uint64_t *step;             /* the next one */
-    keel_status_t (*open)(void *arg); /* windows and protected memory, once a process */
-    keel_status_t (*run)(void *arg);  /* the steps that are left, and what has to be found after them */
+    const uint64_t *step;             /* the next step */
+    keel_status_t (*open)(void *arg); /* allocates windows and protects memory, once a process */
+    keel_status_t (*run)(void *arg);  /* runs the remaining steps and checks their results */
     void *arg;
 } life_t;
 
-/* a status that no program may end with is told as a flaw */
+/* Reports a status as a flaw if no program may end with that status. */
 keel_status_t life_run(life_t *life);
 
 #endif

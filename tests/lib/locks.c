@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* the first three without pieces */
+/* programs without pieces draw from the first three */
 static const keel_atomic_op_t exchanges[] = {KEEL_ATOMIC_SWAP, KEEL_ATOMIC_CSWAP, KEEL_ATOMIC_XOR,
                                              KEEL_ATOMIC_ADD,  KEEL_ATOMIC_AND,   KEEL_ATOMIC_OR};
 
@@ -28,12 +28,12 @@ typedef struct locks_run {
     keel_win_h win;
     locks_memory_t *own;
     locks_state_t state;
-    keel_random_t random; /* of the step, */
-    keel_random_t extra;  /* and for programs with rewrites */
-    keel_random_t drawn;  /* pieces */
-    unsigned seen;        /* in the step */
+    keel_random_t random; /* draws of the step */
+    keel_random_t extra;  /* draws of the step in programs with rewrites */
+    keel_random_t drawn;  /* draws of pieces */
+    unsigned seen;        /* windows seen in this step */
     pieces_t pieces;
-    unsigned char *got, *fresh; /* buffers of these */
+    unsigned char *got, *fresh; /* buffers for pieces */
 } locks_run_t;
 
 static void run_point(locks_run_t *run, const char *what, uint32_t target)
@@ -118,7 +118,8 @@ static keel_status_t run_add(locks_run_t *run, uint32_t target, uint64_t operand
                                 fetches ? &old : NULL));
 }
 
-/* what takes @a from to @a to, or as near to it as can be, which is then @a to */
+/* Returns the operand for the change from @a from to @a to. If the operation cannot reach @a to, @a
+ * to becomes the value reached. */
 static uint64_t exchange_operand(keel_atomic_op_t op, uint64_t from, uint64_t *to)
 {
     const uint64_t operand = *to;
@@ -139,7 +140,7 @@ static uint64_t exchange_operand(keel_atomic_op_t op, uint64_t from, uint64_t *t
     }
 }
 
-/* the cell from @a old to @a value by one atomic of 8 bytes, or two of 4 */
+/* Changes the cell from @a old to its new value by one atomic of 8 bytes, or by two of 4. */
 static keel_status_t run_exchange(locks_run_t *run, uint32_t target, locks_seen_t *seen, uint64_t old)
 {
     const size_t at = offsetof(locks_memory_t, cell) + 8 * seen->cell;
@@ -162,7 +163,7 @@ static keel_status_t run_exchange(locks_run_t *run, uint32_t target, locks_seen_
     return KEEL_OK;
 }
 
-/* the cell gets its value: at once, behind other values, or by atomics */
+/* Writes the new value of the cell: at once, after other values, or by atomics. */
 static keel_status_t run_rewrite(locks_run_t *run, uint32_t target, locks_seen_t *seen)
 {
     const size_t at = offsetof(locks_memory_t, cell) + 8 * seen->cell;
@@ -183,7 +184,8 @@ static keel_status_t run_rewrite(locks_run_t *run, uint32_t target, locks_seen_t
     return run_put(run, target, at, &seen->value, sizeof(seen->value));
 }
 
-/* half of the time a piece is read, or written where nobody but writers may be, or both */
+/* In half of the cases reads a piece, writes a piece where only writers have access, or does
+ * both. */
 static keel_status_t run_piece(locks_run_t *run, uint32_t target, locks_seen_t *seen)
 {
     pieces_access_t access = {.to = run->got, .from = run->fresh};
@@ -209,7 +211,7 @@ static keel_status_t run_piece(locks_run_t *run, uint32_t target, locks_seen_t *
     return KEEL_OK;
 }
 
-/* the section's own part: the window of @a target is locked */
+/* The accesses inside a critical section: the window of @a target is locked. */
 static keel_status_t run_section(locks_run_t *run, uint32_t target)
 {
     locks_seen_t *seen = run_note(run, target, 1);
@@ -327,7 +329,7 @@ static keel_status_t run_step(locks_run_t *run)
     }
 }
 
-/* between two gsyncs nobody writes: own memory is looked at without its lock */
+/* No rank writes between two gsyncs: each rank reads its own memory without the lock. */
 static keel_status_t run_look(locks_run_t *run)
 {
     locks_seen_t *seen = run_note(run, run->host->rank, 0);
@@ -344,7 +346,7 @@ static keel_status_t run_look(locks_run_t *run)
     return KEEL_OK;
 }
 
-/* these two are drawn for all ranks alike; a look takes the last place of a step's journal */
+/* Both predicates are drawn alike on all ranks. A look takes the last slot of a step's journal. */
 static int has_gsyncs(const locks_options_t *options, uint64_t step)
 {
     keel_random_t random = {keel_random_mix(options->seed ^ (step << 8) ^ 0x6773796e)};
@@ -359,7 +361,8 @@ static int is_checkpoint(const locks_options_t *options, uint64_t step)
     return (step == options->steps && options->points == 0) || keel_random_chance(&random, options->checkpoints);
 }
 
-/* with safe points: collective calls end with the first half of the steps, and each rank does as many more as it likes */
+/* With safe points: collective calls end with the first half of the steps; after them each rank has
+ * a number of further steps of its own. */
 static int may_meet(const locks_options_t *options, uint64_t step)
 {
     return options->points == 0 || 2 * step <= options->steps;
@@ -380,7 +383,8 @@ static int has_point(const locks_options_t *options, uint32_t rank, uint64_t ste
     return options->points > 0 && keel_random_chance(&random, options->points);
 }
 
-/* ranks that are done wait where a stop may be had, or where it may not; and then nobody writes any more */
+/* Ranks that are done wait where a stop is possible, or where it is not. After the wait no rank
+ * writes any more. */
 static keel_status_t run_end(locks_run_t *run)
 {
     const locks_options_t *options = &run->journal->options;
@@ -435,7 +439,8 @@ static keel_status_t run_steps(void *arg)
     }
     TRY(run_end(run));
     memcpy(run->journal->end_pieces[run->host->rank], run->pieces.own, options->room);
-    run->journal->end[run->host->rank] = *run->own; /* after a checkpoint or gsync: nobody writes any more */
+    /* after a checkpoint or gsync: no rank writes any more */
+    run->journal->end[run->host->rank] = *run->own;
     return KEEL_OK;
 }
 

@@ -1,4 +1,4 @@
-/* Whether the journal of a program of critical sections tells one history of each window. */
+/* Checks the journal of a program of critical sections for one history of each window. */
 #include "locks.h"
 
 #include <stdio.h>
@@ -19,7 +19,8 @@ static int event_compare(const void *left, const void *right)
         return a->seen->version < b->seen->version ? -1 : 1;
     }
     if (a->seen->is_write != b->seen->is_write) {
-        return (int)a->seen->is_write - (int)b->seen->is_write; /* who reads a version comes before who ends it */
+        /* the readers of a version come before the writer of the next version */
+        return (int)a->seen->is_write - (int)b->seen->is_write;
     }
     return (a->step > b->step) - (a->step < b->step);
 }
@@ -43,7 +44,7 @@ static unsigned events_of(const locks_journal_t *journal, uint32_t target, event
     return count;
 }
 
-/* what each rank saw of a window never goes back */
+/* The versions of a window seen by a rank never decrease. */
 static const char *judge_order(const event_t *events, unsigned count, char *text, size_t size)
 {
     static uint32_t next[LOCKS_RANKS_MAX];
@@ -60,7 +61,7 @@ static const char *judge_order(const event_t *events, unsigned count, char *text
     return NULL;
 }
 
-/* the piece that it read is what was there, and what it wrote is there from now on */
+/* A read piece equals the bytes at this point of the history; a written piece changes them. */
 static int judge_piece(const locks_seen_t *seen, unsigned char *bytes)
 {
     if (seen->has_got && play_hash(0, bytes + seen->got.offset, seen->got.length) != seen->got_hash) {

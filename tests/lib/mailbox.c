@@ -1,8 +1,9 @@
 /*
- * Programs that wait inside phases. A step is one phase; in some of them tokens wander over the ranks (relay.h), in the others,
- * round by round a rank puts a message to the one after it in an order
- * drawn for the step and waits for the one from before it, or half of the ranks do nothing in it. A mailbox is written again
- * in each round; that it was read is known because its reader has sent the next message round the ring.
+ * Programs with waits inside phases. A step is one phase. In some steps tokens wander over the
+ * ranks (relay.h). In the others, round by round, each rank puts a message to its successor in an
+ * order drawn for the step, and waits for the message of its predecessor; half of the ranks may be
+ * idle. A mailbox is overwritten in each round. The last message has been read by then, because the
+ * reader has sent the next message round the ring.
  */
 #include "mailbox.h"
 
@@ -21,7 +22,7 @@ enum { ID_STATE = 1, ID_GATHER, WORDS = 5 };
 
 typedef struct mailbox {
     uint64_t words[WORDS];
-    uint64_t flag; /* step << 8 | round, + 1 */
+    uint64_t flag; /* (step << 8 | round) + 1 */
 } mailbox_t;
 
 typedef struct waits_window {
@@ -42,9 +43,9 @@ typedef struct waits_run {
     waits_state_t state;
     relay_t relay;
     gather_t gather;
-    uint32_t ring[256], members, place; /* of this step */
+    uint32_t ring[256], members, place; /* the ring of this step */
     unsigned rounds;
-    pieces_t pieces; /* of messages; `memory` is of those and of the relay's */
+    pieces_t pieces; /* pieces of messages; `memory` serves these and the relay's pieces */
     unsigned char *memory, *got, *fresh;
 } waits_run_t;
 
@@ -67,7 +68,7 @@ static uint64_t word_of(const waits_run_t *run, uint32_t sender, unsigned round,
                            word);
 }
 
-/* who takes part in the step, in which order: the same for all ranks */
+/* Draws the members of the step's ring and their order, alike on all ranks. */
 static void run_draw(waits_run_t *run)
 {
     keel_random_t random = {keel_random_mix(run->options->seed ^ (run->state.step * 977 + 5))};
@@ -92,7 +93,7 @@ static void run_draw(waits_run_t *run)
     }
 }
 
-/* what comes with a message, into fresh */
+/* Draws the piece of a message, and its bytes into `fresh`. */
 static keel_random_t run_draw_piece(waits_run_t *run, uint32_t sender, unsigned round, piece_t *piece)
 {
     keel_random_t random = {word_of(run, sender, round, WORDS)};
@@ -125,7 +126,8 @@ static keel_status_t run_send_piece(waits_run_t *run, uint32_t to, unsigned roun
     return pieces_do(&run->pieces, to, &access);
 }
 
-/* the message is complete: who sent it may look at it too, until its reader has sent the next one round the ring */
+/* The message is complete: the sender may read it back, until the reader has sent the next message
+ * round the ring. */
 static keel_status_t run_look_again(waits_run_t *run, uint32_t to, unsigned round)
 {
     pieces_access_t access = {.gets = 1, .to = run->got};
@@ -138,7 +140,7 @@ static keel_status_t run_look_again(waits_run_t *run, uint32_t to, unsigned roun
     return run_check_piece(run, run->got, run->host->rank, &access.get);
 }
 
-/* some programs send some messages as one call */
+/* Some programs send some messages by one call. */
 static int run_signals(const waits_run_t *run, unsigned round)
 {
     const uint64_t seed = run->options->seed;
@@ -204,7 +206,8 @@ static keel_status_t run_receive(waits_run_t *run, uint32_t from, unsigned round
     return KEEL_OK;
 }
 
-/* in some programs all ranks do something together at the end of some steps; after the pieces in the window */
+/* In some programs all ranks call collective operations at the end of some steps. Their memory
+ * follows the pieces in the window. */
 static int run_has_together(const waits_run_t *run)
 {
     return (run->options->seed >> 32) % 4 == 0 && run->options->ranks <= 32;
@@ -231,14 +234,15 @@ static keel_status_t run_together(waits_run_t *run)
     return status;
 }
 
-/* in some steps they do something at one of them */
+/* In some steps the members of the ring gather at one rank. */
 static int run_gathers(const waits_run_t *run)
 {
     return run->options->gathers != GATHER_NONE && run->members <= GATHER_RANKS &&
            keel_random_mix(run->options->seed ^ (run->state.step << 16) ^ 0x676174) % 4 != 0;
 }
 
-/* the first of the ring begins each round and ends it, so a message comes only to whom the one before was read by */
+/* The first rank of the ring begins and ends each round, so the receiver of a message has read the
+ * previous message. */
 static keel_status_t run_step(waits_run_t *run)
 {
     if (run->state.step == 0 && gather_is_untold(run->host, run->options->gathers)) {
@@ -276,7 +280,7 @@ static keel_status_t run_step(waits_run_t *run)
     return KEEL_OK;
 }
 
-/* takes or gives up those of its windows */
+/* Takes or releases the shared locks of the program's windows. */
 static keel_status_t run_share(const waits_run_t *run, keel_status_t (*share)(const shares_t *, keel_win_h, unsigned))
 {
     const shares_t shares = {.host = run->host,
@@ -315,7 +319,7 @@ static keel_status_t run_steps(void *arg)
     return relay_check(&run->relay, run->options->steps);
 }
 
-/* after the window's other parts */
+/* Pieces follow the window's other parts. */
 static void run_place_pieces(waits_run_t *run)
 {
     const uint32_t room = run->options->room;

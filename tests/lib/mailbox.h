@@ -1,6 +1,7 @@
 /*
- * A random program whose ranks wait for each other inside phases: messages go round in rings and back and forth, several times
- * through the same mailbox, with a piece of any size each. What each has to hold is known without running it.
+ * A random program of ranks with waits for each other inside phases: messages go round in rings and
+ * back and forth, several times through the same mailbox, each with a piece of any size. The
+ * expected memory is computed without a run.
  */
 #ifndef KEEL_TEST_WAITS_H_
 #define KEEL_TEST_WAITS_H_
@@ -10,14 +11,15 @@
 typedef struct waits_options {
     uint64_t seed;
     uint32_t ranks, steps;
-    unsigned checkpoints; /* of 1024: steps that end with one */
+    unsigned checkpoints; /* steps of 1024 with a checkpoint at the end */
     int has_atomics;
-    gather_kind_t gathers; /* what they do together with atomics, in some steps */
-    int changes;   /* atomics change words by what others did: swaps, posted too, sums of doubles, and additions */
-    uint32_t room; /* of pieces, in the mailbox and of each token; 0: there are none */
+    gather_kind_t gathers; /* kind of gatherings by atomics, in some steps */
+    /* atomics depend on the word's value: swaps, also posted, sums of doubles, and additions */
+    int changes;
+    uint32_t room; /* bytes for pieces in the mailbox and in each token; 0: no pieces */
 } waits_options_t;
 
-/* as play_program(), with host->waits */
+/* Runs the program of host->waits like play_program(). */
 keel_status_t waits_program(play_host_t *host);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* the same by another name */
+/* The accumulate operation with the same effect. */
 static keel_op_t many_op(keel_atomic_op_t atomic)
 {
     static const uint8_t ops[KEEL_ATOMIC_LAST] = {
@@ -31,7 +31,7 @@ static keel_type_t many_type(keel_atomic_op_t atomic, size_t size)
                        : (is_signed ? KEEL_TYPE_INT32 : KEEL_TYPE_UINT32);
 }
 
-/* what leaves an element as it is; nothing does by SET, of which there is one */
+/* The operand that leaves an element unchanged. SET has none, but is used for one element only. */
 static uint64_t many_nothing(keel_atomic_op_t atomic, size_t size)
 {
     const uint64_t all = ~0ull >> (64 - 8 * size);
@@ -65,6 +65,6 @@ keel_status_t many_atomics(keel_win_h win, keel_atomic_op_t atomic, uint32_t ran
     }
     status = keel_accumulate_nbx(win, many_op(atomic), many_type(atomic, size), rank, offset, values, count, NULL,
                                  params, req_p);
-    free(values); /* the caller's when the call has returned */
+    free(values); /* the caller may free the values when the call has returned */
     return status;
 }

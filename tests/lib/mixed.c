@@ -1,4 +1,4 @@
-/* Programs that mix all ways to synchronise. */
+/* Programs with a mix of all ways to synchronise. */
 #include "mixed.h"
 
 #include "life.h"
@@ -17,7 +17,7 @@ enum { ID_STATE = 1, ID_GATHER, PAGE_BYTES = 4096 };
 
 typedef struct mixed_state {
     uint64_t step;
-    uint64_t is_half; /* in the epoch of this step, behind its gsync */
+    uint64_t is_half; /* the first half of this step's epoch is done */
 } mixed_state_t;
 
 typedef struct mixed_run {
@@ -25,8 +25,8 @@ typedef struct mixed_run {
     mixed_journal_t *journal;
     life_t life;
     keel_win_h win, device;
-    mixed_state_t state;          /* protected */
-    mixed_act_t acts[MIXED_EACH]; /* of this step */
+    mixed_state_t state;          /* a protected region */
+    mixed_act_t acts[MIXED_EACH]; /* acts of this step */
     unsigned count;
     mixed_more_t more;
     mixed_pieces_t pieces;
@@ -46,7 +46,7 @@ static keel_status_t run_add(const mixed_run_t *run, const mixed_act_t *act)
                      way >> 4);
 }
 
-/* a word that nobody else writes now */
+/* Writes a word. No other rank writes the word at this time. */
 static keel_status_t run_put(const mixed_run_t *run, uint32_t target, uint64_t offset, uint64_t value)
 {
     if (mixed_is_other(&run->journal->options, value)) {
@@ -60,7 +60,8 @@ static void on_added(void *user, keel_status_t status)
     (void)keel_flush_all(((const mixed_run_t *)user)->life.ctx);
 }
 
-/* by one instruction or a loop of them; or by one that is under way until the next flush */
+/* Adds by one atomic, by a loop of compare and swaps, or by a posted atomic that stays outstanding
+ * until the next flush. */
 static keel_status_t run_device(const mixed_run_t *run, const mixed_act_t *act)
 {
     const uint64_t offset = offsetof(mixed_device_t, total), way = keel_random_mix(act->value) % 3;
@@ -90,7 +91,7 @@ static keel_status_t run_device(const mixed_run_t *run, const mixed_act_t *act)
     return KEEL_OK;
 }
 
-/* what some programs do besides */
+/* The additional accesses of some programs. */
 static keel_status_t run_besides(mixed_run_t *run, const mixed_act_t *act)
 {
     const unsigned ways = run->journal->options.ways;
@@ -136,7 +137,7 @@ static keel_status_t run_access(mixed_run_t *run, const mixed_act_t *act)
     }
 }
 
-/* the same under the lock of the window */
+/* Adds to the count under the lock of the window. */
 static keel_status_t run_window_section(mixed_run_t *run, const mixed_act_t *act)
 {
     uint64_t count = 0;
@@ -163,13 +164,13 @@ static keel_status_t run_section(mixed_run_t *run, const mixed_act_t *act)
     return keel_unlock(run->life.ctx, act->target);
 }
 
-/* and not all memory */
+/* True if the lock of the window is used instead of keel_lock() or keel_lock_all(). */
 static int locks_window(const mixed_run_t *run, uint64_t value)
 {
     return mixed_is_other(&run->journal->options, value) || (run->journal->options.ways & MIXED_KEPT);
 }
 
-/* the same access, in an epoch of its own or with the target locked */
+/* Makes the same access in a reading epoch of its own, or with the target locked. */
 static keel_status_t run_locked(mixed_run_t *run, const mixed_act_t *act, int is_shared)
 {
     if (is_shared && locks_window(run, act->value + 1)) {
@@ -225,7 +226,7 @@ static keel_status_t relay_tell(mixed_run_t *run, const mixed_relay_t *relay, ui
     return is_locked ? keel_unlock(run->life.ctx, relay->rank[1]) : KEEL_OK;
 }
 
-/* which of the three ways there are */
+/* the three ways to wait */
 enum { WAIT_UNTIL, WAIT_ANY, WAIT_TEST, WAIT_WAYS };
 
 static keel_status_t run_await(mixed_run_t *run, uint64_t offset, uint64_t said, unsigned way)
@@ -287,13 +288,14 @@ static keel_status_t run_relay(mixed_run_t *run, uint64_t step)
     return KEEL_OK;
 }
 
-/* whether @a rank tells its neighbour by a signal, of something that comes before it */
+/* True if @a rank sends its flag as the signal of a put: the note is put before the flag. */
 static int has_note(const mixed_options_t *options, uint64_t step, uint32_t rank)
 {
     return mixed_is_varied(options, options->seed ^ (step << 16) ^ rank);
 }
 
-/* the same by a device's atomic: as many notes as there have been are told */
+/* Puts a note to the next rank, with a device's atomic as the signal. Waits until the signals of
+ * the preceding rank equal the number of notes. */
 static keel_status_t run_told(mixed_run_t *run, uint64_t step)
 {
     const mixed_memory_t *memory = keel_win_base(run->win);
@@ -313,7 +315,7 @@ static keel_status_t run_told(mixed_run_t *run, uint64_t step)
     return (memory->note[before] >= said) ? KEEL_OK : KEEL_ERR_CORRUPT;
 }
 
-/* what @a source put here before something else */
+/* The note that @a source put here before its signal. */
 static uint64_t run_note(const mixed_run_t *run, uint32_t source)
 {
     uint64_t note;
@@ -322,7 +324,9 @@ static uint64_t run_note(const mixed_run_t *run, uint32_t source)
     return note;
 }
 
-/* the flag of the one before, which lies here; or, polled, that one's own flag, which lies there, and what came before that */
+/* Waits for the flag of the preceding rank in own memory, or polls the flag. Some polls go on to
+ * the preceding rank's memory, for the flag of its predecessor, and then check the note put before
+ * that flag. */
 static keel_status_t run_await_before(mixed_run_t *run, uint64_t step, uint32_t before)
 {
     const mixed_options_t *options = &run->journal->options;
@@ -365,7 +369,7 @@ static keel_status_t run_wait(mixed_run_t *run, uint64_t step)
                                                                                               : KEEL_ERR_CORRUPT;
 }
 
-/* of the ranks of an epoch some lock the window everywhere, and not all memory */
+/* Some ranks of an epoch lock the window at every rank, instead of all memory. */
 static int locks_windows(const mixed_run_t *run, uint64_t step)
 {
     return locks_window(run, run->journal->options.seed ^ (step << 20) ^ run->host->rank);
@@ -404,7 +408,8 @@ static keel_status_t run_epoch_unlock(mixed_run_t *run, uint64_t step)
     return KEEL_OK;
 }
 
-/* Who is in the epoch already keeps others from what they have yet to lock: so all have come. An image may be taken amid it. */
+/* A rank in the epoch would exclude other ranks from locks that they still need, so all ranks
+ * arrive at a gsync first. An image may be taken inside the epoch. */
 static keel_status_t run_epoch_half(mixed_run_t *run, const mixed_kind_t *kind)
 {
     TRY(keel_gsync(run->life.ctx, 0));
@@ -417,7 +422,7 @@ static keel_status_t run_epoch_half(mixed_run_t *run, const mixed_kind_t *kind)
     return keel_gsync(run->life.ctx, kind->is_safe ? KEEL_GSYNC_SAFE : 0);
 }
 
-/* some ranks, the same in all steps, behind what each has done for itself */
+/* Collective operations of some ranks, the same in all steps, after each rank's own accesses. */
 static keel_status_t run_together(mixed_run_t *run, uint64_t step)
 {
     const mixed_options_t *options = &run->journal->options;
@@ -481,7 +486,7 @@ static keel_status_t run_steps(void *arg)
     if (options->ways & MIXED_GSYNCS) {
         TRY(keel_gsync(run->life.ctx, 0));
     } else if (run->state.step == options->steps) {
-        run->state.step++; /* an image of that checkpoint is behind it */
+        run->state.step++; /* an image of that checkpoint continues after this step */
         TRY(keel_checkpoint(run->life.ctx));
     }
     TRY(more_check(&run->more));
@@ -497,7 +502,8 @@ static keel_status_t run_steps(void *arg)
     return (options->ways & MIXED_PIECES) ? pieces_judge(&run->pieces) : KEEL_OK;
 }
 
-/* of Keel's memory; or, where accesses are in part those that no log has, of two ranks in three the program's own, as pages, or not */
+/* Allocates the window from Keel. In programs with unlogged accesses, two ranks of three use the
+ * program's own memory instead, aligned to pages or not. */
 static keel_status_t run_window(mixed_run_t *run)
 {
     const uint32_t kind = run->host->rank % 3;

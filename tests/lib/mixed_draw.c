@@ -1,4 +1,4 @@
-/* What the seed of a program that mixes says. */
+/* The draws of a program that mixes, from the seed. */
 #include "mixed_draw.h"
 
 #include "sim/random.h"
@@ -83,7 +83,7 @@ mixed_relay_t mixed_step_relay(const mixed_options_t *options, uint64_t step)
         relay.is_locked[i] = keel_random_chance(&random, 512);
         relay.value[i] = keel_random_next(&random);
     }
-    if (options->is_divided) { /* from or to the one that never locks */
+    if (options->is_divided) { /* from or to the rank without locks */
         const uint32_t bare = (uint32_t)(options->seed % options->ranks);
 
         if (relay.rank[0] != bare) {

@@ -1,4 +1,4 @@
-/* What the seed of a program that mixes says: for the program and its judge. */
+/* The draws of a program that mixes, from the seed, for the program and its judge. */
 #ifndef KEEL_TEST_MIXED_DRAW_H_
 #define KEEL_TEST_MIXED_DRAW_H_
 
@@ -6,7 +6,7 @@
 
 typedef enum { ACT_SECTION, ACT_READING, ACT_PUT, ACT_ADD, ACT_GET, ACT_LAST } mixed_act_kind_t;
 
-/* what a rank does once in a step */
+/* An act of a rank, done once in a step. */
 typedef struct mixed_act {
     mixed_act_kind_t kind;
     uint32_t target;
@@ -15,13 +15,14 @@ typedef struct mixed_act {
 } mixed_act_t;
 
 typedef struct mixed_kind {
-    int is_epoch; /* all ranks, from one gsync to another */
+    int is_epoch; /* all ranks hold a reading epoch from gsync to gsync */
     int waits, ends_with_gsync, ends_with_checkpoint, is_safe;
 } mixed_kind_t;
 
 typedef enum { SIGNAL_SECTION, SIGNAL_ATOMIC, SIGNAL_WAIT, SIGNAL_LAST } mixed_signal_t;
 
-/* one rank puts a word, and tells another, which puts it then: an order that only the signal gives */
+/* A first rank puts a word and signals a second rank, and the second rank then puts the same word.
+ * Only the signal orders the two puts. */
 typedef struct mixed_relay {
     int is_due;
     mixed_signal_t signal;
@@ -30,52 +31,55 @@ typedef struct mixed_relay {
     uint64_t value[2];
 } mixed_relay_t;
 
-/* all acts of a rank, in their order */
+/* All acts of a rank, in order. */
 typedef struct mixed_walk {
     const mixed_options_t *options;
     uint32_t rank;
-    /* what mixed_walk_next() came to */
+    /* the current act, after mixed_walk_next() */
     mixed_act_t act;
-    uint64_t step, phase; /* so many gsyncs and checkpoints of all ranks are before it */
-    unsigned index;       /* in its step */
-    /* its own */
+    uint64_t step, phase; /* phase: number of gsyncs and checkpoints of all ranks before the act */
+    unsigned index;       /* index of the act in the step */
+    /* internal state of the walk */
     mixed_act_t acts[MIXED_EACH];
     unsigned count, next;
     uint64_t steps, before;
 } mixed_walk_t;
 
-/* what a program does besides, and whether its gets are polls where it polls */
+/* The additional ways of a program, and whether its gets are polls if the program polls. */
 unsigned mixed_draw_besides(uint64_t seed);
 int mixed_gets_poll(uint64_t seed);
-/* Leaves those ways of which the logs determine what a program does, which says so: it waits, or has critical sections and gsyncs. */
+/* Keeps only ways determined by the logs, and sets the program's declarations: waits, or critical
+ * sections and gsyncs. */
 void mixed_keep(mixed_options_t *options, keel_params_t *params);
 mixed_kind_t mixed_step_kind(const mixed_options_t *options, uint64_t step);
 mixed_relay_t mixed_step_relay(const mixed_options_t *options, uint64_t step);
-/* how many acts */
+/* Returns the number of acts. */
 unsigned mixed_step_acts(const mixed_options_t *options, uint64_t step, uint32_t rank, mixed_act_t *acts);
-/* to the next act; 0: there is none */
+/* Moves on to the next act. Returns 0 after the last. */
 int mixed_walk_next(mixed_walk_t *walk);
-/* the walk of @a rank, which has come to @a act of @a step */
+/* The walk of @a rank, positioned at @a act of @a step. */
 mixed_walk_t mixed_walk_to(const mixed_options_t *options, uint32_t rank, uint64_t step, const mixed_act_t *act);
 int mixed_is_put(const mixed_act_t *act);
-/* the same rank has put to the same words in this phase: such puts are in no order */
+/* True if the same rank has put to the same words in this phase. Such puts have no order. */
 int mixed_puts_again(const mixed_options_t *options, uint32_t rank, uint64_t step, const mixed_act_t *act);
-/* an access on its own, where all are to have a lock */
+/* True for an access outside of locks, in a step where all accesses should hold a lock. */
 int mixed_is_bare(const mixed_options_t *options, const mixed_act_t *act);
-/* what is added is added in the other window */
+/* True if the addition is made in the other window. */
 int mixed_is_device(const mixed_options_t *options, const mixed_act_t *act);
-/* whether what has this value is done by calls that no log has */
+/* True if the access with this value is made by calls without log records. */
 int mixed_is_other(const mixed_options_t *options, uint64_t value);
-/* whether it is done by another call than usual, one that logs have */
+/* True if the access is made by an unusual call with log records. */
 int mixed_is_varied(const mixed_options_t *options, uint64_t value);
-/* what is put is tested; what is added is added in part by callbacks, and what these add */
+/* Puts that are tested; additions made in part by callbacks, and the values that the callbacks
+ * add. */
 int mixed_is_tested(const mixed_options_t *options, const mixed_act_t *act);
 int mixed_is_called(const mixed_options_t *options, const mixed_act_t *act);
 uint64_t mixed_called_value(uint64_t value);
-/* whether @a rank has memory of a further window; to which of those that the target has something is put, or MIXED_FURTHER */
+/* True if @a rank has memory of a further window. mixed_further_of(): a further window with memory
+ * at the target, for a put, or MIXED_FURTHER. */
 int mixed_has_further(const mixed_options_t *options, unsigned window, uint32_t rank);
 unsigned mixed_further_of(const mixed_options_t *options, const mixed_act_t *act);
-/* where words of each source are */
+/* Offsets of the words of each source. */
 uint64_t mixed_flag_at(uint32_t rank);
 uint64_t mixed_slot_at(uint32_t rank);
 uint64_t mixed_note_at(uint32_t rank);

@@ -1,4 +1,4 @@
-/* What memory has to hold after a program that mixes. */
+/* The expected memory after a program that mixes. */
 #include "mixed_draw.h"
 #include "mixed_raced.h"
 
@@ -47,7 +47,7 @@ static void judge_act(const mixed_options_t *options, const mixed_act_t *act, ui
     }
 }
 
-/* what was put to further windows, and by callbacks */
+/* Compares the words put to further windows, and those put by callbacks. */
 static const char *judge_further(const mixed_options_t *options, const mixed_further_t *is, const mixed_further_t *want,
                                  char *text, size_t size)
 {

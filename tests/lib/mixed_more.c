@@ -1,4 +1,4 @@
-/* What some programs that mix do besides. */
+/* Additional accesses of some programs that mix. */
 #include "mixed_more.h"
 
 #include "sim/random.h"
@@ -61,7 +61,7 @@ keel_status_t more_put_tested(const mixed_more_t *more, uint32_t target, uint64_
 
 /* ---- further windows ---- */
 
-/* behind the words of the sources there are some that no image has */
+/* After the words of the sources there are bytes outside of all images. */
 static uint64_t words_of(const mixed_more_t *more)
 {
     return more->options->ranks * WORD;
@@ -73,7 +73,7 @@ keel_status_t more_put(const mixed_more_t *more, const mixed_act_t *act)
     const uint64_t at = more->host->rank * WORD;
     uint64_t found = 0;
 
-    for (unsigned i = 0; i < MIXED_FURTHER; i++) { /* there is nothing to be written */
+    for (unsigned i = 0; i < MIXED_FURTHER; i++) { /* accesses of zero bytes */
         if (keel_win_size(more->further[i], act->target) == 0) {
             TRY(keel_put(more->further[i], act->target, 0, &found, 0));
             TRY(keel_get(more->further[i], act->target, 0, &found, 0));
@@ -82,7 +82,8 @@ keel_status_t more_put(const mixed_more_t *more, const mixed_act_t *act)
     if (w == MIXED_FURTHER) {
         return KEEL_OK;
     }
-    TRY(keel_fence(more->host->ctx)); /* what was put there before is in no order with it, by operations */
+    /* an earlier put to the same word by operations has no order with this put */
+    TRY(keel_fence(more->host->ctx));
     TRY(keel_put(more->further[w], act->target, at, &act->value, sizeof(act->value)));
     if (!act->fetches) {
         return KEEL_OK;
@@ -161,8 +162,10 @@ keel_status_t more_call(mixed_more_t *more, const mixed_act_t *act, uint64_t off
     const keel_rma_params_t params = {.field_mask = KEEL_RMA_PARAM_FIELD_CB, .cb = call_next, .user = call};
     keel_status_t status;
 
-    TRY(keel_flush(more->host->ctx, act->target)); /* with what callbacks issue that it calls, */
-    while (call->is_open) {                        /* but one of what was complete before may be due yet */
+    /* completes the call with the operations issued by its callbacks */
+    TRY(keel_flush(more->host->ctx, act->target));
+    /* but a callback of an access completed earlier may still be pending */
+    while (call->is_open) {
         TRY(keel_progress(more->host->ctx));
         TRY(keel_flush(more->host->ctx, act->target));
     }
@@ -176,7 +179,7 @@ keel_status_t more_call(mixed_more_t *more, const mixed_act_t *act, uint64_t off
                                      : status;
     }
     call->is_issuing = 0;
-    if (status == KEEL_OK) { /* it is complete, and nobody says so */
+    if (status == KEEL_OK) { /* complete at once: no callback follows */
         call_next(call, KEEL_OK);
     }
     if (status != KEEL_OK && status != KEEL_INPROGRESS) {

@@ -9,10 +9,10 @@
 #include <string.h>
 
 enum {
-    HEAD = 16, /* of a room: the word that signals set or add to */
+    HEAD = 16, /* bytes of a room: the word that signals set or add to */
     CUTS_MAX = 9,
-    BUFFER_ROOMS = 3, /* blocks lie further apart in the buffer than in the room, by a little */
-    TAIL = 40         /* bytes behind the rooms that no image has */
+    BUFFER_ROOMS = 3, /* blocks have slightly wider gaps in the buffer than in the room */
+    TAIL = 40         /* bytes after the rooms, outside of all images */
 };
 
 typedef enum { CUT_WHOLE, CUT_REQUEST, CUT_BLOCKS, CUT_LIST, CUT_SIGNAL, CUT_WAYS } cut_way_t;
@@ -22,24 +22,24 @@ typedef struct cut {
     uint32_t at;             /* in the buffer */
 } cut_t;
 
-/* what an access is to */
+/* The pieces of an access. */
 typedef struct cuts {
     cut_way_t way;
     unsigned count;
     cut_t cut[CUTS_MAX];
-    keel_blocks_t blocks; /* with CUT_BLOCKS; the offset is the room's */
-    uint32_t bytes;       /* of the buffer */
+    keel_blocks_t blocks; /* for CUT_BLOCKS; the offset is relative to the room */
+    uint32_t bytes;       /* bytes of the buffer */
 } cuts_t;
 
-/* ---- what is drawn ---- */
+/* ---- draws ---- */
 
-/* small jobs have pieces of more than a message of the simulator */
+/* In small jobs a room is larger than a message of the simulator. */
 uint32_t mixed_pieces_room(const mixed_options_t *options)
 {
     return (options->ranks <= 4) ? 4800 : (options->ranks <= 16) ? 608 : 112;
 }
 
-/* what is got may overlap in the room, what is put in the buffer */
+/* Blocks of a get may overlap in the room, blocks of a put in the buffer. */
 static void draw_blocks(keel_random_t *random, uint32_t room, int is_get, cuts_t *cuts)
 {
     const uint32_t length = 1 + keel_random_below(random, 17), over = keel_random_below(random, 13);
@@ -61,7 +61,7 @@ static void draw_blocks(keel_random_t *random, uint32_t room, int is_get, cuts_t
     cuts->bytes = (count > 0) ? (count - 1) * apart + length : 0;
 }
 
-/* apart, some empty, from the last to the first now and then */
+/* Draws separate blocks, some of them empty, sometimes from the last to the first. */
 static void draw_list(keel_random_t *random, uint32_t room, cuts_t *cuts)
 {
     const unsigned count = 1 + keel_random_below(random, 5), turns = keel_random_below(random, 2);
@@ -99,13 +99,13 @@ static cuts_t draw_cuts(const mixed_pieces_t *pieces, uint64_t value, int is_get
     return cuts;
 }
 
-/* in all of a program's signals the same */
+/* True if signals add. All signals of a program do the same. */
 static int signals_add(const mixed_pieces_t *pieces)
 {
     return (int)(pieces->options->seed >> 16 & 1);
 }
 
-/* ---- what a room should be ---- */
+/* ---- expected contents of a room ---- */
 
 static unsigned char *want_of(const mixed_pieces_t *pieces)
 {
@@ -122,7 +122,7 @@ static unsigned char *buffer_of(const mixed_pieces_t *pieces)
     return pieces->memory + 2 * mixed_pieces_room(pieces->options);
 }
 
-/* by what a put of this value does; in the buffer is what it puts */
+/* Updates the expected room by the put with this value. The buffer receives the bytes to put. */
 static void want_put(const mixed_pieces_t *pieces, uint64_t value)
 {
     const cuts_t cuts = draw_cuts(pieces, value, 0);
@@ -150,7 +150,8 @@ static void want_touch(const mixed_pieces_t *pieces, uint64_t value)
     touched_of(pieces)[0] |= (cuts.way == CUT_SIGNAL);
 }
 
-/* of @a source at @a target, for phases as @a phase: by what is put before that one, and in it before @a last */
+/* Computes the expected room of @a source at @a target, for the phases with the parity of @a phase:
+ * from all puts before @a phase, and those in it before @a last. */
 static void want(const mixed_pieces_t *pieces, uint32_t source, uint32_t target, uint64_t phase,
                  const mixed_act_t *last)
 {
@@ -168,7 +169,7 @@ static void want(const mixed_pieces_t *pieces, uint32_t source, uint32_t target,
     }
 }
 
-/* where the room of a source is, in any rank's window */
+/* The offset of a source's room in any rank's window. */
 static uint64_t room_at(const mixed_pieces_t *pieces, uint32_t source, uint64_t phase)
 {
     return ((phase % 2) * pieces->options->ranks + source) * mixed_pieces_room(pieces->options);
@@ -251,7 +252,7 @@ static keel_status_t get_cuts(const mixed_pieces_t *pieces, uint32_t target, con
     }
 }
 
-/* of a room of which is known what it should be */
+/* Gets parts of a room and compares them with the expected bytes. */
 static keel_status_t get_wanted(const mixed_pieces_t *pieces, const char *what, uint32_t source, uint32_t target,
                                 uint64_t phase, uint64_t value)
 {
@@ -269,7 +270,8 @@ static keel_status_t get_wanted(const mixed_pieces_t *pieces, const char *what, 
     return KEEL_OK;
 }
 
-/* puts to the same bytes are in no order within an epoch */
+/* True if bytes were put before in this epoch: two puts to the same bytes have no order within an
+ * epoch. */
 static int touches(const mixed_pieces_t *pieces, const cuts_t *cuts)
 {
     int touched = cuts->way == CUT_SIGNAL && touched_of(pieces)[0];
@@ -306,9 +308,9 @@ keel_status_t pieces_get(mixed_pieces_t *pieces, uint64_t step, const mixed_act_
     const uint32_t source = (uint32_t)(keel_random_mix(act->value) % pieces->options->ranks);
 
     if (phase == 0) {
-        return KEEL_OK; /* nothing was put before it */
+        return KEEL_OK; /* no phase comes before */
     }
-    want(pieces, source, act->target, phase + 1, NULL); /* nobody has begun that one */
+    want(pieces, source, act->target, phase + 1, NULL); /* no rank has begun the next phase */
     return get_wanted(pieces, "a phase later", source, act->target, phase + 1, act->value);
 }
 

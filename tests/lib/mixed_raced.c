@@ -1,4 +1,4 @@
-/* Words that are raced for in programs that mix. */
+/* Words that ranks race for in programs that mix. */
 #include "mixed_raced.h"
 
 #include "sim/random.h"
@@ -13,7 +13,7 @@
 
 typedef enum { RACED_POSTED, RACED_TICKET, RACED_SWAP, RACED_CLAIM } raced_kind_t;
 
-/* not 0, which words begin with */
+/* Never 0, the initial value of the words. */
 static uint64_t operand_of(const mixed_act_t *act)
 {
     return act->value | 1;
@@ -29,7 +29,7 @@ static raced_kind_t kind_of(const mixed_options_t *options, const mixed_act_t *a
     return (draw == 0) ? RACED_POSTED : RACED_TICKET;
 }
 
-/* ---- what is done ---- */
+/* ---- accesses ---- */
 
 static keel_status_t take_ticket(keel_win_h win, const mixed_act_t *act, uint64_t *answer)
 {
@@ -73,12 +73,12 @@ keel_status_t raced_do(mixed_journal_t *journal, keel_win_h win, uint32_t own, u
     return KEEL_OK;
 }
 
-/* ---- what it has to come to ---- */
+/* ---- judge ---- */
 
 typedef struct event {
     raced_kind_t kind;
     uint32_t rank;
-    uint64_t order; /* among those of its rank */
+    uint64_t order; /* index among the acts of the rank */
     uint64_t phase, value, answer;
     int is_seen;
 } event_t;
@@ -91,7 +91,7 @@ typedef struct history {
     event_t event[EVENTS_MAX];
 } history_t;
 
-/* what was done to the words of a rank */
+/* Collects the atomics on the words of a rank. */
 static void read_events(history_t *history)
 {
     const mixed_options_t *options = &history->journal->options;
@@ -114,7 +114,8 @@ static void read_events(history_t *history)
     }
 }
 
-/* NULL, or what is wrong: tickets of one phase, of which @a first is the first */
+/* Checks the tickets of a phase, beginning with ticket @a first. Returns NULL, or a text about the
+ * first error. */
 static const char *judge_phase_tickets(history_t *history, uint64_t phase, uint64_t first, uint64_t count)
 {
     uint8_t taken[EVENTS_MAX] = {0};
@@ -171,7 +172,7 @@ static const char *judge_tickets(history_t *history)
                                             : NULL;
 }
 
-/* who came first in each phase */
+/* Checks the winner of each phase. */
 static const char *judge_claims(const history_t *history)
 {
     uint64_t winner[MIXED_PHASES_MAX] = {0};
@@ -202,7 +203,8 @@ static const char *judge_claims(const history_t *history)
                : NULL;
 }
 
-/* backwards: each swap found what one left that is not of a later phase, nor a later one of its rank in the history */
+/* Follows the swaps backwards: each swap found the value of a swap that is neither of a later phase
+ * nor later in the order of its rank. */
 static const char *judge_swaps(history_t *history)
 {
     uint64_t order[MIXED_RANKS_MAX], left = history->is->last, phase = UINT64_MAX;

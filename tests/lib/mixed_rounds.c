@@ -4,7 +4,7 @@
 #include "sim/random.h"
 #include "try.h"
 
-/* nobody is in the step before any more */
+/* True if no rank is in the preceding step any more. */
 static int is_apart(const mixed_options_t *options, uint64_t step)
 {
     const mixed_kind_t before = (step > 0) ? mixed_step_kind(options, step - 1) : (mixed_kind_t){.ends_with_gsync = 1};
@@ -12,7 +12,7 @@ static int is_apart(const mixed_options_t *options, uint64_t step)
     return before.ends_with_gsync || before.ends_with_checkpoint || mixed_step_kind(options, step).is_epoch;
 }
 
-/* so many steps before @a step are apart from those before them: tokens wander once in each */
+/* The number of separate steps before @a step: tokens wander once in each. */
 static uint64_t apart_before(const mixed_options_t *options, uint64_t step)
 {
     uint64_t count = 0;

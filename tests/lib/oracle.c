@@ -11,8 +11,9 @@ struct oracle {
     const plan_t *plan;
     uint64_t *value;
     unsigned value_count, value_capacity;
-    unsigned *first;       /* value of point 0 of (phase, rank), and one after the last */
-    unsigned char *memory; /* of all phases */
+    /* index of the value of point 0 of (phase, rank), and one after the last */
+    unsigned *first;
+    unsigned char *memory; /* memory of all phases */
     size_t *offset;        /* of (window, rank) in the memory of a phase */
     size_t phase_bytes;
     unsigned char *now;

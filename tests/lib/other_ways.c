@@ -1,4 +1,4 @@
-/* The same effects by calls that no log has. */
+/* The same effects by calls without log records. */
 #include "other_ways.h"
 
 #include "try.h"
@@ -17,7 +17,7 @@ static keel_status_t put_by_pointer(keel_win_h win, uint32_t rank, uint64_t offs
     return KEEL_OK;
 }
 
-/* put twice, and read after that: in the order issued */
+/* Puts twice, then reads: the accesses take effect in the order issued. */
 static keel_status_t put_and_look(keel_win_h win, uint32_t rank, uint64_t offset, uint64_t value)
 {
     const uint64_t before = ~value;
@@ -29,7 +29,8 @@ static keel_status_t put_and_look(keel_win_h win, uint32_t rank, uint64_t offset
     return (found == value) ? KEEL_OK : KEEL_ERR_CORRUPT;
 }
 
-/* in halves, which lie apart here, and is looked at as quarters */
+/* Puts two halves from separate places in the local buffer, and reads them back as four
+ * quarters. */
 static keel_status_t put_strided(keel_win_h win, uint32_t rank, uint64_t offset, uint64_t value)
 {
     const uint64_t halves[2] = {value & UINT32_MAX, value >> 32};
@@ -60,7 +61,7 @@ keel_status_t other_put(keel_win_h win, uint32_t rank, uint64_t offset, uint64_t
 
 keel_status_t other_add(keel_win_h win, uint32_t rank, uint64_t offset, uint64_t value, uint64_t *found_p, uint64_t way)
 {
-    if (way % 2 == 0) { /* beside the instruction that others do it by */
+    if (way % 2 == 0) { /* mixes with the instruction used by other ranks */
         return keel_atomic(win, KEEL_ATOMIC_ADD, rank, offset, sizeof(value), value, 0, found_p);
     }
     return keel_accumulate(win, KEEL_OP_SUM, KEEL_TYPE_UINT64, rank, offset, &value, 1, found_p);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MESSAGE 4096 /* bytes, at most: records and messages end shortly before it */
+#define MESSAGE 4096 /* bytes, at most: the payload of records and messages is slightly smaller */
 
 piece_t piece_draw(keel_random_t *random, uint32_t room)
 {

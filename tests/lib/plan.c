@@ -64,7 +64,7 @@ int plan_is_remote(const plan_role_t *role)
     return (role->kind == PLAN_OWNED) || (role->kind == PLAN_ATOMIC);
 }
 
-/* the largest sum over one rank, as the source of accesses or as the target of those that read */
+/* The largest sum over a rank, as the source of accesses or as the target of reads. */
 static size_t plan_most_bytes(const plan_t *plan, int by_target)
 {
     size_t sum[256] = {0}, most = 0;
@@ -125,7 +125,8 @@ static void plan_draw_window(plan_t *plan, keel_random_t *random, plan_window_t 
     }
 }
 
-/* some are of the further operations; by what was drawn already, so that programs are else as they were */
+/* Replaces some atomics by other operations. The choice depends on earlier draws only, so the rest
+ * of the program stays the same. */
 static uint8_t plan_vary_atomic(const plan_t *plan, uint64_t place, uint8_t atomic)
 {
     static const uint8_t bounds[] = {KEEL_ATOMIC_MIN, KEEL_ATOMIC_MAX, KEEL_ATOMIC_MIN_SIGNED, KEEL_ATOMIC_MAX_SIGNED};
@@ -144,7 +145,7 @@ static void plan_draw_role(plan_t *plan, keel_random_t *random, uint32_t phase, 
     const uint32_t draw = keel_random_below(random, 100);
 
     memset(role, 0, sizeof(*role));
-    if (phase == 0) { /* the program's start: everybody fills its own memory */
+    if (phase == 0) { /* at the start every rank fills its own memory */
         role->kind = PLAN_LOCAL;
         role->is_written = 1;
     } else if (keel_random_chance(random, plan->options.atomics)) {
@@ -186,7 +187,7 @@ static void plan_draw_roles(plan_t *plan, keel_random_t *random)
 
 /* ---- accesses ---- */
 
-/* a slot that a rank may access in a phase, and what it did to it since it last flushed */
+/* A slot available to a rank in a phase, and the accesses to it in this epoch. */
 typedef struct candidate {
     uint32_t target;
     uint8_t window, slot;
@@ -220,7 +221,7 @@ static void plan_draw_range(const plan_slot_t *slot, keel_random_t *random, plan
 {
     op->offset = slot->offset;
     op->length = slot->length;
-    if ((slot->length > 8) && keel_random_chance(random, 400)) { /* a part of it */
+    if ((slot->length > 8) && keel_random_chance(random, 400)) { /* a part of the slot */
         op->offset += keel_random_below(random, slot->length - 4);
         op->length = 1 + keel_random_below(random, slot->length - (op->offset - slot->offset));
     }
@@ -291,19 +292,20 @@ static void plan_draw_op(plan_t *plan, keel_random_t *random, uint32_t phase, ui
     plan->has_atomics |= (op->kind == PLAN_UPDATE);
 }
 
-/* [F 3.2.1] allows a put after a get of the same memory once the get is complete, also within the epoch */
+/* [F 3.2.1] allows a put after a get of the same memory once the get is complete, also within the
+ * epoch. */
 static int plan_may_reuse(const plan_t *plan, const plan_op_t *op, keel_random_t *random)
 {
     return (op->kind == PLAN_GET) && (op->mode == PLAN_BLOCKING) && keel_random_chance(random, plan->options.reuse);
 }
 
-/* a value that comes while the epoch goes on */
+/* True if the value arrives while the epoch goes on. */
 static int plan_is_open(const plan_op_t *op)
 {
     return (op->mode != PLAN_BLOCKING) && ((op->kind == PLAN_GET) || ((op->kind == PLAN_UPDATE) && op->is_fetching));
 }
 
-/* is it the last access to its slot in the epoch */
+/* True for the last access to its slot in the epoch. */
 static int plan_is_last(const plan_epoch_t *epoch, const plan_op_t *op)
 {
     const plan_op_t *other;
@@ -316,7 +318,7 @@ static int plan_is_last(const plan_epoch_t *epoch, const plan_op_t *op)
     return 1;
 }
 
-/* a fence, and what overwrites what @a op reads, at the end of the epoch */
+/* Adds a fence at the end of the epoch, and a put over the bytes that @a op reads. */
 static void plan_draw_fenced(plan_t *plan, keel_random_t *random, const plan_role_t *role, uint32_t rank, plan_op_t *op,
                              plan_epoch_t *epoch)
 {
@@ -345,7 +347,7 @@ static void plan_draw_fenced(plan_t *plan, keel_random_t *random, const plan_rol
     ++epoch->op_count;
 }
 
-/* it comes after all else of the epoch: what is drawn there is as it is without */
+/* Call after all other draws of the epoch: the other draws are then the same as without fences. */
 static void plan_draw_fences(plan_t *plan, uint32_t phase, uint32_t rank, candidate_t *candidate, unsigned count,
                              plan_epoch_t *epoch)
 {
@@ -417,7 +419,7 @@ static void plan_draw_step(plan_t *plan, keel_random_t *random, uint32_t phase, 
         plan_draw_epoch(plan, random, phase, rank, candidate, count, epoch);
         epoch->close = (plan_close_t)keel_random_below(random, 3);
         if ((e + 1 == step->epoch_count) && keel_random_chance(random, 512)) {
-            epoch->close = PLAN_LEAVE_OPEN; /* the gsync closes it */
+            epoch->close = PLAN_LEAVE_OPEN; /* the gsync closes the epoch */
         }
         for (i = 0; (epoch->close != PLAN_FENCE) && (i < count); ++i) {
             candidate[i].is_put = 0;
@@ -433,7 +435,7 @@ static plan_sync_t plan_draw_sync(const plan_t *plan, keel_random_t *random)
     return keel_random_chance(random, plan->options.unsafe) ? PLAN_GSYNC : PLAN_GSYNC_SAFE;
 }
 
-/* windows are made in the order of their numbers */
+/* Windows are allocated in the order of their numbers. */
 static void plan_draw_life(plan_t *plan, keel_random_t *random, unsigned w)
 {
     const uint32_t phases = plan->options.phases;

@@ -1,4 +1,5 @@
-/* One phase: local work, accesses of each epoch in all the ways of completing them, and what was observed. */
+/* Plays a phase: local work, the accesses of each epoch with all ways to complete them, and the
+ * observations. */
 #include "play.h"
 
 #include "sim/random.h"
@@ -138,7 +139,7 @@ static keel_status_t play_issue(play_t *play, const plan_op_t *op, unsigned i)
         pending->done = 1;
     }
     if ((status == KEEL_OK) && (op->kind == PLAN_PUT)) {
-        memset(buffer, 0x5a, op->length); /* it is ours again */
+        memset(buffer, 0x5a, op->length); /* the buffer belongs to the program again */
     }
     return status;
 }
@@ -188,7 +189,7 @@ static keel_status_t play_close(play_t *play, const plan_epoch_t *epoch)
     unsigned i, k;
 
     if ((epoch->close == PLAN_FENCE) ||
-        (epoch->close == PLAN_LEAVE_OPEN)) { /* completes nothing: wait for the values */
+        (epoch->close == PLAN_LEAVE_OPEN)) { /* a fence completes nothing: wait for the values */
         for (i = 0; i < epoch->op_count; ++i) {
             if (epoch->op[i].mode != PLAN_DETACHED) {
                 TRY(play_wait(play, &epoch->op[i], i));
@@ -217,7 +218,7 @@ static keel_status_t play_settle(play_t *play, const plan_epoch_t *epoch)
 {
     unsigned i;
 
-    for (i = 0; i < epoch->op_count; ++i) { /* a request lives until it is waited for; a callback comes */
+    for (i = 0; i < epoch->op_count; ++i) { /* a request exists until the wait; a callback comes */
         TRY(play_wait(play, &epoch->op[i], i));
     }
     for (i = 0; i < epoch->op_count; ++i) {
@@ -232,7 +233,8 @@ static keel_status_t play_settle(play_t *play, const plan_epoch_t *epoch)
     return KEEL_OK;
 }
 
-/* the buffer of a put that nobody waits for is the library's until the gsync: it is not used for another */
+/* The library owns the buffer of a detached put until the gsync: no other access uses the
+ * buffer. */
 static int play_must_flush(const plan_epoch_t *epoch)
 {
     unsigned i;

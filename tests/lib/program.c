@@ -1,4 +1,5 @@
-/* A plan as a Keel program: windows, protected state, restart, rollback; compared with the oracle as it goes. */
+/* A plan as a Keel program: windows, protected state, restart, rollback; compared with the oracle
+ * during the run. */
 #include "many.h"
 #include "play.h"
 #include "shares.h"
@@ -8,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PROGRAM_CALLS_MAX 1000 /* times that one call may be answered by a rollback */
+#define PROGRAM_CALLS_MAX 1000 /* times that a single call may return KEEL_ERR_ROLLED_BACK */
 
-#define ACCESS_BLOCKS_MAX 7u /* into which an access is cut */
+#define ACCESS_BLOCKS_MAX 7u /* blocks of an access, at most */
 
 #define PROGRAM_PAGE 4096u
 #define PROGRAM_TAIL 96 /* bytes of a window after those of the plan, and up to twice as many */
@@ -21,7 +22,7 @@ typedef struct program {
     play_host_t *host;
     keel_context_h ctx;
     keel_win_h win[PLAN_WINDOWS_MAX];
-    unsigned window_calls; /* made so far: plan_window_call() */
+    unsigned window_calls; /* number of calls made, for plan_window_call() */
     int is_alive[PLAN_WINDOWS_MAX];
     play_t play;
     unsigned char odd[13]; /* a protected region of an odd size */
@@ -42,7 +43,7 @@ static void __attribute__((format(printf, 2, 3))) program_flaw(program_t *progra
     program->host->flaw(program->host, text);
 }
 
-/* before each call: a point where the process may be killed */
+/* Call before each call of Keel: a point where the process may be killed. */
 static void program_note(program_t *program, const char *what, const plan_op_t *op)
 {
     static const char *const mode[] = {"", " for a request", " for a callback", " detached"};
@@ -70,7 +71,8 @@ static const keel_rma_params_t *access_params(keel_rma_params_t *params, keel_se
     return (cb != NULL) ? params : NULL;
 }
 
-/* about half of the accesses of programs with strides are of blocks: every other one, and then those between; what is left over is not */
+/* In programs with strides about half of the accesses are of blocks: every second block first, and
+ * then the blocks between. The remainder is a plain access. */
 static unsigned access_blocks(const program_t *program, const plan_op_t *op)
 {
     const uint64_t drawn = keel_random_mix(program->host->plan->options.seed ^ (program->play.state.phase << 40) ^
@@ -110,7 +112,8 @@ static keel_status_t access_put_blocks(program_t *program, const plan_op_t *op, 
     return status;
 }
 
-/* the same bytes from the last to the first, what is left over with them, and one block that is none */
+/* Puts the same bytes as a list from the last to the first block, with the remainder, and with an
+ * empty block. */
 static keel_status_t access_put_list(program_t *program, const plan_op_t *op, const char *buffer, unsigned count)
 {
     const size_t length = op->length / count, left = op->length % count;
@@ -130,7 +133,8 @@ static keel_status_t access_put_list(program_t *program, const plan_op_t *op, co
     return keel_put_list(program->win[op->window], op->target, list, blocks);
 }
 
-/* all of it as a list, from the last one to the first, of which some are empty and the first has what is left over */
+/* Gets all bytes as a list, from the last block to the first. Some blocks are empty, and the first
+ * has the remainder. */
 static keel_status_t access_get_list(program_t *program, const plan_op_t *op, char *buffer, unsigned count)
 {
     keel_block_t blocks[ACCESS_BLOCKS_MAX];
@@ -204,7 +208,8 @@ static keel_status_t access_get(void *arg, const plan_op_t *op, void *buffer, ke
                         access_params(&params, cb, user), req_p);
 }
 
-/* where a slot is one of atomics, of which only its first word is changed, all of it may be combined with what changes nothing else */
+/* In a slot of atomics only the first word changes. The other words of the slot may be combined
+ * with neutral operands. */
 static size_t accumulate_count(const program_t *program, const plan_op_t *op)
 {
     const plan_t *plan = program->host->plan;
@@ -317,7 +322,7 @@ static const play_access_t program_access = {.put = access_put,
 
 /* ---- memory ---- */
 
-/* own slots that nobody else may be writing now, or all of them */
+/* Checks own slots that no other rank may be writing now, or all slots. */
 static keel_status_t program_check_memory(program_t *program, int all)
 {
     const plan_t *plan = program->host->plan;
@@ -386,7 +391,7 @@ static void program_mark_private(program_t *program)
 
 /* ---- set-up and restart ---- */
 
-/* Keel's memory, or of some ranks pages of the program's own */
+/* Allocates Keel's memory, or at some ranks pages of the program's own. */
 static keel_status_t program_window(program_t *program, uint64_t bytes, keel_win_h *win_p)
 {
     const uint64_t drawn =
@@ -399,7 +404,8 @@ static keel_status_t program_window(program_t *program, uint64_t bytes, keel_win
     return keel_win_create(program->ctx, program->host->given(bytes), bytes, NULL, win_p);
 }
 
-/* the next collective window call; KEEL_ERR_LAST when none is left before @a phase */
+/* Makes the next collective window call. Returns KEEL_ERR_LAST if no call remains before @a
+ * phase. */
 static keel_status_t program_window_call(program_t *program, uint64_t phase)
 {
     const plan_t *plan = program->host->plan;
@@ -453,7 +459,7 @@ static keel_status_t program_setup(program_t *program)
     return (status == KEEL_ERR_LAST) ? program_protect(program) : status;
 }
 
-/* windows are now those of the image */
+/* The windows are now those of the image. */
 static void program_adopt_windows(program_t *program)
 {
     const plan_t *plan = program->host->plan;
@@ -472,7 +478,7 @@ static void program_adopt_windows(program_t *program)
     }
 }
 
-/* the image may know of later window calls: they are repeated until it is content */
+/* The image may be from after later window calls: repeats these until the restore succeeds. */
 static keel_status_t program_restore_again(program_t *program)
 {
     keel_status_t status;
@@ -486,14 +492,14 @@ static keel_status_t program_restore_again(program_t *program)
     return status;
 }
 
-/* ---- what it will be given, before it is ---- */
+/* ---- queries before a restore ---- */
 
-/* a slot of its own memory in the image */
+/* A slot of own memory in the image. */
 typedef struct look {
     unsigned window, slot;
     unsigned char bytes[PLAN_SLOT_BYTES];
     keel_status_t status;
-    uint64_t generation; /* in which it was found */
+    uint64_t generation; /* generation of the bytes */
 } look_t;
 
 static const plan_slot_t *look_slot(const program_t *program, const look_t *look)
@@ -523,7 +529,8 @@ static void program_look(program_t *program, look_t *look)
     look->generation = (keel_stats(program->ctx, &stats, sizeof(stats)) == KEEL_OK) ? stats.generation : UINT64_MAX;
 }
 
-/* a further death may have changed the generation, and others may write to the slot already */
+/* Skips the check if a further death may have changed the generation, or if other ranks may already
+ * write to the slot. */
 static void program_check_look(program_t *program, const look_t *look)
 {
     const uint32_t phase = (uint32_t)program->play.state.phase;
@@ -576,7 +583,8 @@ static keel_status_t program_sync(program_t *program, plan_sync_t sync)
     }
 }
 
-/* What the plan knows belongs to the image, cut elsewhere in each phase; what lies after it is never twice the same. */
+/* The plan's bytes belong to the image, as two extents cut elsewhere in each phase. The bytes after
+ * them never have the same values twice. */
 static keel_status_t program_set_extents(program_t *program)
 {
     const uint64_t phase = program->play.state.phase;
@@ -595,7 +603,7 @@ static keel_status_t program_set_extents(program_t *program)
     return status;
 }
 
-/* takes or gives up those of the windows that there are */
+/* Takes or releases the shared locks of the existing windows. */
 static keel_status_t program_share(program_t *program, keel_status_t (*share)(const shares_t *, keel_win_h, unsigned))
 {
     const plan_options_t *options = &program->host->plan->options;
@@ -736,7 +744,7 @@ keel_status_t play_program(play_host_t *host)
         status = program_run(program);
     }
     if ((status == KEEL_ERR_STATE) && (program->ctx == NULL) && (host->incarnation > 0)) {
-        goto out; /* its predecessor had arrived at the last gsync: the others are done */
+        goto out; /* the predecessor had arrived at the last gsync: the other ranks are done */
     }
     if ((status != KEEL_OK) && (status != KEEL_ERR_CATASTROPHIC) &&
         !((status == KEEL_ERR_ISOLATED) && host->may_be_cut_off)) {

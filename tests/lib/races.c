@@ -1,4 +1,4 @@
-/* Programs that race for words. */
+/* Programs with races for words. */
 #include "races.h"
 
 #include "life.h"
@@ -13,7 +13,8 @@ enum { ID_STATE = 1 };
 
 typedef struct races_state {
     uint64_t step;
-    uint64_t last[RACES_RANKS_MAX][RACES_WORDS]; /* what was found last: the next one compares with it */
+    /* value found last; the next compare and swap expects it */
+    uint64_t last[RACES_RANKS_MAX][RACES_WORDS];
 } races_state_t;
 
 typedef struct races_run {
@@ -29,7 +30,8 @@ static int is_looking(uint64_t step)
     return step % 2 == 1;
 }
 
-/* sums alone, what sets words alone, or all of it; in large jobs what says by what it finds when it was done */
+/* Draws sums only, operations with a fixed result, or all of these; in large jobs, operations with
+ * results that show their place in the order. */
 static keel_atomic_op_t draw_sum(uint64_t which, keel_random_t *random)
 {
     static const keel_atomic_op_t ops[4][8] = {
@@ -44,7 +46,8 @@ static keel_atomic_op_t draw_sum(uint64_t which, keel_random_t *random)
     return ops[which][keel_random_below(random, 8)];
 }
 
-/* doubles, none of which comes twice, nor as a sum; of a size, so that each addition changes the sum, and rounds it */
+/* Doubles that occur once, also as sums. Their size makes each addition change and round the
+ * sum. */
 static uint64_t operand_for(const races_run_t *run, unsigned op, uint64_t word)
 {
     const double value = ldexp((double)(word >> 12 | 1), -(int)(word % 8));
@@ -57,7 +60,8 @@ static uint64_t operand_for(const races_run_t *run, unsigned op, uint64_t word)
     return (op == KEEL_ATOMIC_ADD) ? word & 0xfffff : bits;
 }
 
-/* some do nothing but posted additions, or to own memory: nobody else is told what that is */
+/* In some programs the atomics of odd ranks, and all atomics on own memory, are posted additions:
+ * no other rank learns their class. */
 static int adds_alone(const races_run_t *run, const races_seen_t *seen)
 {
     const races_options_t *options = &run->journal->options;
@@ -66,7 +70,7 @@ static int adds_alone(const races_run_t *run, const races_seen_t *seen)
            (run->host->rank % 2 == 1 || seen->target == run->host->rank);
 }
 
-/* even ranks stick to one class */
+/* In RACES_MIXED, even ranks use a single class. */
 static keel_atomic_op_t draw_op(const races_run_t *run, keel_random_t *random)
 {
     switch (run->journal->options.kind) {
@@ -83,8 +87,9 @@ static keel_atomic_op_t draw_op(const races_run_t *run, keel_random_t *random)
     }
 }
 
-/* Those of the second class do not: nobody else is told of what they do. In large jobs all others do: where nobody fetched, any
- * order has to be looked at. */
+/* In RACES_MIXED the odd ranks, with a second class, never fetch: no other rank learns of their
+ * atomics. In large jobs all atomics outside RACES_SUMS fetch, because without fetches every order
+ * would have to be searched. */
 static int draw_fetches(const races_run_t *run, unsigned op, keel_random_t *random)
 {
     const races_options_t *options = &run->journal->options;
@@ -100,7 +105,7 @@ static int draw_fetches(const races_run_t *run, unsigned op, keel_random_t *rand
     return (int)keel_random_chance(random, may_not ? 700 : 1024);
 }
 
-/* else a comparison that failed, and what was there stays */
+/* False for a comparison that failed and left the word unchanged. */
 static int is_writing(const races_seen_t *seen)
 {
     return seen->op != KEEL_ATOMIC_CSWAP || seen->found == seen->compare;
@@ -133,7 +138,7 @@ static keel_status_t run_atomic(races_run_t *run, keel_random_t *random, races_s
     return KEEL_OK;
 }
 
-/* two that follow each other, posted, as one accumulate of all words, where they may be */
+/* True if two successive posted atomics may be made as one accumulate of all words. */
 static int is_pair(const races_run_t *run, const races_seen_t *seen, unsigned left)
 {
     const races_options_t *options = &run->journal->options;
@@ -163,7 +168,7 @@ static uint64_t operand_of(const races_run_t *run, unsigned i)
     return keel_random_mix(run->journal->options.seed ^ ((uint64_t)run->host->rank << 40) ^ (run->state.step << 8) ^ i);
 }
 
-/* a replacement computes now and then, and others go on: what its predecessor did is done again late */
+/* A replacement computes now and then while the other ranks go on, so it re-executes late. */
 static keel_status_t run_late(races_run_t *run)
 {
     const uint64_t own = run->host->rank;
@@ -200,7 +205,8 @@ static keel_status_t run_step(races_run_t *run)
                            .target = keel_random_chance(&random, 700) ? 0 : keel_random_below(&random, options->ranks),
                            .word = (uint8_t)keel_random_below(&random, RACES_WORDS)};
         if (options->kind == RACES_SUMS && options->seed % 8 > 2 && seen[i].target == own && options->ranks > 1) {
-            seen[i].target = (uint32_t)(own + 1) % options->ranks; /* what changed own memory nobody else knows */
+            /* no other rank knows the changes of own memory */
+            seen[i].target = (uint32_t)(own + 1) % options->ranks;
         }
         if (run->host->point != NULL) {
             run->host->point(run->host);
@@ -272,22 +278,22 @@ keel_status_t races_program(play_host_t *host)
 
 /* ---- the judge ---- */
 
-/* what was found not to lead anywhere: step, atomics that were taken, value; 0: free */
+/* States from which the search failed: step, atomics taken, value; 0: free. */
 typedef struct dead_ends {
     uint64_t *keys;
     size_t count, room; /* a power of two */
 } dead_ends_t;
 
-/* one word, as far as its history is told */
+/* A word and the explained part of the word's history. */
 typedef struct history {
     const races_journal_t *journal;
     uint32_t target, step;
     unsigned word;
-    unsigned next[RACES_RANKS_MAX]; /* of each rank, its next atomic in the step */
+    unsigned next[RACES_RANKS_MAX]; /* index of each rank's next atomic in the step */
     uint64_t value;
     dead_ends_t *dead_ends;
-    unsigned tries;    /* states looked at */
-    uint32_t furthest; /* step that none of them left */
+    unsigned tries;    /* states searched */
+    uint32_t furthest; /* step that no searched order completes */
 } history_t;
 
 enum { TRIES_MAX = 1000000 };
@@ -330,8 +336,8 @@ static void history_take(history_t *history, uint32_t rank, const races_seen_t *
     history->next[rank]++;
 }
 
-/* Operands are random words, so no value comes twice: what found the present one is the next, and before it what changed
- * nothing. */
+/* Operands are random words, so no value occurs twice. The atomic that found the present value is
+ * next, after the comparisons that found the value and changed nothing. */
 static int history_take_found(history_t *history)
 {
     for (int writes = 0; writes <= 1; writes++) {
@@ -374,7 +380,8 @@ static void dead_ends_grow(dead_ends_t *ends)
     free(old.keys);
 }
 
-/* what follows depends on no more than this; of many orders that lead here one is looked at */
+/* True if this state was searched before. The rest of the search depends on this state only, so a
+ * single order leading here is enough. */
 static int history_was_here(const history_t *history)
 {
     dead_ends_t *ends = history->dead_ends;
@@ -397,7 +404,8 @@ static int history_was_here(const history_t *history)
     return 0;
 }
 
-/* from here on some order explains everything that was found; else where it ends is in furthest */
+/* True if some order from here on explains all values found; otherwise `furthest` is the step where
+ * the search ended. */
 static int history_is_possible(history_t *history)
 {
     const races_options_t *options = &history->journal->options;

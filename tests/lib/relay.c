@@ -1,4 +1,5 @@
-/* Tokens that wander over the ranks. Every rank walks through all hops of a step in one order and does its own. */
+/* Tokens that wander over the ranks. Every rank walks through all hops of a step in the same order
+ * and executes its own. */
 #include "relay.h"
 
 #include "life.h"
@@ -10,13 +11,13 @@
 #include <string.h>
 
 typedef struct hop {
-    keel_random_t random; /* of what its holder does */
+    keel_random_t random; /* draws of the holder's accesses */
     uint64_t number;      /* step << 16 | number */
     uint32_t holder;
     unsigned token;
-    int is_own; /* this rank is the holder, and does it */
+    int is_own; /* this rank is the holder and makes the accesses */
     int has_piece;
-    uint32_t *last_rank; /* what was last written with the token */
+    uint32_t *last_rank; /* place of the last write with the token */
     unsigned *last_slot;
     uint64_t written[RELAY_SLOTS]; /* a bit a rank: put there in this hop */
 } hop_t;
@@ -59,7 +60,7 @@ static keel_status_t relay_compare(relay_t *relay, const hop_t *hop, uint32_t ra
     return KEEL_OK;
 }
 
-/* puts to the same bytes are in no order within an epoch */
+/* Two puts to the same bytes have no order within an epoch. */
 static keel_status_t relay_write(relay_t *relay, hop_t *hop, uint32_t rank, unsigned slot)
 {
     const size_t at = offsetof(relay_area_t, slot[hop->token][slot]);
@@ -96,7 +97,8 @@ static keel_status_t relay_read(relay_t *relay, const hop_t *hop, uint32_t rank,
     return relay_compare(relay, hop, rank, slot, words);
 }
 
-/* half of the accesses are at the holder itself and at whoever gets the token next, where others meet them */
+/* Half of the accesses are at the holder itself or at the next holder, where other ranks access,
+ * too. */
 static uint32_t hop_rank(hop_t *hop, const relay_t *relay, uint32_t next)
 {
     const uint32_t any = keel_random_below(&hop->random, relay->ranks);
@@ -104,7 +106,7 @@ static uint32_t hop_rank(hop_t *hop, const relay_t *relay, uint32_t next)
     return keel_random_chance(&hop->random, 512) ? any : keel_random_chance(&hop->random, 512) ? hop->holder : next;
 }
 
-/* what was put before it is in no order with it */
+/* Flushes: earlier puts have no order with the next access. */
 static keel_status_t hop_order(relay_t *relay, const hop_t *hop, uint32_t rank)
 {
     const int is_all = (int)(keel_random_mix(hop->number) & 1);
@@ -122,7 +124,7 @@ static keel_status_t hop_read(relay_t *relay, hop_t *hop, uint32_t rank, unsigne
     return relay_read(relay, hop, rank, slot);
 }
 
-/* an atomic that there is not: a double is added */
+/* not a real atomic: the addition of a double */
 #define RELAY_SUM KEEL_ATOMIC_LAST
 
 static uint64_t atomic_result(keel_atomic_op_t op, uint64_t was, uint64_t operand, uint64_t compare)
@@ -169,7 +171,8 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-/* on the token's word at @a rank, whose value all know; @a draw says which. Programs with pieces know all kinds and sizes */
+/* An atomic on the token's word at @a rank, drawn by @a draw. All ranks know the word's value.
+ * Programs with pieces use all operations and sizes. */
 static keel_status_t hop_atomic(relay_t *relay, const hop_t *hop, uint32_t rank, uint64_t draw)
 {
     static const keel_atomic_op_t ops[] = {KEEL_ATOMIC_ADD,   KEEL_ATOMIC_ADD, KEEL_ATOMIC_XOR, KEEL_ATOMIC_SWAP,
@@ -184,15 +187,15 @@ static keel_status_t hop_atomic(relay_t *relay, const hop_t *hop, uint32_t rank,
     const size_t size = (relay->room > 0 && !relay->changes && (draw >> 34 & 1)) ? 4 : 8;
     const uint64_t mask = (size == 4) ? UINT32_MAX : UINT64_MAX, whole = relay->word[rank][hop->token];
     const uint64_t random = keel_random_mix(draw) & mask, was = whole & mask;
-    const uint64_t operand = !relay->changes ? random
-                             : (op == KEEL_ATOMIC_ADD)
-                                 ? random & 0xffff
-                                 : bits_of((double)(random >> 12 | 1)); /* sums of these are rounded */
+    const uint64_t operand = !relay->changes           ? random
+                             : (op == KEEL_ATOMIC_ADD) ? random & 0xffff
+                                                       /* sums of these are rounded */
+                                                       : bits_of((double)(random >> 12 | 1));
     const int may_fetch = op != RELAY_SUM && op != KEEL_ATOMIC_SET;
     const int fetches = (relay->posted == 0)
                             ? (may_fetch && (draw >> 32 & 1)) || op == KEEL_ATOMIC_SWAP || op == KEEL_ATOMIC_CSWAP
                             : relay->fetches && rank != hop->holder && (draw >> 32 & 1);
-    const uint64_t compare = (was + (draw >> 33 & 1)) & mask; /* half of them find something else */
+    const uint64_t compare = (was + (draw >> 33 & 1)) & mask; /* half of the comparisons fail */
     uint64_t found = was;
     char text[160];
 
@@ -214,13 +217,13 @@ static keel_status_t hop_atomic(relay_t *relay, const hop_t *hop, uint32_t rank,
     return KEEL_OK;
 }
 
-/* whoever comes to it, in whatever order */
+/* An addition by any holder, in any order. */
 static keel_status_t hop_add(relay_t *relay, const hop_t *hop, uint32_t rank, uint64_t draw)
 {
     const keel_atomic_op_t op = relay->changes        ? RELAY_SUM
                                 : (relay->posted > 0) ? (keel_atomic_op_t)(relay->posted - 1)
                                                       : KEEL_ATOMIC_ADD;
-    /* of any size, and with one sum in whatever order */
+    /* any size; the sum is the same in every order */
     const uint64_t operand = relay->changes ? bits_of((double)((1ull << (draw >> 8) % 40) + (draw & 7))) : draw;
     const size_t at = relay->offset + offsetof(relay_area_t, sum);
 
@@ -231,7 +234,7 @@ static keel_status_t hop_add(relay_t *relay, const hop_t *hop, uint32_t rank, ui
     relay_point(relay, hop, "adds at", rank, 0);
     if (relay->seed % 4 == 3 && relay->posted > 0 && !relay->fetches && many_is_known(op) && op != KEEL_ATOMIC_SET) {
         return play_did(relay->host, PLAY_DID_PUT,
-                        rank, /* from the words to the end of what is beside, which stay as they are */
+                        rank, /* from the words to the end of `beside`, which stays unchanged */
                         many_atomics(relay->win, op, rank, relay->offset + offsetof(relay_area_t, word),
                                      sizeof(operand), operand, RELAY_TOKENS, RELAY_TOKENS + 5, NULL, NULL));
     }
@@ -265,7 +268,7 @@ static keel_status_t relay_compare_piece(relay_t *relay, const hop_t *hop, uint3
     return KEEL_OK;
 }
 
-/* a piece is read, or written, or both */
+/* Reads a piece, writes a piece, or both. */
 static keel_status_t hop_piece(relay_t *relay, const hop_t *hop, uint32_t next, int *is_next_alone)
 {
     keel_random_t random = {keel_random_mix(hop->random.state ^ 0x7069656365)};
@@ -294,7 +297,8 @@ static keel_status_t hop_piece(relay_t *relay, const hop_t *hop, uint32_t next, 
     return KEEL_OK;
 }
 
-/* what the holder reads and writes, half of the time what the one before it wrote first; all ranks know what it writes */
+/* The reads and writes of the holder; in half of the hops the holder first reads the last write of
+ * its predecessor. All ranks know the values written. */
 static keel_status_t hop_accesses(relay_t *relay, hop_t *hop, uint32_t next)
 {
     const unsigned count = keel_random_below(&hop->random, 5);
@@ -363,7 +367,7 @@ static keel_status_t hop_do(relay_t *relay, hop_t *hop, uint32_t next, int is_fi
     return KEEL_OK;
 }
 
-/* does the accesses, or only finds out what they leave behind */
+/* Makes the accesses of a step (is_real), or only computes their effect. */
 static keel_status_t relay_walk(relay_t *relay, uint64_t step, int is_real)
 {
     keel_random_t random = {keel_random_mix(relay->seed ^ (step * 0x9e37) ^ 0x746f6b656e)};
@@ -371,7 +375,7 @@ static keel_status_t relay_walk(relay_t *relay, uint64_t step, int is_real)
     uint32_t holder[RELAY_TOKENS], last_rank[RELAY_TOKENS], next;
     unsigned last_slot[RELAY_TOKENS] = {0}, first = 0;
 
-    relay->known = UINT64_MAX; /* it may end in the middle */
+    relay->known = UINT64_MAX; /* the walk may end in the middle */
     for (unsigned t = 0; t < tokens; t++) {
         holder[t] = keel_random_below(&random, relay->ranks);
         last_rank[t] = UINT32_MAX;
@@ -379,7 +383,8 @@ static keel_status_t relay_walk(relay_t *relay, uint64_t step, int is_real)
     if (relay->room > 0) {
         first = (unsigned)(keel_random_mix(random.state) % (hops * tokens));
     }
-    for (unsigned i = 0; i < hops * tokens; i++) { /* each token in its turn: each has as many hops */
+    /* tokens take turns: all have the same number of hops */
+    for (unsigned i = 0; i < hops * tokens; i++) {
         hop_t hop = {.number = step << 16 | (i / tokens),
                      .token = i % tokens,
                      .holder = holder[i % tokens],
@@ -402,7 +407,7 @@ int relay_is_step(const relay_t *relay, uint64_t step)
     return keel_random_mix(relay->seed ^ (step << 20) ^ 0x72656c6179) % 3 != 0;
 }
 
-/* finds out what is held after one step more */
+/* Computes the contents after the next step. */
 static keel_status_t relay_forward(relay_t *relay)
 {
     if (relay_is_step(relay, relay->known)) {

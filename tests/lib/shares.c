@@ -6,10 +6,12 @@
 
 enum { TRIES_MAX = 1000 };
 
-/* what is drawn of them; the phases that one is held in are drawn as their first */
+/* The draw for one window and phase. Both phases of a lock held across a gsync use the draw of the
+ * first. */
 typedef struct draw {
     uint64_t bits;
-    int is_held_before, is_held_after; /* across the gsyncs at the phase's start and end */
+    /* the lock is held across the gsyncs at the phase's start and end */
+    int is_held_before, is_held_after;
 } draw_t;
 
 static uint64_t bits_of(const shares_t *shares, unsigned number, uint64_t phase)
@@ -17,7 +19,7 @@ static uint64_t bits_of(const shares_t *shares, unsigned number, uint64_t phase)
     return keel_random_mix(shares->host->shares ^ (phase << 24) ^ ((uint64_t)number << 16) ^ shares->host->rank);
 }
 
-/* from @a phase into the next one; nothing is held for longer than two */
+/* True if the lock is held from @a phase into the next phase. No lock is held for more than two. */
 static int is_held(const shares_t *shares, unsigned number, uint64_t phase)
 {
     return shares->may_hold && phase % 2 == (shares->host->shares >> 8) % 2 && bits_of(shares, number, phase) % 3 == 0;
@@ -38,7 +40,7 @@ static int has_all(const draw_t *draw)
     return draw->bits % 4 > 1;
 }
 
-/* of some ranks: none, one or several */
+/* True if the lock of that rank is taken. A draw locks no rank, one or several. */
 static int has_rank(const draw_t *draw, uint32_t rank)
 {
     return draw->bits % 4 == 1 && (draw->bits >> (8 + rank % 32) & 1);

@@ -1,4 +1,4 @@
-/* What a group of ranks does together. */
+/* Collective operations of a group of ranks. */
 #include "together.h"
 
 #include "sim/random.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { RANKS = 32, WORDS = 11 }; /* more than a piece */
+enum { RANKS = 32, WORDS = 11 }; /* longer than one chunk */
 
 static uint64_t word_of(uint64_t seed, unsigned member, unsigned to, unsigned i)
 {
@@ -121,6 +121,6 @@ keel_status_t together(keel_win_h win, uint64_t offset, uint32_t rank, uint32_t 
     }
     TRY(keel_group_create(win, offset, TOGETHER_PIECE, list, count, &group));
     status = do_together(group, own, count, seed);
-    keel_group_free(group); /* a rollback that jumps leaves it */
+    keel_group_free(group); /* a rollback by a jump leaks the group */
     return status;
 }

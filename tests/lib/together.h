@@ -1,13 +1,14 @@
-/* What a group of ranks does together in random programs, and what it has to find. */
+/* Collective operations of a group of ranks in random programs, and the check of their results. */
 #ifndef KEEL_TEST_TOGETHER_H_
 #define KEEL_TEST_TOGETHER_H_
 
 #include <keel/keel.h>
 
-#define TOGETHER_PIECE 64 /* bytes; what is done together is longer */
+#define TOGETHER_PIECE 64 /* bytes of a chunk; operations are longer */
 
-/* in a window of at least keel_group_bytes(ranks, TOGETHER_PIECE) from @a offset on: a number of calls that @a seed says, of all ranks
- * whose bit is set; KEEL_ERR_CORRUPT where something is not as it should be */
+/* Makes a number of collective calls drawn from @a seed, by all ranks with a bit set in @a members.
+ * The window needs keel_group_bytes(ranks, TOGETHER_PIECE) bytes from @a offset on. Returns
+ * KEEL_ERR_CORRUPT on a wrong result. */
 keel_status_t together(keel_win_h win, uint64_t offset, uint32_t rank, uint32_t ranks, uint64_t members, uint64_t seed);
 
 #endif

@@ -1,4 +1,4 @@
-/* In a function that returns a status: returns what is not KEEL_OK. */
+/* In a function with a status as result: returns every status except KEEL_OK. */
 #ifndef KEEL_TEST_TRY_H_
 #define KEEL_TEST_TRY_H_
 
