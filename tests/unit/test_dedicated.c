@@ -1,4 +1,7 @@
-/* Groups with parity on ranks of their own: properties on random hierarchies, by code that knows nothing of how they are formed. */
+/*
+ * Groups with parity on ranks of their own: properties on random hierarchies, checked by code that
+ * does not share the algorithm.
+ */
 #include "topo/choose.h"
 #include "topo/dedicated.h"
 #include "topo/topology.h"
@@ -7,7 +10,8 @@
 
 #include <stdio.h>
 
-/* a partition with sizes that differ by at most one, each with its checksum ranks first and no others */
+/* Checks a partition: sizes differ by at most one, and each group has its checksum ranks first and
+ * no others. */
 static void check_partition(uint32_t ranks, uint32_t programs, uint32_t parities, const keel_groups_t *groups)
 {
     uint8_t *seen = calloc(ranks, 1);
@@ -30,7 +34,7 @@ static void check_partition(uint32_t ranks, uint32_t programs, uint32_t parities
     ck_assert_uint_eq(total, ranks);
 }
 
-/* of all members, the most of one group on one element */
+/* Counts, over all groups, the most members of one group on one element. */
 static uint32_t count_worst(const keel_domains_t *domains, const keel_groups_t *groups, uint32_t l)
 {
     const keel_domain_level_t *level = &domains->levels[l];
@@ -45,7 +49,7 @@ static uint32_t count_worst(const keel_domains_t *domains, const keel_groups_t *
     return worst;
 }
 
-/* some group has at least its share of the fullest element */
+/* Some group has at least the average share of the fullest element. */
 static uint32_t least_possible(const keel_domains_t *domains, uint32_t groups, uint32_t l)
 {
     const keel_domain_level_t *level = &domains->levels[l];
@@ -93,7 +97,7 @@ START_TEST(random_hierarchies_are_spread_as_evenly_as_can_be)
 }
 END_TEST
 
-/* a hundred thousand, with as few and as many checksum ranks as are likely */
+/* A hundred thousand ranks, with as few and as many checksum ranks as are likely. */
 START_TEST(large_hierarchies_are_spread_as_evenly_as_can_be)
 {
     static const uint32_t counts[] = {100, 2500, 12500};
@@ -119,7 +123,7 @@ START_TEST(large_hierarchies_are_spread_as_evenly_as_can_be)
 }
 END_TEST
 
-/* so many ranks on each of five nodes */
+/* Each of five nodes has @a each ranks. */
 static void domains_of(uint32_t each, keel_domains_t *domains)
 {
     uint32_t node[64];

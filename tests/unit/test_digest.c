@@ -1,10 +1,13 @@
-/* The digest of records: what a re-execution makes alike is alike, and any other byte of a short record shows. */
+/*
+ * The digest of records: an equal re-execution has an equal digest, and any other byte of a short
+ * record changes the digest.
+ */
 #include "wire/digest.h"
 
 #include "unit.h"
 
 #define PHASE  3u
-#define RECORD 64u /* bytes of data up to which all of it is summed */
+#define RECORD 64u /* longest data that are summed as a whole, in bytes */
 
 typedef struct made {
     uint64_t where;
@@ -30,7 +33,7 @@ static void add(keel_digest_t *digest, uint32_t number, const made_t *made, unsi
     keel_digest_add(digest, PHASE, number, &record, data + shift);
 }
 
-/* the record between two others */
+/* Sums the record between two others. */
 static uint64_t sum_of(const made_t *made, unsigned shift)
 {
     const made_t other = {.where = keel_where(8, KEEL_RECORD_PUT, 12), .length = 8};
@@ -75,7 +78,7 @@ START_TEST(signs_that_change_together_show)
     fill(&made, RECORD, &state);
     const uint64_t sum = sum_of(&made, 0);
 
-    for (uint32_t i = 7; i + 8 < RECORD; i += 8) { /* of two doubles in turn */
+    for (uint32_t i = 7; i + 8 < RECORD; i += 8) { /* every other double */
         made.data[i] ^= 0x80;
         made.data[i + 8] ^= 0x80;
         ck_assert_uint_ne(sum_of(&made, 0), sum);
@@ -94,7 +97,7 @@ START_TEST(a_long_record_that_is_another_throughout_shows)
         fill(&made, length, &state);
         const uint64_t sum = sum_of(&made, 0);
 
-        made.data[0] ^= 1; /* its first and its last word are summed */
+        made.data[0] ^= 1; /* the first and the last word are summed */
         ck_assert_uint_ne(sum_of(&made, 0), sum);
         made.data[0] ^= 1;
         made.data[length - 1] ^= 1;
@@ -133,7 +136,7 @@ START_TEST(records_are_counted_without_a_gap_and_anew_in_a_phase)
     const keel_record_t record = {.where = made.where, .length = 8};
     keel_digest_t digest = {0};
 
-    add(&digest, 1, &made, 0); /* the first came another way */
+    add(&digest, 1, &made, 0); /* record 0 came another way */
     ck_assert_uint_eq(keel_digest_count(&digest), 0);
     add(&digest, 0, &made, 0);
     add(&digest, 1, &made, 0);

@@ -1,6 +1,6 @@
 /*
- * Endpoints of dedicated parity: each group gets its number, and where any choice keeps the property, as a search through
- * all of them tells for small jobs, so does this one.
+ * Endpoints of dedicated parity. Each group gets its number of endpoints. The library's choice
+ * keeps the property if any choice does; for small jobs the test searches all choices.
  */
 #include "tools/topo/endpoint.h"
 
@@ -14,7 +14,7 @@ typedef struct scene {
     uint32_t parities, level, endpoints;
 } scene_t;
 
-/* groups of the program alone, endpoints after them, all of them anywhere */
+/* Groups of the program alone, endpoints behind the groups, all on random elements. */
 static void scene_make(uint64_t *state, uint32_t most, scene_t *scene)
 {
     keel_place_params_t params = {.parities = 1, .level = unit_random(state) % 2};
@@ -48,7 +48,7 @@ static void scene_release(scene_t *scene)
     keel_domains_release(&scene->domains);
 }
 
-/* the most of a group on one element, counted by pairs of ranks */
+/* Counts the most members of a group on one element, by pairs of ranks. */
 static uint32_t count_worst(const scene_t *scene, const uint32_t *group)
 {
     const uint32_t *element = scene->domains.levels[scene->level].of_rank;
@@ -153,7 +153,8 @@ END_TEST
 
 START_TEST(endpoints_give_way_to_one_that_fits_nowhere_else)
 {
-    /* groups {0, 2} and {1, 3}; the first endpoint could serve either, the second one group only, which is not the first's */
+    /* Groups {0, 2} and {1, 3}. The first endpoint could serve either group, the second endpoint
+     * only {0, 2}. */
     uint32_t element[] = {0, 1, 2, 3, 4, 1};
     keel_domain_level_t level = {.name = "node", .count = 5, .of_rank = element};
     const keel_domains_t domains = {.ranks = 6, .level_count = 1, .levels = &level};

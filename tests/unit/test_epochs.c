@@ -1,4 +1,7 @@
-/* The table of epochs: numbers find their phase again, across trims, a full table, and the end of the numbers. */
+/*
+ * The table of epochs: numbers find their phase across trims, a full table, and the end of the
+ * numbers.
+ */
 #include "oplog/epochs.h"
 
 #include "unit.h"
@@ -54,7 +57,7 @@ START_TEST(a_full_table_refuses_until_it_is_trimmed)
     start(0);
     for (uint32_t phase = 0; phase < CAPACITY; phase++) {
         ck_assert_int_eq(keel_epochs_enter(&epochs, phase), KEEL_OK);
-        ck_assert_int_eq(keel_epochs_enter(&epochs, phase), KEEL_OK); /* again: nothing new */
+        ck_assert_int_eq(keel_epochs_enter(&epochs, phase), KEEL_OK); /* again: no new epoch */
     }
     ck_assert_int_eq(keel_epochs_enter(&epochs, CAPACITY), KEEL_ERR_BUDGET);
     keel_epochs_trim(&epochs, 3);
@@ -76,11 +79,11 @@ START_TEST(phases_before_the_oldest_record_are_forgotten)
         keel_epochs_close(&epochs);
         ck_assert_int_eq(keel_epochs_enter(&epochs, phase), KEEL_OK); /* a second epoch */
     }
-    keel_epochs_trim_before(&epochs, first[2] + 1); /* inside phase 2: that stays */
+    keel_epochs_trim_before(&epochs, first[2] + 1); /* inside phase 2, so phase 2 stays */
     ck_assert_uint_eq(keel_epochs_find(&epochs, 0), first[2]);
     ck_assert_uint_eq(keel_epochs_find(&epochs, 2), first[2]);
     ck_assert_uint_eq(keel_epochs_find(&epochs, 3), first[3]);
-    keel_epochs_trim_before(&epochs, epochs.open + 1); /* no records: the newest stays all the same */
+    keel_epochs_trim_before(&epochs, epochs.open + 1); /* no records, but the newest epoch stays */
     ck_assert_uint_eq(keel_epochs_find(&epochs, 3), first[3]);
     keel_epochs_release(&epochs);
 }
@@ -116,14 +119,15 @@ START_TEST(numbers_may_run_over_their_end)
 }
 END_TEST
 
-/* as many again and an old one would pass for one to come */
+/* With as many epochs again, an old number would pass for a future one. */
 START_TEST(a_table_that_goes_back_too_far_refuses_until_it_is_trimmed)
 {
     start(UINT32_MAX - 1);
     ck_assert_int_eq(keel_epochs_enter(&epochs, 0), KEEL_OK);
     epochs.open += KEEL_EPOCHS_MAX - 1;
     ck_assert_int_eq(keel_epochs_enter(&epochs, 1), KEEL_OK);
-    ck_assert_int_eq(keel_epochs_enter(&epochs, 1), KEEL_ERR_BUDGET); /* the one before was closed by that */
+    /* this call closed the epoch before */
+    ck_assert_int_eq(keel_epochs_enter(&epochs, 1), KEEL_ERR_BUDGET);
     ck_assert_int_eq(keel_epochs_enter(&epochs, 2), KEEL_ERR_BUDGET);
     keel_epochs_trim(&epochs, 1);
     ck_assert_int_eq(keel_epochs_enter(&epochs, 2), KEEL_OK);

@@ -1,4 +1,4 @@
-/* Events reach Keel once and in order, whatever order and repetition they come in. */
+/* Events reach Keel once and in order, for any order and repetition of their arrival. */
 #include <runtime/event_queue.h>
 
 #include <string.h>
@@ -70,8 +70,8 @@ START_TEST(join_is_never_before_the_death_it_replaces)
 {
     queue_open();
     queue_push(KEEL_EVENT_JOIN, 2, 1);
-    queue_push(KEEL_EVENT_DEATH, 2, 0); /* late: told already */
-    queue_push(KEEL_EVENT_JOIN, 3, 7);  /* seen by a replacement that missed six lives */
+    queue_push(KEEL_EVENT_DEATH, 2, 0); /* late: known already */
+    queue_push(KEEL_EVENT_JOIN, 3, 7);  /* seen by a replacement that missed six incarnations */
     queue_expect(KEEL_EVENT_DEATH, 2, 0);
     queue_expect(KEEL_EVENT_JOIN, 2, 1);
     queue_expect(KEEL_EVENT_DEATH, 3, 6);
@@ -97,10 +97,12 @@ START_TEST(death_without_incarnation_is_that_of_the_one_there)
 {
     queue_open();
     ck_assert_int_eq(keel_event_queue_push_current_death(&queue, 1), KEEL_OK);
-    ck_assert_int_eq(keel_event_queue_push_current_death(&queue, 1), KEEL_OK); /* told by several */
+    /* reported by several processes */
+    ck_assert_int_eq(keel_event_queue_push_current_death(&queue, 1), KEEL_OK);
     queue_push(KEEL_EVENT_JOIN, 1, 1);
     ck_assert_int_eq(keel_event_queue_push_current_death(&queue, 1), KEEL_OK);
-    ck_assert_int_eq(keel_event_queue_push_current_death(&queue, QUEUE_RANKS), KEEL_OK); /* no such rank */
+    /* no such rank */
+    ck_assert_int_eq(keel_event_queue_push_current_death(&queue, QUEUE_RANKS), KEEL_OK);
     queue_expect(KEEL_EVENT_DEATH, 1, 0);
     queue_expect(KEEL_EVENT_JOIN, 1, 1);
     queue_expect(KEEL_EVENT_DEATH, 1, 1);
@@ -118,9 +120,10 @@ START_TEST(address_stays_until_the_next_poll)
     queue_push(KEEL_EVENT_JOIN, 2, 1);
     queue_expect(KEEL_EVENT_DEATH, 2, 0);
     ck_assert_int_eq(keel_event_queue_pop(&queue, &event), 1);
-    queue_push(KEEL_EVENT_JOIN, 3, 1); /* pushing does not touch it */
+    queue_push(KEEL_EVENT_JOIN, 3, 1); /* a push does not change the event */
     ck_assert_mem_eq(event.address, address, sizeof address);
-    keel_event_queue_release(&queue); /* what was not polled is freed: the sanitizer would tell */
+    /* release frees events that were not polled; a sanitizer reports leaks */
+    keel_event_queue_release(&queue);
 }
 END_TEST
 
@@ -131,11 +134,11 @@ START_TEST(every_event_is_news)
     queue_open();
     queue_push(KEEL_EVENT_DEATH, 1, 0);
     keel_event_queue_notify(&queue, &news);
-    ck_assert_uint_eq(news, 1); /* it was there before */
+    ck_assert_uint_eq(news, 1); /* the event was there before */
     queue_expect(KEEL_EVENT_DEATH, 1, 0);
     news = 0;
     queue_push(KEEL_EVENT_DEATH, 1, 0);
-    ck_assert_uint_eq(news, 0); /* known already: there is nothing to poll for */
+    ck_assert_uint_eq(news, 0); /* known already: nothing to poll */
     queue_push(KEEL_EVENT_JOIN, 1, 1);
     ck_assert_uint_eq(news, 1);
     keel_event_queue_release(&queue);

@@ -1,6 +1,6 @@
 /*
- * Announcements of network devices: what becomes of them, with devices made of memory. That libibverbs announces them is
- * not tested here: it needs a device.
+ * Announcements of network devices, with devices made of memory: the effects of each announcement.
+ * Announcements by libibverbs itself are not tested, because such a test needs a device.
  */
 #include "runtime/fabric.h"
 
@@ -13,8 +13,8 @@
 #include <string.h>
 
 typedef struct fake {
-    unsigned events;  /* still to come */
-    unsigned devices; /* open now */
+    unsigned events;  /* events to come */
+    unsigned devices; /* devices open now */
     keel_fabric_event_t event;
 } fake_t;
 
@@ -137,7 +137,8 @@ START_TEST(a_host_without_devices_is_not_watched)
     ck_assert_ptr_null(keel_fabric_watch(&none, NULL, &message));
     ck_assert_ptr_null(keel_fabric_watch(&absent, NULL, &message));
     keel_fabric_close(NULL);
-    keel_fabric_close(keel_fabric_watch(&keel_fabric_verbs_ops, NULL, &message)); /* whatever this host has */
+    /* the devices of this host, if any */
+    keel_fabric_close(keel_fabric_watch(&keel_fabric_verbs_ops, NULL, &message));
     said[0] = '\0';
 }
 END_TEST
@@ -153,7 +154,8 @@ START_TEST(events_of_devices_and_ports_are_told_from_others)
     }
     ck_assert_uint_eq(known, 8);
     ck_assert_int_eq(keel_fabric_verbs_event(IBV_EVENT_DEVICE_FATAL, 5, &event), 1);
-    ck_assert(event.kind == KEEL_FABRIC_BROKEN && event.port == 0); /* of the whole device: the port means nothing */
+    /* an event of the whole device has no port */
+    ck_assert(event.kind == KEEL_FABRIC_BROKEN && event.port == 0);
     ck_assert_int_eq(keel_fabric_verbs_event(IBV_EVENT_PORT_ERR, 2, &event), 1);
     ck_assert(event.kind == KEEL_FABRIC_BROKEN && event.port == 2);
     ck_assert_int_eq(keel_fabric_verbs_event(IBV_EVENT_PORT_ACTIVE, 2, &event), 1);

@@ -1,4 +1,7 @@
-/* What keelrun does about ranks and nodes that are accused of silence, with real processes in every state but their own program. */
+/*
+ * Reaction of keelrun to ranks and nodes accused of silence, with real processes in every state but
+ * their own program.
+ */
 #include "job.h"
 #include "report.h"
 
@@ -23,7 +26,7 @@ typedef struct scene {
     job_t job;
 } scene_t;
 
-/* it wants a core all the time */
+/* A process that always uses a core. */
 static pid_t busy_process(void)
 {
     const pid_t pid = fork();
@@ -44,7 +47,7 @@ static pid_t stopped_process(void)
     return pid;
 }
 
-/* and that nobody has waited for */
+/* A dead process that no parent has waited for. */
 static pid_t dead_process(void)
 {
     const pid_t pid = busy_process();
@@ -68,7 +71,7 @@ static void expect_killed(pid_t pid)
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-/* all met long ago; the accuser and the suspect are on two nodes */
+/* All ranks met long ago; the accuser and the suspect are on two nodes. */
 static void scene_set(scene_t *scene, pid_t suspect, pid_t node)
 {
     memset(scene, 0, sizeof *scene);
@@ -105,12 +108,13 @@ START_TEST(stopped_suspect_is_killed_at_once)
     scene_set(&scene, suspect, 0);
     accuse(&scene, 0);
     ck_assert(scene.ranks[SUSPECT].is_killed && scene.ranks[SUSPECT].fenced_ns != 0);
-    ck_assert(!scene.ranks[SUSPECT].must_move); /* nothing is wrong with its network */
+    ck_assert(!scene.ranks[SUSPECT].must_move); /* the network of the suspect works */
     expect_killed(suspect);
 }
 END_TEST
 
-/* its network device has failed: nobody else has to hear it, nor whether it has its core */
+/* The network device of the accuser failed. The kill needs no second accuser, and no check for a
+ * core. */
 START_TEST(who_accuses_itself_is_killed_at_once_and_moves)
 {
     const pid_t suspect = busy_process();
@@ -124,7 +128,7 @@ START_TEST(who_accuses_itself_is_killed_at_once_and_moves)
 }
 END_TEST
 
-/* nor does it come back where it reaches nobody, though there is no other place */
+/* A rank that reaches no peer does not return to its node, even if no other node is left. */
 START_TEST(who_reaches_nobody_does_not_come_back_there)
 {
     const pid_t suspect = busy_process();
@@ -138,13 +142,14 @@ START_TEST(who_reaches_nobody_does_not_come_back_there)
     scene.ranks[SUSPECT].node = NODE;
     scene.nodes[1 - NODE].has_failed = true;
     ck_assert(!job_move_rank(&scene.job, &scene.ranks[SUSPECT]));
-    scene.nodes[NODE].has_failed = false; /* one that was only not heard comes back on its own */
+    /* a node that was only silent takes ranks again if no other is left */
+    scene.nodes[NODE].has_failed = false;
     ck_assert(job_move_rank(&scene.job, &scene.ranks[SUSPECT]));
     ck_assert_uint_eq(scene.ranks[SUSPECT].node, NODE);
 }
 END_TEST
 
-/* whether it has its core at the others' cost depends on the machine */
+/* Whether the suspect holds a core at the cost of others depends on the machine. */
 START_TEST(busy_suspect_is_killed_not_at_once_but_in_the_end)
 {
     const pid_t suspect = busy_process();
@@ -162,7 +167,8 @@ START_TEST(busy_suspect_is_killed_not_at_once_but_in_the_end)
 }
 END_TEST
 
-/* two ranks of the node: one was not heard, was killed, and went elsewhere; then the other is accused, or not */
+/* Two ranks of the node: one was silent, was killed, and moved; then the other is accused, or
+ * not. */
 static void scene_set_suspect(scene_t *scene, pid_t other, pid_t node, uint64_t suspected_ns)
 {
     scene_set(scene, other, node);
@@ -179,10 +185,10 @@ START_TEST(node_whose_other_ranks_are_heard_is_suspect_no_more)
     scene_t scene;
 
     scene_set_suspect(&scene, other, 0, now);
-    ck_assert(job_is_suspect(&scene.job, NODE)); /* they may be accused still */
+    ck_assert(job_is_suspect(&scene.job, NODE)); /* the other ranks may still be accused */
     scene_set_suspect(&scene, other, 0, now - LONG_AGO_NS);
     ck_assert(!job_is_suspect(&scene.job, NODE));
-    scene.ranks[SUSPECT].started_ns = now - 1; /* or nobody has been there all the time */
+    scene.ranks[SUSPECT].started_ns = now - 1; /* no rank was there all the time */
     ck_assert(job_is_suspect(&scene.job, NODE));
     scene.ranks[SUSPECT].started_ns = 0;
     scene.nodes[NODE].has_failed = true;
@@ -192,7 +198,8 @@ START_TEST(node_whose_other_ranks_are_heard_is_suspect_no_more)
 }
 END_TEST
 
-/* a second one that is not heard soon after takes the node along; long after, it is the first again */
+/* A second silent rank soon after makes keelrun kill the node; long after, that rank counts as the
+ * first. */
 START_TEST(node_is_killed_for_the_second_of_its_ranks_if_it_is_suspect_still)
 {
     for (int is_late = 0; is_late < 2; is_late++) {
@@ -214,7 +221,7 @@ START_TEST(node_is_killed_for_the_second_of_its_ranks_if_it_is_suspect_still)
 }
 END_TEST
 
-/* a rank was killed, and its node does not say that it is gone */
+/* A rank was killed, and its node does not report the end of the rank. */
 static void scene_set_late(scene_t *scene, pid_t rank, pid_t node)
 {
     scene_set(scene, rank, node);
@@ -252,7 +259,7 @@ START_TEST(busy_node_that_does_not_wait_is_killed_not_at_once_but_in_the_end)
 }
 END_TEST
 
-/* it has much memory to give back, say */
+/* The rank may have much memory to free. */
 START_TEST(node_of_a_rank_that_is_still_ending_is_killed_not_at_once_but_in_the_end)
 {
     const pid_t rank = busy_process(), node = stopped_process();

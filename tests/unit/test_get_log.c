@@ -1,4 +1,4 @@
-/* The get log of the direct lane, towards a target that is given it back. */
+/* The get log of the direct lane, towards a target that gets its log back. */
 #include "oplog/get_log.h"
 
 #include "oplog/get_log_chunks.h"
@@ -41,7 +41,8 @@ static keel_status_t give_arena(keel_transport_t *transport, size_t bytes, void 
     return KEEL_OK;
 }
 
-/* a replacement whose get log is known, with the room at @a there: NULL, it could not be mapped */
+/* Starts a replacement with a known get log, and the room for the log at @a there; NULL: the room
+ * could not be mapped. */
 static void scene_begin(void *there)
 {
     static const uint8_t data[BYTES];
@@ -93,7 +94,8 @@ START_TEST(a_replacement_is_given_its_part_back)
 }
 END_TEST
 
-/* it has just died: the log is as whole as before, and the next replacement is given all of it */
+/* The target has just died. The log stays as complete as before, and the next replacement gets the
+ * whole log. */
 START_TEST(one_that_cannot_be_mapped_fills_no_log)
 {
     keel_get_chunks_walk_t next = {0};
@@ -112,7 +114,7 @@ START_TEST(one_that_cannot_be_mapped_fills_no_log)
 }
 END_TEST
 
-/* one that has no room does */
+/* A target without room makes the log full. */
 START_TEST(one_without_room_makes_the_log_full)
 {
     scene_begin(scene.arena_there);
@@ -125,7 +127,7 @@ START_TEST(one_without_room_makes_the_log_full)
 }
 END_TEST
 
-/* what is given back comes phase by phase, behind the word that later phases have losses */
+/* Records come back phase by phase, behind the announcement that later phases have losses. */
 START_TEST(an_older_loss_does_not_hide_a_later_one)
 {
     keel_get_record_t record = {.phase = 5, .length = BYTES};
@@ -144,7 +146,7 @@ START_TEST(an_older_loss_does_not_hide_a_later_one)
 }
 END_TEST
 
-/* ten records a message, as many as fill the log that there is at first @a times */
+/* Receives ten records a message; the records fill @a times the log present at first. */
 static void receive_replay(unsigned times)
 {
     static _Alignas(8) uint8_t message[sizeof(keel_control_in_t) + 8 + 10 * (sizeof(keel_get_record_t) + BYTES)];
@@ -161,7 +163,7 @@ static void receive_replay(unsigned times)
     }
 }
 
-/* its predecessor's had grown, perhaps for windows that it has yet to make */
+/* The predecessor's log had grown, perhaps for windows that the replacement has yet to make. */
 START_TEST(a_log_that_may_grow_has_room_for_all_that_comes_back)
 {
     for (int is_auto = 0; is_auto < 2; is_auto++) {
@@ -178,7 +180,8 @@ START_TEST(a_log_that_may_grow_has_room_for_all_that_comes_back)
 }
 END_TEST
 
-/* service side: who looks at the log between the two finds what was there before */
+/* Service side: between the two calls, a reader of the log finds the records that were there
+ * before. */
 START_TEST(a_served_record_is_there_when_it_is_whole)
 {
     const keel_get_record_t record = {.phase = 3, .index = 7, .where = 64, .length = BYTES};
@@ -204,7 +207,7 @@ START_TEST(a_served_record_is_there_when_it_is_whole)
 }
 END_TEST
 
-/* (phase, index) names a record */
+/* (phase, index) names a record. */
 START_TEST(no_index_comes_again_in_a_phase)
 {
     uint32_t index, records = 0;
@@ -216,7 +219,8 @@ START_TEST(no_index_comes_again_in_a_phase)
     while (keel_get_log_reserve(&scene.gets, TARGET, 0, BYTES, &index) != NULL) {
         records++;
     }
-    ck_assert_uint_gt(t->index, records); /* the last segment was filled, and no other one begun */
+    /* the last segment was filled, and no further segment begun */
+    ck_assert_uint_gt(t->index, records);
     ck_assert_uint_le(records * BYTES, scene.pool.segment_size);
     ck_assert(scene.gets.is_off);
     ck_assert_uint_eq(scene.lane.slot.lost_gets, 1);

@@ -1,4 +1,4 @@
-/* LG as it lies in memory: sources that die in the middle, chunks that are freed and taken again. */
+/* LG in memory: sources that die in the middle, chunks that are freed and taken again. */
 #include "oplog/get_log_chunks.h"
 
 #include "unit.h"
@@ -8,7 +8,7 @@
 #define CHUNK 1024u
 #define COUNT 8u
 #define SIZE  (CHUNK * COUNT)
-#define BYTES 200u /* of a record's data: four to a chunk */
+#define BYTES 200u /* data of a record: four records to a chunk */
 
 static _Alignas(64) uint8_t arena[SIZE];
 
@@ -21,7 +21,7 @@ static int write_one(keel_get_chunks_writer_t *writer, uint32_t source, uint32_t
     return keel_get_chunks_write(arena, SIZE, CHUNK, writer, source, &record, data);
 }
 
-/* the indices of all records of a source, in order; returns how many */
+/* Reads the indices of all records of a source, in order. Returns their number. */
 static unsigned read_all(uint32_t source, uint32_t *index)
 {
     const keel_get_chunk_t *chunk;
@@ -76,7 +76,8 @@ START_TEST(a_full_arena_takes_no_more_and_loses_nothing)
 }
 END_TEST
 
-/* the claim is one step, the chunk's number another: a source may die between them */
+/* A source claims a chunk in one step and numbers the chunk in another, and may die between the
+ * two. */
 START_TEST(a_chunk_claimed_by_a_source_that_died_hides_no_other)
 {
     keel_get_chunks_writer_t writer = {0}, successor = {0};
@@ -87,7 +88,8 @@ START_TEST(a_chunk_claimed_by_a_source_that_died_hides_no_other)
     for (uint32_t i = 0; i < 9; i++) { /* chunks 0, 1, 2 */
         ck_assert(write_one(&writer, 1, 0, i));
     }
-    for (uint32_t c = 0; c < COUNT; c++) { /* the first free one, with a number from an earlier use */
+    /* the first free chunk, with a number from an earlier use */
+    for (uint32_t c = 0; c < COUNT; c++) {
         keel_get_chunk_t *chunk = (keel_get_chunk_t *)(arena + c * CHUNK);
 
         if (chunk->owner == 0) {
@@ -101,7 +103,7 @@ START_TEST(a_chunk_claimed_by_a_source_that_died_hides_no_other)
     keel_get_chunks_close(arena, SIZE, CHUNK, 1, &successor);
     ck_assert_uint_eq(read_all(1, index), 9);
     ck_assert_uint_eq(index[0], 0);
-    ck_assert(write_one(&successor, 1, 1, 50)); /* after all of its predecessor's */
+    ck_assert(write_one(&successor, 1, 1, 50)); /* behind all records of the predecessor */
     ck_assert_uint_eq(read_all(1, index), 10);
     ck_assert_uint_eq(index[9], 50);
 }
@@ -114,13 +116,13 @@ START_TEST(only_closed_chunks_of_older_phases_are_freed)
 
     memset(arena, 0, sizeof(arena));
     for (uint32_t i = 0; i < 12; i++) {
-        ck_assert(write_one(&writer, 0, i / 4, i)); /* a chunk a phase; the last is open */
+        ck_assert(write_one(&writer, 0, i / 4, i)); /* a chunk for each phase; the last is open */
     }
     keel_get_chunks_trim(arena, SIZE, CHUNK, KEEL_GET_CHUNKS_ANY_SOURCE, 1);
     ck_assert_uint_eq(read_all(0, index), 8);
     ck_assert_uint_eq(index[0], 4);
     keel_get_chunks_trim(arena, SIZE, CHUNK, KEEL_GET_CHUNKS_ANY_SOURCE, 9);
-    ck_assert_uint_eq(read_all(0, index), 4); /* its source still writes there */
+    ck_assert_uint_eq(read_all(0, index), 4); /* the source still writes there */
     ck_assert_uint_eq(index[0], 8);
     ck_assert(write_one(&writer, 0, 9, 12));
     ck_assert_uint_eq(read_all(0, index), 5);
@@ -161,7 +163,7 @@ static unsigned samples_filled(uint32_t count, unsigned percent)
     return filled;
 }
 
-/* any run of chunks that are taken, of any length, in logs of any number of them */
+/* Any run of taken chunks, of any length, in logs of any number of chunks. */
 START_TEST(what_is_filled_is_found_in_one_sample_of_a_round)
 {
     for (uint32_t count = 1; count <= COUNT; count++) {
@@ -196,12 +198,13 @@ START_TEST(a_run_of_records_is_there_when_it_is_published_and_not_before)
 
         memcpy(place.at + i * need, &record, sizeof(record));
     }
-    ck_assert_uint_eq(read_all(2, index), 0); /* a source that dies here leaves none */
+    ck_assert_uint_eq(read_all(2, index), 0); /* a source that dies here leaves no record */
     keel_get_chunks_publish(&place, 2 * need, 5);
     ck_assert_uint_eq(read_all(2, index), 2);
     ck_assert_uint_eq(place.chunk->last_phase, 5);
 
-    ck_assert(keel_get_chunks_open(arena, SIZE, CHUNK, &writer, 2, need, &place)); /* goes on after them */
+    /* continues behind the published records */
+    ck_assert(keel_get_chunks_open(arena, SIZE, CHUNK, &writer, 2, need, &place));
     ck_assert(write_one(&writer, 2, 6, 2));
     ck_assert_uint_eq(read_all(2, index), 3);
     ck_assert_uint_eq(index[2], 2);

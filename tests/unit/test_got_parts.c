@@ -1,4 +1,7 @@
-/* Gets of several blocks at the service side: one answer and one record of them all; and of what is malformed nothing is read or recorded. */
+/*
+ * Gets of several blocks at the service side: one reply and one record for all blocks. A malformed
+ * get reads and records nothing.
+ */
 #include "lane_scene.h"
 
 #include "unit.h"
@@ -7,7 +10,7 @@
 #include <string.h>
 
 #define PARTS     3u
-#define BLOCKS    (8u + 3 * 5 + 2 * 100) /* bytes of them */
+#define BLOCKS    (8u + 3 * 5 + 2 * 100) /* bytes of all blocks */
 #define DESCRIBED (8u + PARTS * 24)
 
 typedef struct ask {
@@ -19,7 +22,7 @@ typedef struct ask {
     } data;
 } ask_t;
 
-/* the last block ends with the window */
+/* The last block ends with the window. */
 static ask_t ask_of(scene_t *scene)
 {
     ask_t ask = {.wire = scene_wire(scene, 1, KEEL_WIRE_GET), .length = DESCRIBED, .data.head.count = PARTS};
@@ -43,7 +46,7 @@ static void scene_fill(scene_t *scene)
     }
 }
 
-/* of the window as it was filled */
+/* Packs the blocks of the window as filled. */
 static void pack(const scene_t *scene, const ask_t *ask, uint8_t *to)
 {
     for (unsigned i = 0; i < PARTS; i++) {
@@ -78,7 +81,7 @@ START_TEST(all_blocks_are_one_answer_and_one_record)
 }
 END_TEST
 
-/* there is no room, or none is wanted */
+/* The log has no room, or the source wants no record. */
 START_TEST(without_a_record_they_are_answered_all_the_same)
 {
     for (unsigned is_full = 0; is_full < 2; is_full++) {
@@ -162,7 +165,7 @@ static void spoil_message(ask_t *ask, unsigned flaw)
 static void spoil_part(ask_t *ask, keel_get_part_t *part, unsigned flaw)
 {
     switch (flaw) {
-    case LONGER: /* than the window */
+    case LONGER: /* longer than the window */
         part->length++;
         ask->wire.body.get.length += part->count;
         break;
@@ -181,7 +184,7 @@ static void spoil_part(ask_t *ask, keel_get_part_t *part, unsigned flaw)
     case FAR:
         part->stride = BYTES;
         break;
-    case ROUND: /* it comes back to its begin, or one before it */
+    case ROUND: /* the product wraps around to the begin, or to an offset before the begin */
         part->stride = UINT64_MAX;
         break;
     case BEHIND:
@@ -196,7 +199,7 @@ static void spoil_part(ask_t *ask, keel_get_part_t *part, unsigned flaw)
     case NO_PUT:
         part->where = keel_where(0, KEEL_RECORD_BLOCKS, WINDOW);
         break;
-    case TOO_LONG: /* for an answer, though each block is in the window */
+    case TOO_LONG: /* too long for a reply, though each block is in the window */
         part->stride = 0;
         part->count = 50;
         ask->wire.body.get.length += 48 * part->length;
@@ -219,7 +222,7 @@ START_TEST(what_is_malformed_is_refused_and_not_recorded)
         spoil_part(&ask, &ask.data.part[PARTS - 1], flaw);
         scene_deliver(&scene, &ask.wire, &ask.data, ask.length);
         ck_assert_msg(fake.last_reply.type == KEEL_WIRE_REFUSAL, "flaw %u", flaw);
-        ck_assert_int_eq(scene.lane.failure, KEEL_OK); /* who asked knows */
+        ck_assert_int_eq(scene.lane.failure, KEEL_OK); /* the source knows of the refusal */
         ck_assert_uint_eq(scene.noted, 0);
         for (unsigned i = 0; i < BYTES; i++) {
             ck_assert_uint_eq(fake.room[i] | scene.log[i], 0);
@@ -229,7 +232,7 @@ START_TEST(what_is_malformed_is_refused_and_not_recorded)
 }
 END_TEST
 
-/* the sum of lengths that come round is none */
+/* A sum of lengths that wraps around is refused. */
 START_TEST(a_description_has_as_many_bytes_as_it_says)
 {
     struct {

@@ -1,4 +1,4 @@
-/* Groups: properties checked on random node maps by code that knows nothing of how they are formed. */
+/* Groups: properties checked on random node maps, by code that does not share the algorithm. */
 #include "topo/group.h"
 
 #include "base/memory.h"
@@ -10,7 +10,8 @@
 #define RANKS_MAX 200
 #define NODES_MAX 64
 
-/* a partition: every rank once, both directions agree, sizes differ by at most one and stay within bounds */
+/* Checks a partition: every rank once, both directions agree, sizes differ by at most one and stay
+ * within bounds. */
 static void check_partition(uint32_t ranks, uint32_t group_size, const keel_groups_t *groups)
 {
     uint32_t seen[RANKS_MAX] = {0};
@@ -38,7 +39,8 @@ static void check_partition(uint32_t ranks, uint32_t group_size, const keel_grou
     ck_assert_msg(largest <= group_size || (group_size == 2 && largest == 3), "largest %u of %u", largest, group_size);
 }
 
-/* whether any group has two members on one node, and whether it had to come so with this number of groups */
+/* Checks whether any group has two members on one node, and whether this number of groups forces
+ * such a group. */
 static void check_nodes(uint32_t ranks, const uint32_t *node, const keel_groups_t *groups)
 {
     int crowded = 0, forced = 0;

@@ -1,4 +1,7 @@
-/* The served lane under what may come from outside: nothing corrupt, short, foreign or out of order is applied. */
+/*
+ * The served lane under messages from outside: no corrupt, short, foreign or out-of-order message
+ * is applied.
+ */
 #include "lane_scene.h"
 
 #include "base/memory.h"
@@ -57,7 +60,8 @@ typedef struct addition {
     keel_record_atomic_t atomic;
 } addition_t;
 
-/* delivers an addition of one to the word at 0 as record @a number of @a phase; what the word is then */
+/* Delivers an addition of one to the word at 0 as record @a number of @a phase. Returns the new
+ * value of the word. */
 static uint64_t scene_add(scene_t *scene, uint32_t phase, uint32_t number)
 {
     const addition_t addition = {
@@ -83,16 +87,16 @@ START_TEST(each_record_of_a_phase_is_applied_once)
     ck_assert_uint_eq(scene_add(&scene, 3, 0), 2); /* again, as a replacement does */
     ck_assert_uint_eq(scene_add(&scene, 3, 1), 2);
     ck_assert_uint_eq(scene_add(&scene, 3, 2), 3);
-    ck_assert_uint_eq(scene_add(&scene, 4, 0), 4); /* numbers begin again with the phase */
-    ck_assert_uint_eq(scene_add(&scene, 3, 3), 4); /* of a phase that is over */
+    ck_assert_uint_eq(scene_add(&scene, 4, 0), 4); /* numbers restart with the phase */
+    ck_assert_uint_eq(scene_add(&scene, 3, 3), 4); /* a phase that is over */
     ck_assert_int_eq(scene.lane.failure, KEEL_OK);
-    ck_assert_uint_eq(scene_add(&scene, 4, 2), 4); /* one is missing */
+    ck_assert_uint_eq(scene_add(&scene, 4, 2), 4); /* a record is missing */
     ck_assert_int_eq(scene.lane.failure, KEEL_ERR_CORRUPT);
     scene_end(&scene);
 }
 END_TEST
 
-/* one message back for a get, and one for any number of puts */
+/* One message back for a get, and one for any number of puts. */
 START_TEST(an_answer_acknowledges_what_it_answers)
 {
     scene_t scene;
@@ -127,7 +131,8 @@ START_TEST(an_answer_acknowledges_what_it_answers)
 }
 END_TEST
 
-/* of a put in several messages the last is acknowledged, and so all, but for when nothing follows all the same */
+/* In a put of several messages only the last message is acknowledged, for all of them. If nothing
+ * follows in time, the idle lane acknowledges. */
 START_TEST(who_says_more_is_acknowledged_with_what_follows)
 {
     scene_t scene;
@@ -158,7 +163,7 @@ START_TEST(who_says_more_is_acknowledged_with_what_follows)
 }
 END_TEST
 
-/* the thread inside Keel is woken by what it may wait for, and by what is wrong */
+/* The thread inside Keel is woken for messages it may wait for, and for errors. */
 START_TEST(reads_and_records_of_others_are_no_news)
 {
     scene_t scene;
@@ -184,7 +189,7 @@ START_TEST(reads_and_records_of_others_are_no_news)
     wire.body.lock.ask = KEEL_LOCK_TRY;
     ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED);
     wire = scene_wire(&scene, 1, KEEL_WIRE_CONTROL);
-    wire.body.control.type = KEEL_CONTROL_REPORT; /* for who does not wait, too */
+    wire.body.control.type = KEEL_CONTROL_REPORT; /* also for a thread that does not wait */
     ck_assert_int_eq(scene_deliver(&scene, &wire, NULL, 0), KEEL_SERVED_AWAITED | KEEL_SERVED_NOTIFY);
     scene.lane.awaits_records = 1;
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
@@ -217,11 +222,11 @@ START_TEST(no_flipped_bit_of_a_message_is_applied)
         ((uint8_t *)&got)[bit / 8] ^= (uint8_t)(1u << bit % 8);
         keel_lane_on_request(&scene.lane, &got.wire, sizeof(got.wire), &got.put, sizeof(got.put));
         ck_assert_int_eq(scene.lane.failure, KEEL_ERR_CORRUPT);
-        scene.lane.failure = KEEL_OK; /* nothing is applied any more, otherwise */
+        scene.lane.failure = KEEL_OK; /* otherwise the lane applies nothing more */
     }
     ck_assert(window_is_zero(&scene));
     keel_lane_on_request(&scene.lane, &sent.wire, sizeof(sent.wire), &sent.put, sizeof(sent.put));
-    ck_assert_uint_eq(scene.window[0], 0xab); /* and none of them counted in the sequence */
+    ck_assert_uint_eq(scene.window[0], 0xab); /* and no refused message counted in the sequence */
     scene_end(&scene);
 }
 END_TEST
@@ -241,7 +246,7 @@ START_TEST(no_short_message_is_applied)
     for (size_t length = 0; length < sizeof(put); length++) {
         keel_lane_on_request(&scene.lane, &wire, sizeof(wire), &put, length);
     }
-    /* well sealed, but the record says more than there is */
+    /* well sealed, but the record states more bytes than follow */
     for (size_t length = 0; length < sizeof(put); length++) {
         wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
         scene_deliver(&scene, &wire, &put, length);
@@ -276,7 +281,7 @@ START_TEST(nothing_is_written_outside_a_window)
 }
 END_TEST
 
-/* a logged get of the window, by rank 1 */
+/* Delivers a logged get of the window, by rank 1. */
 static void scene_get(scene_t *scene, uint64_t offset, uint64_t length)
 {
     keel_wire_t wire = scene_wire(scene, 1, KEEL_WIRE_GET);
@@ -301,7 +306,7 @@ START_TEST(a_read_that_cannot_be_answered_is_refused_and_not_recorded)
 }
 END_TEST
 
-/* by streaming stores from some length on, with ends that share their lines with other records */
+/* Long reads use streaming stores; their ends share lines with other records. */
 START_TEST(a_read_beside_a_write_is_answered_as_it_was_recorded)
 {
     static const size_t lengths[] = {1, 7, 8, 64, 255, 256, 257, 700, BYTES - 8};
@@ -344,7 +349,7 @@ START_TEST(a_log_without_room_costs_no_answer)
 }
 END_TEST
 
-/* a record of the get log's own memory would be written over what it is read from */
+/* A record of a read from the get log's own memory would overwrite the source of the read. */
 START_TEST(only_a_window_is_read_with_a_record)
 {
     static const unsigned regions[] = {KEEL_REGION_BOARD, KEEL_REGION_WINDOW0};
@@ -369,7 +374,7 @@ START_TEST(only_a_window_is_read_with_a_record)
 }
 END_TEST
 
-/* who waits for an answer that cannot be sent waits for ever, unless it is dead */
+/* A source waits for ever for a reply that cannot be sent, unless the source is dead. */
 START_TEST(a_read_without_memory_for_its_answer_ends_the_process)
 {
     static const struct {
@@ -391,7 +396,7 @@ START_TEST(a_read_without_memory_for_its_answer_ends_the_process)
         ck_assert_uint_eq(fake.replies, 0);
         ck_assert_int_eq(scene.lane.failure, cases[i].of_lane);
         fake.room_status = fake.reply_status = KEEL_OK;
-        scene_get(&scene, 8, 8); /* its answer would be taken for the one before */
+        scene_get(&scene, 8, 8); /* its reply would be taken for the reply before */
         ck_assert_uint_eq(fake.replies, (cases[i].of_lane == KEEL_OK) ? 1 : 0);
         ck_assert_uint_eq(scene.noted, noted + fake.replies);
         scene_end(&scene);
@@ -410,10 +415,10 @@ START_TEST(a_gap_a_stranger_and_another_rollback_are_refused)
     wire.sequence++;
     scene_deliver(&scene, &wire, &put, sizeof(put));
     ck_assert_int_eq(scene.lane.failure, KEEL_ERR_CORRUPT);
-    scene.lane.failure = KEEL_OK; /* nothing is applied any more, otherwise */
+    scene.lane.failure = KEEL_OK; /* otherwise the lane applies nothing more */
     scene.sequence[1]--;
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
-    wire.source_incarnation = 1; /* nobody has heard of it */
+    wire.source_incarnation = 1; /* an incarnation unknown to all ranks */
     scene_deliver(&scene, &wire, &put, sizeof(put));
     scene.sequence[1]--;
     wire = scene_wire(&scene, 1, KEEL_WIRE_RECORDS);
@@ -446,7 +451,8 @@ START_TEST(a_greeting_outruns_the_news_of_the_predecessors_life_and_death)
 
     scene_begin(&scene, 1);
     scene_greet(&scene, 2, 2);
-    ck_assert_int_eq(keel_lane_peer_up(&scene.lane, 2, 1, "there", 5), KEEL_OK); /* joined before this process asked */
+    /* joined before this process asked */
+    ck_assert_int_eq(keel_lane_peer_up(&scene.lane, 2, 1, "there", 5), KEEL_OK);
     board_say(&scene, 2, 2, 1);
     keel_lane_peer_down(&scene.lane, 2, 2); /* and died */
     board_say(&scene, 2, 2, 2);
@@ -468,7 +474,8 @@ START_TEST(a_dead_incarnation_is_cut_off)
     keel_lane_peer_down(&scene.lane, 2, 1);
     board_say(&scene, 2, 0, 2);
     ck_assert_uint_eq(keel_arrive_number(scene.lane.board[2].arrive, 0, 0), 1);
-    ck_assert_ptr_null(keel_lane_control_next(&scene.lane)); /* its greeting went with it */
+    /* the greeting was dropped with the incarnation */
+    ck_assert_ptr_null(keel_lane_control_next(&scene.lane));
     scene_end(&scene);
 }
 END_TEST

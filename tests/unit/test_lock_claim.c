@@ -1,7 +1,6 @@
 /*
- * * Claims on locks: all orders in which three ranks look, get a lock and release it, without end.
- * A rank that waits sees a bounded number of grants, and a lock that is free is granted to a rank
- * that looks.
+ * Claims on locks: all orders in which three ranks look, get a lock and release it, without end. A
+ * waiting rank sees a bounded number of grants, and a free lock is granted to a rank that looks.
  *
  * A state is what each rank does and the grants since its claim. Each step makes the words of the
  * lock from a state, calls the functions of the lock and makes the next state, so the number of

@@ -1,4 +1,7 @@
-/* The words of a lock: numbers have no gaps, readers and writers see each other, who asks again gets the same answer. */
+/*
+ * The words of a lock: numbers have no gaps, readers and writers see each other, a repeated request
+ * gets the same answer.
+ */
 #include "peer/lockword.h"
 
 #include "peer/peer.h"
@@ -61,7 +64,7 @@ START_TEST(own_readings_take_numbers_and_yield_to_writers)
 }
 END_TEST
 
-/* the word has the counter and rank + 1, from the top: 42 and 22 bits */
+/* The word has the counter and rank + 1, from the top: 42 and 22 bits. */
 START_TEST(the_word_says_who_took_it)
 {
     const keel_lane_t lane = {.rank = 2, .incarnation = 5, .size = RANKS},
@@ -71,7 +74,8 @@ START_TEST(the_word_says_who_took_it)
     memset(memory, 0, sizeof memory);
     ck_assert_uint_eq(keel_lock_answer(area, &owner, KEEL_LOCK_TRY, 1), 1);
     ck_assert_uint_eq(area->word, 0x0000000000400003u);
-    ck_assert_uint_eq(keel_lock_try(area, &replacement, 0), 1); /* what its predecessor owned */
+    /* takes over the lock of the predecessor */
+    ck_assert_uint_eq(keel_lock_try(area, &replacement, 0), 1);
     keel_lock_release(area, &replacement);
     ck_assert_uint_eq(area->word, 0x0000000000400000u);
     ck_assert_uint_eq(keel_lock_try(area, &replacement, 0), 2);
@@ -87,12 +91,12 @@ START_TEST(no_part_of_the_word_reaches_into_another)
     ck_assert_uint_eq(keel_lock_counter(word), KEEL_LOCK_COUNTER_MAX);
     ck_assert_uint_eq(keel_lock_owner(word), (1u << KEEL_LOCK_RANK_BITS) - 1);
     ck_assert_uint_eq(keel_lock_word(8, 4), 0x0000000002000005u);
-    ck_assert_uint_eq(keel_reading(UINT32_MAX, 1) >> 63, 0); /* a reader's word has one bit more */
+    ck_assert_uint_eq(keel_reading(UINT32_MAX, 1) >> 63, 0); /* a reader's word has one more bit */
     ck_assert_uint_eq(keel_reading_phase(keel_reading(UINT32_MAX, (1u << KEEL_READING_BITS) - 1)), UINT32_MAX);
 }
 END_TEST
 
-/* more than 32 bits of them, and then no more: 0 would be no number at all */
+/* Numbers exceed 32 bits and then stop: 0 would be no number at all. */
 START_TEST(numbers_do_not_come_again)
 {
     memset(memory, 0, sizeof memory);
@@ -109,7 +113,8 @@ START_TEST(numbers_do_not_come_again)
     keel_lock_release(area, &first);
     ck_assert_uint_eq(keel_lock_try(area, &second, 0), KEEL_LOCK_SPENT);
     ck_assert_uint_eq(keel_lock_count_read(area), KEEL_LOCK_SPENT);
-    ck_assert_uint_eq(keel_lock_try_read(area, &second, 8), KEEL_LOCK_COUNTER_MAX + 1); /* who only reads takes none */
+    /* a pure reader takes no number */
+    ck_assert_uint_eq(keel_lock_try_read(area, &second, 8), KEEL_LOCK_COUNTER_MAX + 1);
     ck_assert_uint_eq(keel_lock_owner(area->word), 0);
 }
 END_TEST

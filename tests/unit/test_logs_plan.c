@@ -1,4 +1,4 @@
-/* How much memory logs take by themselves. */
+/* Default memory of logs. */
 #include "engine/logs_plan.h"
 #include "unit.h"
 
@@ -38,7 +38,7 @@ START_TEST(logs_shrink_to_half_of_what_may_be_lent)
 }
 END_TEST
 
-/* four segments a rank: 1 MiB for four ranks, 64 for 256 */
+/* The minimum is four segments for each rank: 1 MiB for four ranks, 64 MiB for 256. */
 START_TEST(logs_that_would_be_too_short_stay_as_they_are)
 {
     is_plan(plan_of(1024 * MIB, 1, 2 * MIB, 4), MIB, MIB, KEEL_LOGS_SHRUNK);

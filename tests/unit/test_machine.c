@@ -1,4 +1,7 @@
-/* What is inside a host, on synthetic machines and on recorded ones: no particular hardware is needed. */
+/*
+ * The inside of a host, on synthetic machines and on recorded ones: no particular hardware is
+ * needed.
+ */
 #include "topo/machine.h"
 
 #include "base/memory.h"
@@ -18,7 +21,7 @@ static keel_machine_t *load(const char *what)
     return machine;
 }
 
-/* names of the elements of ranks on a level */
+/* Compares the names of the ranks' elements on a level. */
 static void check_level(const keel_domains_t *domains, const char *name, const char *expected)
 {
     char text[256] = "";
@@ -38,7 +41,7 @@ static void check_level(const keel_domains_t *domains, const char *name, const c
 
 START_TEST(ranks_of_a_node_are_dealt_to_its_cores_in_order)
 {
-    /* three ranks on node 7, five on node 3: one more than there are cores */
+    /* Three ranks on node 7, five on node 3: one more than the host has cores. */
     const uint32_t node[] = {7, 3, 7, 3, 3, 3, 7, 3};
     keel_machine_t *machine = load("pack:2 numa:1 core:2 pu:2");
     keel_domains_t domains;
@@ -139,7 +142,7 @@ START_TEST(binding_is_known_of_this_machine_only)
     ck_assert_int_eq(keel_machine_binding(machine, 0), KEEL_BINDING_UNKNOWN);
     keel_machine_release(machine);
     machine = load("this");
-    binding = keel_machine_binding(machine, 0); /* how this process is bound is its caller's choice */
+    binding = keel_machine_binding(machine, 0); /* the caller chooses the binding of this process */
     ck_assert(binding == KEEL_BINDING_NONE || binding == KEEL_BINDING_AS_ASSUMED || binding == KEEL_BINDING_ELSEWHERE);
     keel_machine_release(machine);
 }
@@ -195,6 +198,7 @@ int main(void)
                                   each_failing_allocation_is_reported_and_leaks_nothing,
                                   NULL};
 
-    setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1); /* of plugins some leak, which sanitizers blame on us */
+    /* some plugins leak, and sanitizers blame Keel for the leaks */
+    setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
     return unit_run("machine", tests);
 }

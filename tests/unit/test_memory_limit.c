@@ -1,4 +1,4 @@
-/* What control groups allow, read from a tree of files made here. */
+/* Memory limits of control groups, read from a tree of files made here. */
 #include "base/memory_limit.h"
 
 #include "unit.h"
@@ -12,7 +12,7 @@
 
 static char root[] = "/tmp/keel_memory_limit.XXXXXX";
 
-/* a file below the root, with the folders on the way */
+/* Writes a file below the root, with the folders on the way. */
 static void write_file(const char *name, const char *text)
 {
     char path[PATH_MAX];
@@ -75,7 +75,8 @@ START_TEST(the_smallest_of_all_groups_around_counts)
     write_file("sys/fs/cgroup/slurm/job_1/memory.max", "1000000\n");
     ck_assert_uint_eq(keel_memory_limit(root), 1000000);
     write_file("sys/fs/cgroup/slurm/memory.max", "max\n");
-    write_file("sys/fs/cgroup/memory.max", "2000000\n"); /* a container's own, whose path is / within */
+    /* limit of a container, with the path / inside */
+    write_file("sys/fs/cgroup/memory.max", "2000000\n");
     ck_assert_uint_eq(keel_memory_limit(root), 1000000);
     write_file("proc/self/cgroup", "0::/\n");
     ck_assert_uint_eq(keel_memory_limit(root), 2000000);
@@ -106,7 +107,8 @@ START_TEST(what_others_took_is_not_available)
     write_file("proc/self/cgroup", "0::/job/step\n");
     write_file("sys/fs/cgroup/job/step/memory.max", "max\n");
     write_file("sys/fs/cgroup/job/memory.max", "3000000\n");
-    ck_assert_uint_eq(keel_memory_available(root), 4096 << 10); /* nobody says how much of that is taken */
+    /* no control group says how much of the memory is taken */
+    ck_assert_uint_eq(keel_memory_available(root), 4096 << 10);
     write_file("sys/fs/cgroup/job/memory.current", "2000000\n");
     ck_assert_uint_eq(keel_memory_available(root), 1000000);
     write_file("sys/fs/cgroup/job/memory.stat", "anon 700\nfile 900\ninactive_file 300\nactive_file 20\n");
@@ -131,7 +133,8 @@ START_TEST(memory_is_taken_in_parts_as_far_as_it_is_there)
     ck_assert_uint_gt(available, 0);
     part = keel_memory_part(available / 2, &available);
     ck_assert_uint_gt(part, 0);
-    ck_assert_uint_le(part, available / 256 + (2 << 20)); /* others take some, too, between two looks */
+    /* other processes take some between two reads */
+    ck_assert_uint_le(part, available / 256 + (2 << 20));
     ck_assert_uint_eq(keel_memory_part(2 * physical(), &available), 0);
 }
 END_TEST

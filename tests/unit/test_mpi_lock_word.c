@@ -1,4 +1,7 @@
-/* The word of a window's lock in MPI: every interleaving of a few ranks, and turns where a rank would be starved. */
+/*
+ * The word of a window's lock in MPI: every interleaving of a few ranks, and turns where a rank
+ * would be starved.
+ */
 #include "adapters/mpi/rma/mpi_lock_word.h"
 
 #include "unit.h"
@@ -10,7 +13,7 @@ typedef enum { AWAY, COUNTED, WAITING, INSIDE } place_t;
 
 typedef struct actor {
     uint64_t seen;
-    uint8_t place, is_reader, looks, rounds; /* rounds: how many are left */
+    uint8_t place, is_reader, looks, rounds; /* rounds: remaining rounds */
     uint32_t is_there;                       /* an empty slot of the set is all zeros */
 } actor_t;
 
@@ -105,7 +108,8 @@ static int is_new(state_t *set, const state_t *state)
     }
 }
 
-/* All interleavings, depth first. Returns the number of states. In a state that no actor can change every actor has to be done. */
+/* All interleavings, depth first. Returns the number of states. In a state that no actor can
+ * change, every actor has to be done. */
 static unsigned long explore(state_t *set, state_t *stack, unsigned readers, uint8_t rounds, int is_patient)
 {
     state_t begin;

@@ -1,4 +1,4 @@
-/* What a rank writes again is dropped, and nothing else is. */
+/* Lines written again by a rank are dropped, and no other line is. */
 #include "once.h"
 #include "channel.h"
 
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-void *must_allocate(void *old, size_t bytes) /* keelrun's */
+void *must_allocate(void *old, size_t bytes) /* defined by keelrun */
 {
     void *memory = realloc(old, bytes);
 
@@ -59,13 +59,13 @@ START_TEST(restored_rank_stands_at_its_mark)
     ck_assert(take(once, "2\n"));
     mark(once, "\033_keel:s9\033\\");
     ck_assert(take(once, "2\n"));
-    mark(once, "\033_keel:r5\033\\"); /* who lived */
+    mark(once, "\033_keel:r5\033\\"); /* a survivor */
     ck_assert(!take(once, "2\n") && !take(once, "2\n") && take(once, "3\n"));
-    once_begin(once); /* who died */
+    once_begin(once); /* a replacement */
     ck_assert(!take(once, "start\n"));
     mark(once, "\033_keel:r9\033\\");
     ck_assert(!take(once, "2\n") && !take(once, "3\n") && take(once, "4\n"));
-    mark(once, "\033_keel:r7\033\\"); /* of which nothing is known */
+    mark(once, "\033_keel:r7\033\\"); /* an unknown mark */
     ck_assert(take(once, "4\n") && expected == NULL);
     mark(once, "\033_keel:r0\033\\");
     ck_assert(!take(once, "1\n"));
@@ -104,7 +104,8 @@ START_TEST(line_without_an_end_is_written_again_as_a_whole)
     ck_assert(take(once, "half a line\n"));
     ck_assert(once_mark_cuts(once, "\033_keel:r1\033\\", 11) && !once_mark_cuts(once, "\033_keel:s1\033\\", 11));
     once_begin(once);
-    ck_assert(!once_mark_cuts(once, "\033_keel:r1\033\\", 11)); /* it is not taken back, it has begun */
+    /* the line has begun, and is not taken back */
+    ck_assert(!once_mark_cuts(once, "\033_keel:r1\033\\", 11));
     once_destroy(once);
 }
 END_TEST

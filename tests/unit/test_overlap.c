@@ -1,7 +1,7 @@
 /*
- * Failures that come one after the other, against a simulation that knows no formula: failures are drawn in continuous time,
- * each takes its elements away for a window, and whenever more members of a group than its parities come to be away at a
- * time, that is a catastrophe.
+ * Failures one after the other, against a simulation that knows no formula. Failures are drawn in
+ * continuous time, and each takes its elements away for a window. A catastrophe begins when more
+ * members of a group than its parities are away at a time.
  */
 #include "plan_simulate.h"
 
@@ -30,7 +30,7 @@ static void parse(keel_plan_machine_t *machine, const char *text)
     ck_assert_msg(keel_plan_machine_parse(text, strlen(text), machine, &error) == 0, "%u: %s", error.line, error.text);
 }
 
-/* 1: more than m members of a group are away */
+/* True if more than m members of a group are away. */
 static int is_catastrophic(const history_t *history)
 {
     const keel_plan_layout_t *layout = history->layout;
@@ -72,7 +72,8 @@ static void break_elements(history_t *history, uint32_t j)
             left -= keel_failures_probability(level, x);
         }
     }
-    for (i = 0; i < x; i++) { /* one that is away may fail again, but no two of one failure are the same */
+    /* an element that is away may fail again, but the elements of one failure differ */
+    for (i = 0; i < x; i++) {
         const double until_s = history->now_s + history->window_s;
         do {
             e = (uint32_t)keel_plan_random_below(&history->random, level->count);
@@ -81,7 +82,7 @@ static void break_elements(history_t *history, uint32_t j)
     }
 }
 
-/* catastrophes a day, with three standard deviations of the count below and above */
+/* Returns catastrophes a day, with three standard deviations of the count below and above. */
 static keel_plan_estimate_t live(const keel_plan_machine_t *machine, const keel_plan_layout_t *layout, double window_s,
                                  unsigned failures, uint64_t seed)
 {
@@ -140,7 +141,8 @@ static void assert_lives(const keel_plan_estimate_t *lived, double expected)
                   lived->low, lived->high);
 }
 
-/* two nodes, one parity: 86400 s times 2 / 1000 s times the chances that it has not failed in the last 10 s, and the other has */
+/* Two nodes, one parity: 86400 s times 2 / 1000 s times the chances that the failed node has not
+ * failed in the last 10 s, and that the other has. */
 START_TEST(time_is_not_cut_into_windows)
 {
     static keel_plan_machine_t machine;
@@ -163,7 +165,8 @@ START_TEST(time_is_not_cut_into_windows)
 }
 END_TEST
 
-/* the layout that the exact value is of; rates at which much happens, and the formula is not the first term of a series */
+/* The layout of the exact value, at rates with many failures, where the formula is not the first
+ * term of a series. */
 START_TEST(elements_that_fail_alone_lose_groups_as_often_as_computed)
 {
     static const struct {
@@ -200,7 +203,8 @@ START_TEST(elements_that_fail_alone_lose_groups_as_often_as_computed)
 }
 END_TEST
 
-/* "at most" is above what lives, on the library's groups, with failures of two levels in one window and several at once */
+/* "At most" is above the simulated rate, on the library's groups, with failures of two levels in
+ * one window and several at once. */
 START_TEST(no_placement_is_above_the_bound)
 {
     static keel_plan_machine_t machine;
@@ -252,7 +256,8 @@ START_TEST(no_placement_is_above_the_bound)
 }
 END_TEST
 
-/* a node and a rack of other nodes, each of which fails alone: what equation 7, a sum over levels, leaves out */
+/* A node and a rack of other nodes, each of which fails alone: equation 7, a sum over levels,
+ * leaves such pairs out. */
 START_TEST(failures_of_two_levels_meet)
 {
     static keel_plan_machine_t machine;

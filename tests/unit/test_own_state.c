@@ -1,4 +1,4 @@
-/* What this process itself is in: every event in every state. */
+/* The state of this process: every event in every state. */
 #include "recovery/own_state.h"
 
 #include "unit.h"
@@ -24,7 +24,8 @@ START_TEST(a_replacement_goes_its_way)
 }
 END_TEST
 
-/* it awaits nobody any more, and has not caught up before all have their memory */
+/* The process awaits no hand-over any more, and has not caught up before all ranks have their
+ * memory. */
 START_TEST(a_rollback_ends_what_is_awaited)
 {
     ck_assert_int_eq(PATH(KEEL_LIFE_RESTORED_AT_FRONT, KEEL_LIFE_ROLLS_BACK), KEEL_LIFE_ROLLING);
@@ -36,7 +37,8 @@ START_TEST(a_rollback_ends_what_is_awaited)
 }
 END_TEST
 
-/* memory comes by a restore alone, and only all others' hand-over or a rollback makes a replacement live */
+/* Only a restore brings memory, and only the hand-over of all others or a rollback makes a
+ * replacement live. */
 START_TEST(no_life_skips_a_step)
 {
     for (int s = 0; s < KEEL_LIFE_LAST; s++) {
@@ -44,7 +46,7 @@ START_TEST(no_life_skips_a_step)
             const keel_life_t life = (keel_life_t)s, after = keel_life_after(life, (keel_life_event_t)e);
 
             ck_assert_int_lt(after, KEEL_LIFE_LAST);
-            ck_assert_int_ge(after, life); /* none goes back */
+            ck_assert_int_ge(after, life); /* no state goes back */
             if (life == KEEL_LIFE_FRESH && after != life) {
                 ck_assert(e == KEEL_LIFE_RESTORED_BEFORE_FRONT || e == KEEL_LIFE_RESTORED_AT_FRONT ||
                           e == KEEL_LIFE_ROLLED_BACK);
@@ -52,7 +54,8 @@ START_TEST(no_life_skips_a_step)
             if (after == KEEL_LIFE_LIVE && life != after) {
                 ck_assert(e == KEEL_LIFE_ROLLED_BACK || (e == KEEL_LIFE_HANDED_OVER && life == KEEL_LIFE_AWAITING));
             }
-            ck_assert_int_eq(keel_life_after(after, (keel_life_event_t)e), after); /* twice is once */
+            /* a repeated event has no effect */
+            ck_assert_int_eq(keel_life_after(after, (keel_life_event_t)e), after);
         }
     }
     ck_assert_int_eq(keel_life_state(KEEL_LIFE_FRESH), KEEL_RANK_FRESH);
@@ -63,7 +66,7 @@ START_TEST(no_life_skips_a_step)
 }
 END_TEST
 
-/* a further death makes everybody report again, and nobody reports what has not changed */
+/* A further death makes all ranks report again; an unchanged view is reported once. */
 START_TEST(a_view_is_reported_anew_after_each_change)
 {
     for (int view = 0; view < KEEL_VIEW_LAST; view++) {

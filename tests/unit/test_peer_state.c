@@ -1,4 +1,4 @@
-/* Where a rank stands: every event in every state. */
+/* The standing of a rank: every event in every state. */
 #include "recovery/peer_state.h"
 
 #include "unit.h"
@@ -26,7 +26,8 @@ static keel_replay_state_t replay_path(const keel_replay_event_t *events, unsign
     replay_path((const keel_replay_event_t[]){__VA_ARGS__}, \
                 sizeof((const keel_replay_event_t[]){__VA_ARGS__}) / sizeof(keel_replay_event_t))
 
-/* sections: phases, done, live; waits: phases, asks, is sent the rest, has taken it, live */
+/* Sections: phases, done, live. Waits: phases, done, remaining records sent, remaining records
+ * replayed, live. */
 START_TEST(a_replay_goes_its_way)
 {
     ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_ORDERED), KEEL_REPLAY_PHASES);
@@ -43,7 +44,8 @@ START_TEST(a_replay_goes_its_way)
 }
 END_TEST
 
-/* a decision may say otherwise than the one before, as long as the replacement has not gone on by it */
+/* A decision may differ from the one before, as long as the replacement has not acted on the
+ * earlier decision. */
 START_TEST(a_decision_takes_back_what_the_one_before_said)
 {
     ck_assert_int_eq(PATH(KEEL_REPLAY_DECIDED_UNBEGUN, KEEL_REPLAY_DECIDED_ORDERED), KEEL_REPLAY_PHASES);
@@ -63,7 +65,7 @@ START_TEST(done_ahead_of_the_decision_is_remembered)
 }
 END_TEST
 
-/* one that was lost before anybody had begun is held until it is at the front */
+/* A rank that was lost before any rank had begun is held until the front. */
 START_TEST(unbegun_is_held_until_the_front)
 {
     ck_assert(is_held(PATH(KEEL_REPLAY_DECIDED_UNBEGUN)));
@@ -73,7 +75,7 @@ START_TEST(unbegun_is_held_until_the_front)
 }
 END_TEST
 
-/* every event in every state, whatever a process says that has gone astray */
+/* Every event in every state, for any report of a faulty process. */
 START_TEST(only_a_decision_begins_a_replay_and_only_going_live_ends_one_that_was_done)
 {
     for (int s = 0; s < KEEL_REPLAY_LAST; s++) {
@@ -94,9 +96,9 @@ START_TEST(only_a_decision_begins_a_replay_and_only_going_live_ends_one_that_was
                 ck_assert(e == KEEL_REPLAY_DECIDED_UNBEGUN || e == KEEL_REPLAY_SENDS_REST ||
                           e == KEEL_REPLAY_REPORTS_REST_DONE);
             }
-            /* nobody goes live towards one that is still in its phases */
+            /* no rank goes live towards a rank that is still in its phases */
             ck_assert(state != KEEL_REPLAY_PHASES || after == KEEL_REPLAY_PHASES || e < KEEL_REPLAY_SENDS_REST);
-            /* saying it twice says no more */
+            /* a repeated event has no effect */
             ck_assert_int_eq(keel_replay_after(after, (keel_replay_event_t)e), after);
         }
     }
@@ -114,7 +116,7 @@ START_TEST(a_rank_is_complete_again_when_it_says_so)
 }
 END_TEST
 
-/* reports were written before it said so */
+/* Reports were written before the rank announced completeness. */
 START_TEST(a_decision_does_not_outdo_what_a_rank_has_said_itself)
 {
     ck_assert_int_eq(keel_complete_after(KEEL_COMPLETE_AGAIN, KEEL_COMPLETE_DECIDED_NOT), KEEL_COMPLETE_AGAIN);

@@ -1,4 +1,4 @@
-/* keel_perftest's arithmetic, on numbers whose results are known, and what it takes for a plan. */
+/* Arithmetic of keel_perftest, on numbers with known results, and the accepted plans. */
 #include "perftest/perf_compute.h"
 
 #include "unit.h"
@@ -17,7 +17,7 @@ START_TEST(percentile_is_the_nearest_rank)
 {
     static const struct {
         size_t count;
-        double rank, value; /* of 10, 20, 30, ... */
+        double rank, value; /* values: 10, 20, 30, ... */
     } cases[] = {
         {1, 0, 10},  {1, 50, 10},    {1, 100, 10},   {2, 50, 10},    {2, 51, 20},       {3, 50, 20},
         {4, 25, 10}, {4, 50, 20},    {4, 75, 30},    {5, 25, 20},    {5, 50, 30},       {5, 75, 40},
@@ -29,7 +29,8 @@ START_TEST(percentile_is_the_nearest_rank)
         double values[100];
 
         for (size_t i = 0; i < cases[c].count; i++) {
-            values[i] = 10 * (double)(1 + (i * 7 + 3) % cases[c].count); /* in no order; 7 divides none of the counts */
+            /* unsorted; 7 divides none of the counts */
+            values[i] = 10 * (double)(1 + (i * 7 + 3) % cases[c].count);
         }
         ck_assert_msg(is_near(perf_percentile(values, cases[c].count, cases[c].rank), cases[c].value),
                       "%g %% of %zu values", cases[c].rank, cases[c].count);
@@ -70,7 +71,8 @@ START_TEST(schedule_holds_iterations_and_warm_up)
     perf_test_t test = test_of(PERF_PUT_MR, 8, 9000, 100, 64, 9);
     perf_schedule_t schedule;
 
-    /* 1000 a round in five blocks, of whole flushes; a record is of 72 bytes, half of the log is used */
+    /* 1000 puts a round in five blocks of whole flushes. A record has 72 bytes, and half of the log
+     * is used. */
     perf_schedule_make(&test, 48ul << 20, &schedule);
     ck_assert_uint_eq(schedule.block, 256);
     ck_assert_uint_eq(schedule.pairs, 5);
@@ -138,7 +140,7 @@ static int parse(perf_plan_t *plan, const char *words)
     return perf_plan_parse(argc, argv, 0, plan);
 }
 
-/* no speaker here: what is refused is 0, what is taken -1 */
+/* No speaker in this process: a refused plan is 0, an accepted plan -1. */
 START_TEST(options_come_to_the_plan)
 {
     static perf_plan_t plan;

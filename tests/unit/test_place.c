@@ -1,6 +1,6 @@
 /*
- * Placement on hierarchies: a checker that counts by sorting, and for small jobs a search through all partitions, both
- * knowing nothing of how groups are formed.
+ * Placement on hierarchies: a checker that counts by sorting, and for small jobs a search through
+ * all partitions. Neither shares the algorithm that forms groups.
  */
 #include "topo/group.h"
 
@@ -13,7 +13,8 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* a partition with sizes that differ by at most one, none above k but where that would leave one within its parities */
+/* Checks a partition: sizes differ by at most one, and no size is above k, unless k would leave a
+ * group within its parities. */
 static void check_partition(uint32_t ranks, const keel_place_params_t *params, const keel_groups_t *groups)
 {
     const uint32_t small = ranks / groups->count;
@@ -39,7 +40,7 @@ static void check_partition(uint32_t ranks, const keel_place_params_t *params, c
     }
 }
 
-/* the most members of one group on one element of a level */
+/* Counts the most members of one group on one element of a level. */
 static uint32_t count_worst(const keel_domains_t *domains, const keel_groups_t *groups, uint32_t level)
 {
     uint32_t *elements = malloc(domains->ranks * sizeof(*elements));
@@ -60,7 +61,8 @@ static uint32_t count_worst(const keel_domains_t *domains, const keel_groups_t *
     return worst;
 }
 
-/* so many on the fullest element: with g groups, some group has at least the g-th part of them */
+/* Lower bound from the fullest element: with g groups, some group has at least the g-th part of its
+ * ranks. */
 static uint32_t least_possible(const keel_domains_t *domains, uint32_t groups, uint32_t level)
 {
     uint32_t *sorted = malloc(domains->ranks * sizeof(*sorted));
@@ -97,7 +99,7 @@ static void check_placement(const keel_domains_t *domains, const keel_place_para
     keel_groups_release(&again);
     keel_groups_release(&groups);
 
-    /* the advice: with that size the demand is met, with the next it is not */
+    /* The advice: this size meets the demand, the next does not. */
     fits = keel_groups_size_that_fits(domains, params);
     ck_assert_int_eq(fits<params->group_size, best> params->parities);
     for (uint32_t size = fits; size <= fits + 1 && size <= domains->ranks; size++) {
@@ -164,7 +166,7 @@ START_TEST(placing_a_hundred_thousand_ranks_takes_little_time)
     clock_gettime(CLOCK_MONOTONIC, &begin);
     ck_assert_int_eq(keel_groups_place(&domains, &params, &groups, NULL), KEEL_OK);
     clock_gettime(CLOCK_MONOTONIC, &end);
-    /* told, not asserted: the machine may be busy. The bound on growth is the test's own timeout. */
+    /* Printed, not asserted: the machine may be busy. The test's own timeout bounds the growth. */
     printf("100000 ranks on 5 levels placed in %.1f ms\n",
            (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) * 1e-6);
     keel_groups_release(&groups);
@@ -172,7 +174,7 @@ START_TEST(placing_a_hundred_thousand_ranks_takes_little_time)
 }
 END_TEST
 
-/* ---- all partitions of small jobs -------------------------------------------------------------------------- */
+/* ---- all partitions of small jobs ---- */
 
 typedef struct search {
     const keel_domains_t *domains;
@@ -238,9 +240,9 @@ START_TEST(no_partition_of_a_small_job_is_better)
 }
 END_TEST
 
-/* ---- by hand ------------------------------------------------------------------------------------------------- */
+/* ---- by hand ---- */
 
-/* twelve ranks on six nodes; racks of nodes 0 and 2, 1 and 4, 3 and 5 */
+/* Twelve ranks on six nodes; racks of nodes 0 and 2, 1 and 4, 3 and 5. */
 static uint32_t nodes_of_12[] = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5};
 static uint32_t racks_of_12[] = {0, 0, 1, 1, 0, 0, 2, 2, 1, 1, 2, 2};
 static keel_domain_level_t levels_of_12[] = {{.name = "node", .count = 6, .of_rank = nodes_of_12},
@@ -261,7 +263,8 @@ START_TEST(the_level_decides_what_is_spread)
     ck_assert_int_eq(keel_groups_place(&domains_of_12, &params, &groups, &best), KEEL_OK);
     ck_assert_uint_eq(best, 1);
     ck_assert_uint_eq(count_worst(&domains_of_12, &groups, 0), 1);
-    ck_assert_uint_eq(count_worst(&domains_of_12, &groups, 1), 2); /* racks were not asked for */
+    /* the request did not name racks */
+    ck_assert_uint_eq(count_worst(&domains_of_12, &groups, 1), 2);
     keel_groups_release(&groups);
 }
 END_TEST

@@ -1,4 +1,7 @@
-/* Advice: what the job meets of a machine, what a choice costs for the groups that are made, and which one is taken. */
+/*
+ * Advice: the failures of a machine that the job meets, the costs of a choice for the resulting
+ * groups, and the choice taken.
+ */
 #include "plan_advice.h"
 
 #include "unit.h"
@@ -61,7 +64,8 @@ START_TEST(the_risk_on_a_machine_follows_the_mtbf)
     advise(&options, &machine);
     risk = choice(1, 8)->risk;
     ck_assert_double_eq_tol(keel_plan_machine_rate(&advice.machine), 2, 1e-9);
-    ck_assert_double_eq_tol(keel_plan_machine_rate(&machine), 1.0986e-3, 1e-6); /* the given one stays */
+    /* the given machine stays */
+    ck_assert_double_eq_tol(keel_plan_machine_rate(&machine), 1.0986e-3, 1e-6);
     options.mtbf_s *= 100;
     advise(&options, &machine);
     ck_assert_double_eq_tol(choice(1, 8)->risk / risk, 0.01, 1e-3);
@@ -81,7 +85,7 @@ START_TEST(a_job_meets_the_failures_of_its_own_elements)
     ck_assert_uint_eq(advice.machine.levels[0].used, 88);
     ck_assert_uint_eq(advice.machine.levels[3].used, 3); /* 32 nodes each */
     ck_assert_double_gt(advice.mtbf_s, 10 * mtbf_s);
-    ck_assert_uint_le(choice(1, 4)->aware, 3); /* four members are not on three racks */
+    ck_assert_uint_le(choice(1, 4)->aware, 3); /* four members do not fit on three racks */
 }
 END_TEST
 
@@ -92,10 +96,10 @@ START_TEST(costs_are_those_of_the_groups_that_are_made)
 
     advise(&even, NULL);
     ck_assert_double_eq(choice(1, 3)->parity, 0x1p32);
-    advise(&uneven, NULL); /* 1334 groups, two of them of 2 */
+    advise(&uneven, NULL); /* 1334 groups, two of them of 2 ranks */
     ck_assert_uint_eq(choice(1, 3)->smallest, 2);
     ck_assert_double_eq(choice(1, 3)->parity, 0x1p33);
-    advise(&small, NULL); /* asking for 6 and 8 makes the groups of 5 */
+    advise(&small, NULL); /* the sizes 6 and 8 give the groups of 5 */
     for (i = 0; i < advice.choice_count; i++) {
         ck_assert_uint_ne(advice.choices[i].group_size, 8);
         for (j = 0; j < i; j++) {
@@ -159,7 +163,7 @@ START_TEST(a_run_is_riskier_than_a_day)
 }
 END_TEST
 
-/* a file's window is the least; and how long a group needs to be complete again */
+/* A file's window is a lower bound; a group also needs time to be complete again. */
 START_TEST(the_window_is_what_a_rebuild_takes)
 {
     const keel_plan_options_t options = job(64, 1, 0);

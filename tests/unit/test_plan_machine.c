@@ -1,4 +1,4 @@
-/* Machine files: what is read, every kind of malformed file with the line that is blamed. */
+/* Machine files: accepted content, and every kind of malformed file with the line at fault. */
 #include "plan_machine.h"
 
 #include "unit.h"
@@ -147,13 +147,14 @@ START_TEST(limits_are_kept)
     memset(text + strlen(text), '1', 2000);
     ck_assert_int_eq(parse(text), -1);
     ck_assert_uint_eq(error.line, 2);
-    /* a zero byte is no end */
+    /* A zero byte is no end. */
     ck_assert_int_eq(keel_plan_machine_parse("machine a\n\0level", 16, &machine, &error), -1);
     ck_assert_uint_eq(error.line, 2);
 }
 END_TEST
 
-/* any prefix and any changed byte of a good file is taken or refused with one line, and what is taken can be computed with */
+/* Any prefix and any changed byte of a good file is accepted, or refused with one line. An accepted
+ * file has usable rates. */
 START_TEST(damaged_files_are_taken_whole_or_refused)
 {
     static const char good[] = "machine a\nwindow 60s\nlevel node 12 mtbf 5y\nlevel switch 4 table 0.25 1e-3\n"

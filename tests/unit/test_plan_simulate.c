@@ -1,4 +1,7 @@
-/* The simulations against the formulas: within their interval where the assumptions hold, and never above the bound. */
+/*
+ * The simulations against the formulas: within their interval where the assumptions hold, and never
+ * above the bound.
+ */
 #include "plan_simulate.h"
 
 #include "unit.h"
@@ -48,7 +51,7 @@ static double formula(const keel_plan_machine_t *machine, const keel_plan_layout
     return probability;
 }
 
-/* @a parts, may be NULL: by level */
+/* @a parts, may be NULL: results by level */
 static keel_plan_estimate_t simulate_parts(const keel_plan_machine_t *machine, const keel_plan_layout_params_t *params,
                                            uint64_t samples, uint64_t seed, keel_plan_estimate_t *parts)
 {
@@ -70,7 +73,7 @@ static keel_plan_estimate_t simulate(const keel_plan_machine_t *machine, const k
     return simulate_parts(machine, params, samples, seed, NULL);
 }
 
-/* three times the interval of 95 %: a right program is beyond once in 10^8 times */
+/* Three times the interval of 95 %: a correct program is outside once in 10^8 times. */
 static void assert_within(const keel_plan_estimate_t *estimate, double expected, double relative)
 {
     const double low = estimate->value - 3 * (estimate->value - estimate->low) - expected * relative;
@@ -79,7 +82,8 @@ static void assert_within(const keel_plan_estimate_t *estimate, double expected,
     ck_assert_msg(expected >= low && expected <= high, "%.6e is not in %.6e .. %.6e", expected, low, high);
 }
 
-/* with 22 to a class every element of a coarser level holds two of one group, with 11 not every one: only levels compared */
+/* With 22 ranks to a class, every element of a coarser level holds two members of one group. With
+ * 11 not every element does, so only the aware levels are compared. */
 START_TEST(on_the_aligned_layout_the_simulation_finds_the_exact_value)
 {
     static keel_plan_machine_t machine;
@@ -111,7 +115,8 @@ START_TEST(on_the_aligned_layout_the_simulation_finds_the_exact_value)
 }
 END_TEST
 
-/* half of a machine, and failures of all of it: those of elements without ranks are none of the job's */
+/* Half of a machine, and failures of the whole: failures of elements without ranks do not concern
+ * the job. */
 START_TEST(a_job_on_a_part_of_a_machine_meets_what_is_computed)
 {
     static keel_plan_machine_t machine;
@@ -134,7 +139,8 @@ START_TEST(a_job_on_a_part_of_a_machine_meets_what_is_computed)
 }
 END_TEST
 
-/* m > 1, at rates that a simulation can see; coarser levels left out, where one element need not be a catastrophe */
+/* m > 1, at rates that a simulation can see. Coarser levels are left out, because the loss of one
+ * element there need not be a catastrophe. */
 START_TEST(several_parities_are_found_too)
 {
     static keel_plan_machine_t machine;
@@ -163,7 +169,7 @@ START_TEST(without_topology_any_failure_is_a_catastrophe)
 }
 END_TEST
 
-/* all cases are enumerated: no error at all */
+/* All cases are enumerated: no error at all. */
 START_TEST(small_cases_are_enumerated)
 {
     static keel_plan_machine_t machine;
@@ -175,14 +181,15 @@ START_TEST(small_cases_are_enumerated)
     estimate = simulate(&machine, &params, 100000, 1);
     ck_assert_double_eq(estimate.low, estimate.high);
     ck_assert_uint_eq(estimate.samples, 0);
-    /* two classes of three nodes: two failures are in one class in 6 of 15 cases, more always */
+    /* Two classes of three nodes: two failures are in one class in 6 of 15 cases, more failures
+     * always. */
     expected = 0.1 * (6.0 / 15 + 4);
     ck_assert_double_eq_tol(estimate.value, expected, 1e-12);
     ck_assert_double_eq_tol(formula(&machine, &params, KEEL_RELIABILITY_EXACT), expected, 1e-12);
 }
 END_TEST
 
-/* the library spreads groups over each heeded level as evenly as the formula takes it to do */
+/* The library spreads groups over each aware level as evenly as the formula assumes. */
 static void check_spread(const keel_plan_machine_t *machine, const keel_plan_layout_params_t *params)
 {
     static uint32_t members[1000];
@@ -285,7 +292,7 @@ START_TEST(impossible_layouts_say_why)
 }
 END_TEST
 
-/* one more element than there are strata of a single number: the last stratum has one number too */
+/* One more element than strata of a single number: the last stratum has one number too. */
 START_TEST(seven_elements_are_drawn)
 {
     static keel_plan_machine_t machine;
@@ -338,7 +345,7 @@ START_TEST(a_simulation_that_is_told_to_stop_stops)
     keel_plan_layout_release(&layout);
     ck_assert_uint_eq(calls, 1);
     ck_assert(estimate.samples < 100000);
-    assert_within(&estimate, 1.55e-5, 1e-2); /* of every stratum something has been drawn */
+    assert_within(&estimate, 1.55e-5, 1e-2); /* every stratum has samples */
     ck_assert_int_eq(keel_plan_simulate_replicas(&replicas, 1000, &random, &progress, &result), 0);
     ck_assert_uint_eq(calls, 2);
     ck_assert_uint_eq(result.failures.samples, 1);

@@ -1,4 +1,4 @@
-/* Who is called to take a dead rank's place, and when there is nobody left. */
+/* The choice of the spare for a dead rank, and the end of the job without spares. */
 #include <base/memory.h>
 #include <runtime/pmix_runtime.h>
 #include <runtime/pmix_spawn.h>
@@ -35,7 +35,7 @@ static void count_abort(keel_runtime_t *runtime, int status, const char *reason)
 static const keel_runtime_ops_t ops = {.name = "test", .now_ns = tell_now, .abort = count_abort};
 static keel_runtime_pmix_t runtime;
 
-/* rank 0 of four, no launcher: what it says goes nowhere */
+/* Opens rank 0 of four, without a launcher; messages to peers go nowhere. */
 static void spare_open(uint32_t spares)
 {
     runtime = (keel_runtime_pmix_t){.base = {.ops = &ops, .size = SPARE_RANKS}, .job_size = SPARE_RANKS + spares};
@@ -51,7 +51,7 @@ static void spare_note(keel_event_type_t type, uint32_t rank, uint32_t incarnati
     keel_pmix_spares_note(&runtime, &event);
 }
 
-/* for so long that each spare that does not answer is given up */
+/* Waits until each spare that does not answer is given up. */
 static void spare_wait(unsigned spares)
 {
     for (unsigned i = 0; i < (spares + 1) * 150; i++) {
@@ -72,7 +72,7 @@ START_TEST(job_ends_when_a_rank_is_dead_and_no_spare_is_left)
 }
 END_TEST
 
-/* all the others have passed the last gsync: nobody is needed, so nobody is missed */
+/* All other ranks have passed the last gsync: no replacement is needed, so none is missed. */
 START_TEST(nobody_is_called_for_who_dies_behind_the_last_gsync)
 {
     spare_open(1);
@@ -86,7 +86,7 @@ START_TEST(nobody_is_called_for_who_dies_behind_the_last_gsync)
 }
 END_TEST
 
-/* a child that does nothing */
+/* Starts an idle child. */
 static pid_t spare_start(keel_process_t *process)
 {
     int fds[2];
@@ -110,7 +110,7 @@ static pid_t spare_start(keel_process_t *process)
     return child;
 }
 
-/* it might answer when another has its rank */
+/* The silent spare might answer after another spare got the rank. */
 START_TEST(spare_that_does_not_answer_is_gone_before_it_is_passed_over)
 {
     keel_process_t process;
@@ -133,7 +133,8 @@ START_TEST(spare_that_does_not_answer_is_gone_before_it_is_passed_over)
 }
 END_TEST
 
-/* PMIx's thread has heard of it; the thread inside Keel takes the event from the queue after this step, or much later */
+/* PMIx's thread knows of the join. The thread inside Keel takes the event from the queue after this
+ * step, or much later. */
 START_TEST(spare_that_has_joined_is_not_missed_before_its_event_is_taken)
 {
     spare_open(1);
@@ -163,7 +164,8 @@ START_TEST(spare_of_another_rank_is_none_for_this_one)
 }
 END_TEST
 
-/* a rank's number and the spares after it in turn, whatever was told of who is there */
+/* The spare with the rank's number and the spares behind, in turn, for any knowledge of living
+ * spares. */
 static void order_from_rank(void *arg, uint32_t rank, uint32_t *spare)
 {
     const uint32_t *count = arg;
@@ -173,7 +175,7 @@ static void order_from_rank(void *arg, uint32_t rank, uint32_t *spare)
     }
 }
 
-/* which spare was called and has not answered for so long that it is given up */
+/* Returns the spare that was called and given up for not answering. */
 static uint32_t spare_given_up(uint32_t spares)
 {
     for (unsigned i = 0; i < 150; i++) {
@@ -201,13 +203,14 @@ START_TEST(incarnations_are_the_spares_of_the_ranks_order)
     keel_pmix_use_spare_order(&runtime.base, order_from_rank, &spares);
     spare_note(KEEL_EVENT_DEATH, 2, 0);
     ck_assert_uint_eq(spare_given_up(spares), 2);
-    keel_pmix_spare_joined(&runtime, 1, 3, SPARE_RANKS + 3); /* the second of rank 2's order is the third of rank 1's */
+    /* the second spare in rank 2's order is the third in rank 1's */
+    keel_pmix_spare_joined(&runtime, 1, 3, SPARE_RANKS + 3);
     keel_pmix_spare_joined(&runtime, 2, 3, SPARE_RANKS + 0);
     ck_assert_uint_eq(spare_given_up(spares), UINT32_MAX);
     spare_note(KEEL_EVENT_JOIN, 2, 3);
     keel_pmix_spare_died(&runtime, SPARE_RANKS + 0);
     spare_note(KEEL_EVENT_DEATH, 2, 3);
-    ck_assert_uint_eq(spare_given_up(spares), 1); /* the last of it */
+    ck_assert_uint_eq(spare_given_up(spares), 1); /* the last spare of the order */
     ck_assert_uint_eq(aborts, 0);
     spare_wait(1);
     ck_assert_uint_gt(aborts, 0);
@@ -229,7 +232,7 @@ START_TEST(processes_are_known_by_rank_and_incarnation)
     ck_assert_uint_eq(keel_pmix_holder_of(&runtime, 2, KEEL_INCARNATION_ANY), SPARE_RANKS + 1);
     ck_assert(keel_pmix_rank_of(&runtime, SPARE_RANKS + 1, &rank, &incarnation) && rank == 2 && incarnation == 2);
     ck_assert(keel_pmix_rank_of(&runtime, 3, &rank, &incarnation) && rank == 3 && incarnation == 0);
-    ck_assert(!keel_pmix_rank_of(&runtime, SPARE_RANKS, &rank, &incarnation)); /* it waits */
+    ck_assert(!keel_pmix_rank_of(&runtime, SPARE_RANKS, &rank, &incarnation)); /* the spare waits */
     ck_assert(!keel_pmix_rank_of(&runtime, SPARE_RANKS + 3, &rank, &incarnation));
     keel_pmix_spares_release(&runtime);
 }
@@ -244,7 +247,7 @@ static void spawned_tell(const keel_process_t *process, unsigned spare)
     ck_assert_int_eq(setenv(KEEL_ENV_SPAWNED, text, 1), 0);
 }
 
-/* a process of the job, which ends */
+/* Ends a process of the job. */
 static void spare_stop(pid_t child)
 {
     ck_assert_int_eq(kill(child, SIGKILL), 0);
@@ -260,13 +263,13 @@ START_TEST(spawned_process_ends_when_all_are_gone_that_it_was_told_of)
     spawned_tell(&process, 0);
     ck_assert_int_eq(keel_pmix_spawned_open(&runtime), KEEL_OK);
     spare_stop(child);
-    spawned_tell(&process, 1); /* another number, which nobody has claimed */
+    spawned_tell(&process, 1); /* another number, claimed by no process */
     ck_assert_int_eq(keel_pmix_spawned_open(&runtime), KEEL_ERR_STATE);
     keel_pmix_spares_release(&runtime);
 }
 END_TEST
 
-/* they left before it could hear so */
+/* All processes left before the spawned process could learn of the end. */
 START_TEST(spawned_process_that_meets_nobody_finds_that_the_job_is_over)
 {
     keel_suspicion_t suspicion = {
@@ -280,7 +283,7 @@ START_TEST(spawned_process_that_meets_nobody_finds_that_the_job_is_over)
     spawned_tell(&process, 0);
     ck_assert_int_eq(keel_pmix_suspect(&runtime.base, &suspicion), KEEL_OK);
     spare_stop(child);
-    suspicion.live = 2; /* whom it has met goes on */
+    suspicion.live = 2; /* a peer that answered goes on */
     ck_assert_int_eq(keel_pmix_suspect(&runtime.base, &suspicion), KEEL_OK);
     ck_assert_int_eq(keel_event_queue_pop(&runtime.queue, &event), 0);
     suspicion.live = 1;

@@ -1,4 +1,4 @@
-/* What the launcher is asked for by PMIx_Spawn, and what follows when it refuses: here the test is the launcher. */
+/* Arguments of PMIx_Spawn, and the reaction to a refusal: the test is the launcher. */
 #include <base/memory.h>
 #include <runtime/pmix_runtime.h>
 #include <runtime/pmix_spawn.h>
@@ -15,8 +15,8 @@
 
 static uint64_t now_ns;
 static unsigned aborts, calls;
-static pmix_status_t answer;  /* of the call */
-static pmix_status_t outcome; /* of what it began */
+static pmix_status_t answer;  /* result of the call */
+static pmix_status_t outcome; /* result of the spawn begun by the call */
 
 static uint64_t tell_now(keel_runtime_t *runtime)
 {
@@ -35,7 +35,7 @@ static void count_abort(keel_runtime_t *runtime, int status, const char *reason)
 static const keel_runtime_ops_t ops = {.name = "test", .now_ns = tell_now, .abort = count_abort};
 static keel_runtime_pmix_t runtime;
 
-/* NULL: it is not there; more than once is wrong */
+/* Returns NULL if the key is absent; the test fails if the key comes twice. */
 static const pmix_value_t *spawn_find(const pmix_info_t *info, size_t count, const char *key)
 {
     const pmix_value_t *found = NULL;
@@ -56,7 +56,7 @@ static void expect_text(const pmix_value_t *value, const char *text)
     ck_assert_str_eq(value->data.string, text);
 }
 
-/* the value of a variable that it is given once, or NULL */
+/* Returns the value of a variable that comes once, or NULL. */
 static const char *spawn_variable(const pmix_app_t *app, const char *name)
 {
     const size_t length = strlen(name);
@@ -93,19 +93,19 @@ pmix_status_t PMIx_Spawn_nb(const pmix_info_t *info, size_t count, const pmix_ap
     char job[] = "spawned";
 
     calls++;
-    /* in an allocation the place of the dead process counts as taken */
+    /* In an allocation the slot of the dead process counts as taken. */
     expect_text(spawn_find(info, count, PMIX_MAPBY), ":OVERSUBSCRIBE");
-    /* its death is to be survived, too */
+    /* The job survives the death of the spawned process, too. */
     value = spawn_find(info, count, PMIX_JOB_RECOVERABLE);
     ck_assert(value != NULL && value->type == PMIX_BOOL && value->data.flag);
     ck_assert_uint_eq(apps, 1);
-    /* where the claim of its number holds, and the events are heard */
+    /* On the host where the claim of its number holds and events arrive. */
     expect_text(spawn_find(app->info, app->ninfo, PMIX_HOST), "here");
     expect_this_program(app);
     ck_assert_str_eq(spawn_variable(app, KEEL_ENV_SPAWNED), "job.7 2 1");
     ck_assert_str_eq(spawn_variable(app, "KEEL_OPLOG_SIZE"), "3m");
     ck_assert_str_eq(spawn_variable(app, "UCX_TLS"), "tcp");
-    ck_assert_ptr_null(spawn_variable(app, "PMIX_RANK")); /* it is another process for the launcher */
+    ck_assert_ptr_null(spawn_variable(app, "PMIX_RANK")); /* another process for the launcher */
     if (answer == PMIX_SUCCESS) {
         on_done(outcome, job, arg);
     }
@@ -141,13 +141,13 @@ START_TEST(replacement_is_asked_for_beyond_a_full_allocation_and_may_die)
 }
 END_TEST
 
-/* a death, and the steps after it: they find what the launcher has said */
+/* A death, and the steps behind the death, which find the launcher's result. */
 static void spawn_is_refused(pmix_status_t at_once, pmix_status_t later)
 {
     const keel_event_t death = {.type = KEEL_EVENT_DEATH, .rank = SPAWN_RANK};
 
     spawn_open();
-    atomic_store(&runtime.spares.spare[0].is_dead, 1); /* so that the next is asked for */
+    atomic_store(&runtime.spares.spare[0].is_dead, 1); /* so that the next spare is spawned */
     answer = at_once;
     outcome = later;
     keel_pmix_spares_note(&runtime, &death);

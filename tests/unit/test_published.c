@@ -1,10 +1,13 @@
-/* The values by which FT and CG verify themselves: those of the NAS Parallel Benchmarks, and nothing beside them. */
+/*
+ * The verification values of FT and CG: the published values of the NAS Parallel Benchmarks, and no
+ * others.
+ */
 #include "cg/cg_matrix.h"
 #include "ft/ft_problem.h"
 
 #include "unit.h"
 
-/* as they are published, times 1e2; of class B the first five, and every fifth */
+/* Published values, times 1e2; of class B the first five, and every fifth. */
 static const struct {
     const char *klass;
     unsigned long iterations, iteration;

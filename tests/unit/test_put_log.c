@@ -1,4 +1,7 @@
-/* The put log against a plain list: phases handed over in order, trimming never one too far, what a full log says. */
+/*
+ * The put log against a plain list: phases are handed over in order, a trim never drops one record
+ * too many, a full log states the lost phase.
+ */
 #include "oplog/put_send.h"
 
 #include "base/memory.h"
@@ -9,7 +12,7 @@
 #define RANKS   2
 #define TARGET  1
 #define SEGMENT 4096u
-#define MESSAGE 65280u /* of the transport over a network */
+#define MESSAGE 65280u /* largest message of the transport over a network */
 
 typedef struct scene {
     keel_lane_t lane;
@@ -22,9 +25,9 @@ typedef struct scene {
     uint64_t seen[1024]; /* offsets handed over */
     unsigned count;
     unsigned messages;
-    uint64_t bytes; /* in them */
-    unsigned asked; /* messages that are acknowledged */
-    unsigned run;   /* messages since, that are not */
+    uint64_t bytes; /* bytes in the messages */
+    unsigned asked; /* acknowledged messages */
+    unsigned run;   /* later messages, without an acknowledgement */
 } scene_t;
 
 static void scene_begin_with(scene_t *scene, size_t budget, size_t ready)
@@ -50,7 +53,7 @@ static void scene_end(scene_t *scene)
     keel_segment_pool_release(&scene->pool);
 }
 
-/* 1 when it was logged */
+/* Returns 1 if the put was logged. */
 static int put(scene_t *scene, uint64_t offset, uint32_t length)
 {
     keel_record_t *record = keel_put_log_reserve(&scene->log, TARGET, length);
@@ -113,7 +116,7 @@ START_TEST(each_phase_is_handed_over_whole_and_in_order)
             ck_assert_uint_eq(scene.seen[i], first[phase] + i);
         }
     }
-    /* an image of phase 7 needs what was done in 7 */
+    /* An image of phase 7 needs the records of phase 7. */
     keel_put_log_trim(&scene.log, 7, 20);
     ck_assert_uint_eq(hand_over(&scene, 6), 0);
     for (uint32_t phase = 7; phase < 20; phase++) {
@@ -123,7 +126,7 @@ START_TEST(each_phase_is_handed_over_whole_and_in_order)
 }
 END_TEST
 
-/* by default, whose memory is not touched here; a put is cut where messages are */
+/* Default size; the memory is not touched here. A put is cut at the size of messages. */
 START_TEST(puts_of_a_power_of_two_leave_nothing_of_segments_empty)
 {
     enum { PUTS = 64 };
@@ -155,26 +158,27 @@ START_TEST(a_log_that_lost_records_is_whole_from_the_image_of_its_target_on)
     while (put(&scene, 0, 1000)) {
     }
     keel_put_log_set_phase(&scene.log, 4);
-    keel_put_log_resume(&scene.log, TARGET); /* it copies its image at the begin of phase 4 */
+    /* the target copies its image at the begin of phase 4 */
+    keel_put_log_resume(&scene.log, TARGET);
     ck_assert(put(&scene, 1, 8));
     keel_put_log_set_phase(&scene.log, 5);
     ck_assert(put(&scene, 2, 8));
-    ck_assert_uint_eq(scene.log.targets[TARGET].lost, 4); /* as long as that is not in use */
+    ck_assert_uint_eq(scene.log.targets[TARGET].lost, 4); /* until that image is in use */
     keel_put_log_trim_image(&scene.log, TARGET, 4, 5);
     ck_assert_uint_eq(scene.log.targets[TARGET].lost, 0);
     ck_assert_uint_eq(hand_over(&scene, 4), 1);
     ck_assert_uint_eq(scene.seen[0], 1);
-    keel_put_log_trim_image(&scene.log, TARGET, 5, 5); /* an image of 5 needs what was done in 5 */
+    keel_put_log_trim_image(&scene.log, TARGET, 5, 5); /* an image of 5 needs the records of 5 */
     ck_assert_uint_eq(hand_over(&scene, 4), 0);
     ck_assert_uint_eq(hand_over(&scene, 5), 1);
     keel_put_log_set_phase(&scene.log, 6);
     keel_put_log_trim_image(&scene.log, TARGET, 6, 6);
-    ck_assert_uint_eq(scene.pool.in_use, 0); /* and what nobody needs takes no room */
+    ck_assert_uint_eq(scene.pool.in_use, 0); /* and unneeded records take no room */
     scene_end(&scene);
 }
 END_TEST
 
-/* segments that were there come first */
+/* A grown log uses its first segments first. */
 START_TEST(a_log_that_may_grow_takes_more_and_touches_what_it_had_first)
 {
     const uint32_t length = SEGMENT - sizeof(keel_record_t);
@@ -188,7 +192,7 @@ START_TEST(a_log_that_may_grow_takes_more_and_touches_what_it_had_first)
     ck_assert_int_eq(keel_segment_pool_grow(&scene.pool, bytes), KEEL_OK);
     ck_assert_int_eq(keel_segment_pool_grow(&scene.pool, 0), KEEL_OK);
     ck_assert_int_eq(keel_segment_pool_grow(&scene.pool, bytes + sizeof(keel_segment_arena_t) + SEGMENT), KEEL_OK);
-    ck_assert_uint_eq(scene.pool.count, 3); /* the table of a fourth does not fit */
+    ck_assert_uint_eq(scene.pool.count, 3); /* no room for the table of a fourth */
     ck_assert_ptr_null(scene.pool.arenas->next);
     ck_assert(put(&scene, 0, length));
     ck_assert_int_eq(keel_segment_pool_grow(&scene.pool, bytes + sizeof(keel_segment_arena_t) +
@@ -247,7 +251,7 @@ START_TEST(a_full_log_says_which_phase_it_lost_and_resumes_after_an_image)
     }
     ck_assert_uint_eq(scene.log.targets[TARGET].lost, 4);
     ck_assert_uint_eq(scene.log.overflows, 1);
-    ck_assert(!put(&scene, 0, 8)); /* off for good: a hole in the middle is worse than none */
+    ck_assert(!put(&scene, 0, 8)); /* off for good: a hole in the middle is worse than no records */
     keel_put_log_set_phase(&scene.log, 4);
     ck_assert(!put(&scene, 0, 8));
     ck_assert_uint_eq(scene.log.targets[TARGET].lost, 5);
@@ -291,7 +295,7 @@ static keel_status_t count_message(keel_transport_t *transport, uint32_t peer, c
     scene->bytes += data_len;
     scene->run = (wire.flags & KEEL_WIRE_FLAG_MORE) ? scene->run + 1 : 0;
     scene->asked += scene->run == 0;
-    ck_assert_uint_lt(scene->run, 16); /* however long a put is */
+    ck_assert_uint_lt(scene->run, 16); /* for puts of any length */
     return KEEL_OK;
 }
 
@@ -303,7 +307,8 @@ static void scene_serve(scene_t *scene)
     scene->peers[TARGET].is_up = 1;
 }
 
-/* the least and the most that logs have by default: who re-executes has to cut the records of who died on another node */
+/* The least and the largest default size of logs: a re-execution must cut records as its
+ * predecessor on another node did. */
 START_TEST(logs_of_any_default_size_have_records_alike)
 {
     size_t least, most;
@@ -322,7 +327,7 @@ START_TEST(logs_of_any_default_size_have_records_alike)
 }
 END_TEST
 
-/* over a network, where each message has its price; a put that fits in a record is not cut */
+/* Over a network each message has its price. A put that fits in a record is not cut. */
 START_TEST(records_of_long_puts_fill_their_messages)
 {
     static const size_t lengths[] = {65225, 64 << 10, 100000, 1 << 20, 2 << 20};
@@ -346,11 +351,12 @@ START_TEST(records_of_long_puts_fill_their_messages)
                                  KEEL_OK);
                 heads++;
             }
-            ck_assert_uint_eq(scene.run, 0); /* nothing is sure to come */
+            ck_assert_uint_eq(scene.run, 0); /* no further message is certain */
         }
         ck_assert_int_eq(keel_put_log_send(&scene.log, TARGET), KEEL_OK);
         ck_assert_uint_ge(scene.bytes, PUTS * lengths[l] + heads * sizeof(keel_record_t));
-        /* four fill a segment nearly, and what little follows them there is one more */
+        /* Four records nearly fill a segment, and the small remainder behind takes one more
+         * message. */
         ck_assert_uint_le(scene.messages, scene.bytes / MESSAGE + scene.pool.in_use + 1);
         ck_assert_uint_le(scene.asked, PUTS + scene.messages / 16 + scene.pool.in_use + 1);
         scene_end(&scene);
@@ -358,7 +364,7 @@ START_TEST(records_of_long_puts_fill_their_messages)
 }
 END_TEST
 
-/* the log is full amid a put, say: who waits then has something sent that is acknowledged */
+/* The log may fill amid a put. A rank that waits then sends a message that is acknowledged. */
 START_TEST(who_waits_amid_a_put_ends_the_run)
 {
     scene_t scene;
@@ -382,7 +388,8 @@ START_TEST(who_waits_amid_a_put_ends_the_run)
 }
 END_TEST
 
-/* whichever records are summed when they are written, and whatever comes between that and the message */
+/* Any records may be summed at the write, and any calls may come between the write and the
+ * message. */
 START_TEST(every_message_has_the_sum_of_its_records)
 {
     uint64_t seed = unit_seed();
@@ -400,7 +407,7 @@ START_TEST(every_message_has_the_sum_of_its_records)
         length = (draw == 0) ? (uint32_t)scene.log.record_max : length;
         data[unit_random(&seed) % MESSAGE]++;
         if (draw % 8 == 1) {
-            ck_assert(put(&scene, i, length)); /* another's way */
+            ck_assert(put(&scene, i, length)); /* a record written by other code */
         } else {
             record = keel_put_log_reserve(&scene.log, TARGET, length);
             ck_assert_ptr_nonnull(record);
@@ -433,7 +440,8 @@ START_TEST(every_message_has_the_sum_of_its_records)
 }
 END_TEST
 
-/* A re-execution only logs, or sends at other moments, and cuts the same records: they are numbered. */
+/* A re-execution only logs, or sends at other moments, and cuts the same records: records are
+ * numbered. */
 START_TEST(records_are_cut_the_same_whatever_was_sent)
 {
     uint64_t seed = unit_seed();
@@ -451,7 +459,7 @@ START_TEST(records_are_cut_the_same_whatever_was_sent)
 
             scene_begin_with(&scene, 64 << 20, 0);
             scene_serve(&scene);
-            (void)keel_put_log_cut(&scene.log, TARGET, life * 100); /* of the phase before */
+            (void)keel_put_log_cut(&scene.log, TARGET, life * 100); /* cut of the phase before */
             keel_put_log_set_phase(&scene.log, 1);
             for (unsigned i = 0; i < 200; i++) {
                 size_t piece;

@@ -1,4 +1,7 @@
-/* Records of several parts as they come from outside: each is done as it says, or nothing of it is. */
+/*
+ * Records of several parts as they come from outside: each record is applied as a whole, or not at
+ * all.
+ */
 #include "lane_scene.h"
 
 #include "unit.h"
@@ -15,7 +18,7 @@ typedef struct blocks {
         uint8_t data[8];
     } first;
     struct {
-        keel_record_part_t head; /* two of 5 bytes */
+        keel_record_part_t head; /* two blocks of 5 bytes */
         uint64_t stride;
         uint8_t data[16];
     } second;
@@ -24,7 +27,7 @@ typedef struct blocks {
 typedef struct signal {
     keel_record_t record;
     keel_record_signal_t word;
-    uint8_t data[8]; /* 6 of them */
+    uint8_t data[8]; /* 6 bytes used */
 } signal_t;
 
 static uint64_t place(uint64_t offset)
@@ -63,7 +66,7 @@ static unsigned window_filled(const scene_t *scene)
     return filled;
 }
 
-/* delivers one record */
+/* Delivers one record. */
 static void deliver(scene_t *scene, const void *record, size_t length)
 {
     keel_wire_t wire = scene_wire(scene, 1, KEEL_WIRE_RECORDS);
@@ -175,7 +178,7 @@ START_TEST(no_shorter_or_longer_record_is_done)
         blocks_t blocks = blocks_of();
 
         if (length == sizeof(blocks.first)) {
-            continue; /* the first part alone */
+            continue; /* a valid record of the first part alone */
         }
         blocks.record.length = length;
         refused(&blocks, sizeof(keel_record_t) + keel_pad8(length), "less than its parts");
@@ -206,7 +209,7 @@ static uint64_t sum_of(const keel_record_t *record)
     return digest.sum;
 }
 
-/* what tells a re-execution that differs */
+/* The sum shows a re-execution that differs. */
 START_TEST(each_bit_of_parts_is_in_their_sum)
 {
     blocks_t blocks = blocks_of();
@@ -218,7 +221,7 @@ START_TEST(each_bit_of_parts_is_in_their_sum)
         const size_t at = i / 8;
 
         if ((at >= 8 && at < 16) || (at >= 35 && at < 40) || at >= 74) {
-            continue; /* its length, which makes it another record, the epoch, and what pads */
+            continue; /* length (makes another record), epoch, and padding */
         }
         *byte ^= (uint8_t)(1u << (i % 8));
         ck_assert_msg(sum_of(&blocks.record) != of_blocks, "bit %zu of blocks", i);
@@ -228,7 +231,7 @@ START_TEST(each_bit_of_parts_is_in_their_sum)
         uint8_t *byte = (uint8_t *)&signal + i / 8;
 
         if (i / 8 >= 8 && i / 8 < 16) {
-            continue; /* its length makes it another record, or none */
+            continue; /* another length makes another record, or none */
         }
         *byte ^= (uint8_t)(1u << (i % 8));
         ck_assert_msg(sum_of(&signal.record) != of_signal, "bit %zu of a signal", i);
@@ -237,7 +240,7 @@ START_TEST(each_bit_of_parts_is_in_their_sum)
 }
 END_TEST
 
-/* a signal takes no more of a log than the put and the word as records of their own did */
+/* A signal takes no more of a log than two records for the put and the word. */
 START_TEST(a_signal_is_no_longer_than_two_records)
 {
     for (uint32_t length = 1; length < 100; length++) {

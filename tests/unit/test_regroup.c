@@ -1,6 +1,6 @@
 /*
- * Groups after ranks were lost or moved, on random hierarchies: the property is counted, and for small jobs with one
- * parity all ways to regroup are searched for one that moves fewer.
+ * Groups after ranks were lost or moved, on random hierarchies. The test counts the property, and
+ * for small jobs with one parity searches all ways to regroup for one with fewer moves.
  */
 #include "topo/regroup.h"
 #include "tools/topo/shrink.h"
@@ -28,7 +28,7 @@ static void scene_make(uint64_t *state, uint32_t ranks, uint32_t parities, scene
     scene->is_lost = calloc(ranks, 1);
 }
 
-/* single ranks, or whole elements of a level, so that somebody is left */
+/* Loses single ranks, or whole elements of a level, and leaves some survivors. */
 static void scene_lose(uint64_t *state, scene_t *scene)
 {
     const uint32_t ranks = scene->domains.ranks;
@@ -65,7 +65,8 @@ static uint32_t together(const scene_t *scene, const keel_groups_t *groups, uint
     return count;
 }
 
-/* survivors in groups that are whole, lost ranks in none; the numbers that were told */
+/* Checks that survivors are in groups that are whole, lost ranks in none, and that the reported
+ * numbers are correct. */
 static void check_shrunk(const scene_t *scene, const keel_groups_t *groups, const keel_shrink_result_t *result)
 {
     uint32_t worst = 0, total = 0, stayed = 0;
@@ -123,7 +124,7 @@ START_TEST(random_losses_leave_groups_that_keep_the_property)
 
             ck_assert(!groups.crowded);
             for (uint32_t g = 0; g < scene.groups.count;
-                 g++) { /* nobody moves out of a group that is whole but to fill one */
+                 g++) { /* members of whole groups move only to fill other groups */
                 uint32_t left = 0;
 
                 for (uint32_t i = 0; i < scene.groups.size[g]; i++) {
@@ -171,14 +172,14 @@ START_TEST(a_hundred_thousand_ranks_are_regrouped)
 }
 END_TEST
 
-/* ---- all ways ------------------------------------------------------------------------------------------------------------ */
+/* ---- all ways ---- */
 
 typedef struct search {
     const scene_t *scene;
     uint32_t of_rank[SMALL_RANKS], size[SMALL_RANKS], moved, fewest;
 } search_t;
 
-/* groups keep their numbers: who has another than before has moved */
+/* Groups keep their numbers, so a rank with another number has moved. */
 static void search_ways(search_t *search, uint32_t rank)
 {
     const scene_t *scene = search->scene;
@@ -237,7 +238,8 @@ START_TEST(with_one_parity_no_way_moves_fewer)
         } else if (groups.crowded) {
             ck_assert_msg(search.fewest == UINT32_MAX, "crowded, and %u moves would do", search.fewest);
         } else {
-            anew += (search.fewest != UINT32_MAX); /* longer chains of moves than are tried would have done */
+            /* longer chains of moves than the library tries would have done */
+            anew += (search.fewest != UINT32_MAX);
         }
         keel_groups_release(&groups);
         scene_release(&scene);
@@ -248,7 +250,7 @@ START_TEST(with_one_parity_no_way_moves_fewer)
 }
 END_TEST
 
-/* ---- by hand --------------------------------------------------------------------------------------------------------------- */
+/* ---- by hand ---- */
 
 START_TEST(too_few_survivors_are_refused)
 {
@@ -269,7 +271,7 @@ END_TEST
 
 START_TEST(a_move_onto_a_member_of_the_group_is_found_at_its_level)
 {
-    /* ranks 0 to 3 on nodes 0 to 3, racks of two nodes; one group of 0 and 2, one of 1 and 3 */
+    /* Ranks 0 to 3 on nodes 0 to 3, racks of two nodes; one group of 0 and 2, one of 1 and 3. */
     uint32_t node[] = {0, 1, 2, 3}, rack[] = {0, 0, 1, 1};
     keel_domain_level_t levels[] = {{.name = "node", .count = 4, .of_rank = node},
                                     {.name = "rack", .count = 2, .of_rank = rack}};
@@ -281,32 +283,33 @@ START_TEST(a_move_onto_a_member_of_the_group_is_found_at_its_level)
     ck_assert_int_eq(keel_groups_place(&domains, &params, &groups, NULL), KEEL_OK);
     ck_assert_uint_eq(groups.of_rank[0], groups.of_rank[2]);
     keel_groups_check_move(&domains, &groups, 0, 1, 1, &level, &held);
-    ck_assert_uint_eq(level, 2); /* it has not moved: all is well */
-    node[0] = 1;                 /* to its neighbour's node, which is not in its group */
+    ck_assert_uint_eq(level, 2); /* not moved: all is well */
+    node[0] = 1;                 /* to the neighbour's node, which has no member of the group */
     keel_groups_check_move(&domains, &groups, 0, 1, 1, &level, &held);
     ck_assert_uint_eq(level, 2);
     node[0] = 3, rack[0] = 1; /* to the other rack */
     keel_groups_check_move(&domains, &groups, 0, 1, 1, &level, &held);
     ck_assert_uint_eq(level, 1);
     ck_assert_uint_eq(held, 2);
-    node[0] = 2; /* and to the node of its fellow */
+    node[0] = 2; /* and to the node of the other member */
     keel_groups_check_move(&domains, &groups, 0, 1, 1, &level, &held);
     ck_assert_uint_eq(level, 0);
     ck_assert_uint_eq(held, 2);
     keel_groups_check_move(&domains, &groups, 0, 2, 1, &level, &held);
-    ck_assert_uint_eq(level, 2); /* two parities can bear it */
+    ck_assert_uint_eq(level, 2); /* two parities cover both members */
     keel_groups_release(&groups);
 }
 END_TEST
 
 START_TEST(the_spare_that_keeps_most_of_the_promise_comes_first)
 {
-    /* four ranks on nodes 0 to 3, racks of two nodes, and spares on a node each: 1, 2, 3, and 4 in a rack of its own */
+    /* Four ranks on nodes 0 to 3, racks of two nodes, and spares on a node each: 1, 2, 3, and 4 in
+     * a rack of its own. */
     uint32_t node[] = {0, 1, 2, 3, 1, 2, 3, 4}, rack[] = {0, 0, 1, 1, 0, 1, 1, 2};
     keel_domain_level_t levels[] = {{.name = "node", .count = 5, .of_rank = node},
                                     {.name = "rack", .count = 3, .of_rank = rack}};
     const keel_domains_t domains = {.ranks = 8, .level_count = 2, .levels = levels};
-    /* rank 0 and rank 2 are a group */
+    /* Rank 0 and rank 2 are a group. */
     uint32_t of_rank[] = {0, 1, 0, 1}, index[] = {0, 0, 1, 1}, size[] = {2, 2}, first[] = {0, 2}, second[] = {1, 3};
     uint32_t *members[] = {first, second};
     const keel_groups_t groups = {.count = 2, .of_rank = of_rank, .index = index, .size = size, .members = members};
@@ -315,27 +318,31 @@ START_TEST(the_spare_that_keeps_most_of_the_promise_comes_first)
     keel_groups_order_spares(&domains, &groups, 4, 0, 1, 1, place);
     ck_assert(place[0].spare == 0 && place[0].kept == 2 && place[0].held == 0);
     ck_assert(place[1].spare == 3 && place[1].kept == 2);
-    ck_assert(place[2].spare == 2 && place[2].kept == 1 && place[2].held == 2); /* the node, not the rack */
-    ck_assert(place[3].spare == 1 && place[3].kept == 0);                       /* beside rank 2 */
+    /* keeps the node, not the rack */
+    ck_assert(place[2].spare == 2 && place[2].kept == 1 && place[2].held == 2);
+    /* on the node of rank 2 */
+    ck_assert(place[3].spare == 1 && place[3].kept == 0);
     keel_groups_order_spares(&domains, &groups, 4, 2, 1, 1, place);
-    /* its own rack is free when it is gone; the second member begins with the second rack that will do */
+    /* A dead rank frees its own rack. The second member begins with the second rack that keeps the
+     * property. */
     ck_assert(place[0].spare == 3 && place[1].spare == 1 && place[2].spare == 2 && place[2].kept == 2);
     ck_assert(place[3].spare == 0 && place[3].kept == 1);
     keel_groups_order_spares(&domains, &groups, 4, 0, 2, 1, place);
-    ck_assert(place[3].kept == 2); /* two parities can bear all of them */
+    ck_assert(place[3].kept == 2); /* two parities cover all spares */
 }
 END_TEST
 
 START_TEST(members_of_a_group_begin_at_spares_of_different_elements)
 {
-    /* a group on nodes 0 to 2, a spare beside each, and two on each of nodes 3 and 4 */
+    /* A group on nodes 0 to 2, a spare on each of these nodes, and two on each of nodes 3 and 4. */
     uint32_t node[] = {0, 1, 2, 0, 3, 3, 1, 4, 4, 2};
     keel_domain_level_t level = {.name = "node", .count = 5, .of_rank = node};
     const keel_domains_t domains = {.ranks = 10, .level_count = 1, .levels = &level};
     uint32_t of_rank[] = {0, 0, 0}, index[] = {0, 1, 2}, size[] = {3}, all[] = {0, 1, 2};
     uint32_t *members[] = {all};
     const keel_groups_t groups = {.count = 1, .of_rank = of_rank, .index = index, .size = size, .members = members};
-    /* spares 0, of node 0, 1 and 2, of node 3, and 4 and 5, of node 4, keep it for rank 0 */
+    /* Spares 0, of node 0, 1 and 2, of node 3, and 4 and 5, of node 4, keep the property for rank
+     * 0. */
     const uint32_t expected[][7] = {{0, 1, 2, 4, 5, 3, 6}, {1, 2, 4, 5, 3, 6, 0}, {4, 5, 6, 1, 2, 0, 3}};
     keel_spare_place_t place[7];
 
@@ -348,7 +355,8 @@ START_TEST(members_of_a_group_begin_at_spares_of_different_elements)
 }
 END_TEST
 
-/* members on the spare's element of a level, when it has taken the place of @a rank: counted over all ranks */
+/* Counts, over all ranks, the members on the spare's element of a level, after the spare took the
+ * place of @a rank. */
 static uint32_t held_beside(const scene_t *scene, uint32_t ranks, uint32_t rank, uint32_t level, uint32_t spare)
 {
     const uint32_t *element = scene->domains.levels[level].of_rank;
@@ -427,7 +435,8 @@ START_TEST(each_failing_allocation_is_reported_and_leaks_nothing)
 {
     const keel_memory_hook_t hook = {may_allocate, allocated, freed, NULL};
     const uint32_t node[] = {0, 0, 0, 1, 1, 1};
-    const uint8_t losses[][6] = {{1, 0, 0, 0, 0, 0}, {1, 0, 0, 0, 1, 1}}; /* close to the old groups, and anew */
+    /* close to the old groups, and newly formed */
+    const uint8_t losses[][6] = {{1, 0, 0, 0, 0, 0}, {1, 0, 0, 0, 1, 1}};
     const keel_place_params_t params = {.group_size = 2, .parities = 1};
     keel_shrink_result_t result;
     keel_domains_t domains;
