@@ -1,6 +1,8 @@
 /*
- * A rank that nobody kills does nothing for some heartbeat timeouts, twice: each time its neighbour accuses it again and again, and says
- * how often it has said so of this silence, which whoever lets a suspect live for a while relies on (the simulator looks).
+ * Rank 1 hangs for some heartbeat timeouts, twice, and is not killed. Each time its neighbour must
+ * accuse rank 1 again and again. Each accusation has the number of accusations of the same silence.
+ * A runtime that spares a suspect for a while relies on the number; the simulator checks the
+ * number.
  */
 #include "few_ranks.h"
 
@@ -9,13 +11,13 @@
 #define SEEDS   10
 #define WORD    3u
 #define PHASES  7u
-#define HANG_NS (100 * 1000000ull) /* it counts in the time of who looks, which passes more slowly */
+#define HANG_NS (100 * 1000000ull) /* counted in the watcher's time, which passes more slowly */
 #define LEAST   3u
 
 typedef struct accused {
-    few_t few; /* first */
+    few_t few; /* must be the first member */
     unsigned hangs;
-    uint32_t accusations; /* of the last silence */
+    uint32_t accusations; /* number of accusations of the last silence */
 } accused_t;
 
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)

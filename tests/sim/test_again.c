@@ -1,11 +1,10 @@
 /*
- * Rank 1 puts a word to rank 0, and one to rank 2 that tells of it, and dies. Puts have no numbers here, so its replacement puts both again,
- * late: rank 2 has begun meanwhile to go on by what it was told, and puts over that word. So the job rolls back when it begins with that.
- *
- *   waits    rank 2 waits for what it is told, which no rank has done before
- *   mixes    it says that it does what no log has, and loads it
- *
- *   test_again [CASE]
+ * Rank 1 puts a word to rank 0, puts a word to rank 2 that tells of the first word, and dies. The
+ * puts have no numbers, so the replacement puts both words again, late. Meanwhile rank 2 acts on
+ * its word and puts over the word at rank 0. The job must roll back when rank 2 begins to do so.
+ *    waits    rank 2 waits for its word; no rank has waited before
+ *    mixes    rank 2 declares that it does something that no log orders, and loads its word
+ *    test_again [CASE]
  */
 #include "few_ranks.h"
 
@@ -17,13 +16,13 @@
 #define OLD   7777u
 #define NEW   5555u
 
-/* in each rank's window */
+/* offsets in each rank's window */
 enum { A = 0, TOLD = 8 };
 
 typedef struct job {
     few_t few;
     int mixes;
-    int is_told; /* by the first life of rank 1 */
+    int is_told; /* the first life of rank 1 has put the word to rank 2 */
     int is_over; /* rank 2 has put over the word */
 } job_t;
 
@@ -34,7 +33,7 @@ static keel_status_t put(few_t *few, uint32_t rank, keel_win_h win, uint32_t tar
     return (status == KEEL_OK) ? keel_flush(few->ctx[rank], target) : status;
 }
 
-/* rank 1; its replacement is slow until rank 2 has gone on, or the job rolls back */
+/* Rank 1. Its replacement is slow until rank 2 has gone on, or until the job rolls back. */
 static keel_status_t tell(job_t *job, keel_win_h win)
 {
     few_t *few = &job->few;
@@ -53,7 +52,7 @@ static keel_status_t tell(job_t *job, keel_win_h win)
     return status;
 }
 
-/* rank 2, when there is a replacement */
+/* Rank 2, once rank 1 has a replacement. */
 static keel_status_t go_on(job_t *job, keel_win_h win)
 {
     few_t *few = &job->few;

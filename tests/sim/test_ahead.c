@@ -1,31 +1,34 @@
 /*
- * Rank 0 alone has left a gsync, which the others are in yet, does something and dies.
- *
- *   locks    the gsync is that of the window, and it locks rank 1. That it had begun says that all were there: so the
- *            others are released from that gsync. Else they hand over to its replacement from before it, which is
- *            behind it
- *   waits    it signals to rank 1, which puts over what rank 0 had read before. Its replacement reads late, and has to
- *            find the old word. Who knows that rank 0 was ahead only logs what it puts there; else the replacement is
- *            taken for one that is where the others are, and rank 1 goes on by the signal before it is
+ * Rank 0 alone has left a gsync and acts, while the other ranks are still inside. Rank 0 dies.
+ *    locks    The gsync is that of the window. Rank 0 locks rank 1 and dies. Rank 0 had begun the
+ *             next phase, so all ranks had arrived: the survivors must be released from the gsync.
+ *             Otherwise the survivors hand over from a position before the gsync, behind the
+ *             replacement.
+ *    waits    Rank 0 signals rank 1, and rank 1 puts over a word that rank 0 had read before. Rank
+ *             0 dies. The replacement reads late and must find the old word. A rank that knows that
+ *             rank 0 was ahead only logs its puts to rank 0. Otherwise the replacement counts as
+ *             being where the others are, and rank 1 acts on the signal before the replacement is
+ *             there.
  */
 #include "few_ranks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define RANKS       3 /* of waits */
+#define RANKS       3 /* number of ranks of waits */
 #define SEEDS       200
 #define WAITS_SEEDS 40
-#define BEGUN       1u /* gsync */
+#define BEGUN       1u /* number of the gsync */
 #define WORD        7u
-#define SLOW_NS     8000000 /* more than rank 0 takes, and the news of its death */
+#define SLOW_NS     8000000 /* longer than rank 0's acts and the news of its death take */
 
 /* ---- locks ---- */
 
 typedef struct job {
     few_t few;
-    int is_met;  /* the decision found rank 1 in the gsync */
-    int is_slow; /* rank 1, in the gsync that rank 0 has left, and again when its replacement is there */
+    int is_met; /* at the decision rank 1 was in the gsync */
+    /* hangs of rank 1: in the gsync that rank 0 has left, and once the replacement is there */
+    int is_slow;
 } job_t;
 
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
@@ -43,7 +46,8 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
         status = (status == KEEL_OK) ? keel_put(last, 1, 0, &word, sizeof(word)) : status;
         status = (status == KEEL_OK) ? keel_unlock(ctx, 1) : status;
     }
-    status = (status == KEEL_OK) ? keel_win_alloc(ctx, sizeof(word), NULL, &further) : status; /* a gsync */
+    /* includes a gsync */
+    status = (status == KEEL_OK) ? keel_win_alloc(ctx, sizeof(word), NULL, &further) : status;
     return (status == KEEL_OK && rank == 1 && *(const uint64_t *)keel_win_base(last) != WORD) ? KEEL_ERR_CORRUPT
                                                                                               : status;
 }
@@ -91,15 +95,15 @@ static int run_locks(void)
 
 /* ---- waits ---- */
 
-/* words behind that of the ring */
-enum { GO = 1, DATA = 1, FIRST = 1, SECOND = 2 }; /* of rank 1, of rank 0, and two of rank 2 */
+/* Words after the word of the ring: one of rank 1, one of rank 0, two of rank 2. */
+enum { GO = 1, DATA = 1, FIRST = 1, SECOND = 2 };
 enum { OLD = 5, NEW = 6 };
 
 typedef struct waits {
     few_t few;
-    int is_slow[RANKS]; /* in the gsync that rank 0 leaves first */
+    int is_slow[RANKS]; /* the rank hangs in the gsync that rank 0 leaves first */
     int has_gone;       /* rank 0 has signalled */
-    int is_over;        /* rank 1 has put over what rank 0 read before */
+    int is_over;        /* rank 1 has put over the word that rank 0 read */
 } waits_t;
 
 static keel_status_t put(keel_win_h win, uint32_t target, uint64_t offset, uint64_t word)
@@ -107,7 +111,10 @@ static keel_status_t put(keel_win_h win, uint32_t target, uint64_t offset, uint6
     return keel_put(win, target, offset * sizeof(word), &word, sizeof(word));
 }
 
-/* the replacement reads late, and has to find what its predecessor had found: it had not signalled yet */
+/*
+ * The replacement reads late and must find the value of its predecessor, which had not signalled
+ * before reading.
+ */
 static keel_status_t waits_first(waits_t *job, keel_win_h win)
 {
     const uint64_t *own = keel_win_base(win);

@@ -1,6 +1,7 @@
 /*
- * All ranks of the program die at once, and ranks with parity are left alone, which make no window calls. Images of the program's ranks,
- * of one gsync, are newer than the generation: they begin there, with their windows.
+ * All ranks of the program die at once. Only the checksum ranks survive, which make no window
+ * calls. Demand images of the program's ranks, taken at one gsync, are newer than the generation.
+ * The replacements must begin at the demand images, with their windows.
  */
 #include "engine/context.h"
 #include "job/init.h"
@@ -17,7 +18,7 @@
 
 typedef struct job {
     keel_sim_t *sim;
-    keel_context_h ctx[RANKS]; /* NULL: not there */
+    keel_context_h ctx[RANKS]; /* NULL: no context */
     unsigned deaths, from_images;
 } job_t;
 

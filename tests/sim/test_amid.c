@@ -1,17 +1,20 @@
 /*
- * Others come amid what a rank does, between two of its stores (check/plant.h), and go on by what they see there.
- *
- *   shown    rank 1 has put a word to rank 0 and not said so yet; rank 0 is told of it by a test for more than that, and tells rank 2, which
- *            puts over it; rank 1 dies, and its replacement puts that word again
- *   unmet    the same by what the test says that this word holds, which is not what was asked for
- *   found    rank 0 fetches from its own word; rank 1 finds that and puts over it before rank 0 has said what it found; rank 0
- *            dies later: its replacement is to come to the same order
- *   open     rank 1 has put a word to rank 0 and not said so yet; rank 2 fetches it and puts over it; rank 1 dies, and its replacement
- *            would put that word again, for nobody said that it is there: the job rolls back
- *
- *   stream   rank 1 puts to rank 0 one after the other, each as slow, and rank 0 waits for the first one alone: its wait ends meanwhile
- *
- *   test_amid [CASE]
+ * Other ranks come between two stores of a rank (check/plant.h), and act on the values that they
+ * see.
+ *    shown    Rank 1 has put a word to rank 0 and has not announced the put yet. Rank 0 sees the
+ *             word in a test of several words and tells rank 2, which puts over the word. Rank 1
+ *             dies, and its replacement puts its word again. The word of rank 2 must come last.
+ *    unmet    The same, but the test reports the word's value although the condition on the word is
+ *             not met.
+ *    found    Rank 0 fetches from its own word. Rank 1 finds the result and puts over it before
+ *             rank 0 has announced the value that it fetched. Rank 0 dies later, and its
+ *             replacement must come to the same order.
+ *    open     Rank 1 has put a word to rank 0 and has not announced the put yet. Rank 2 fetches the
+ *             word and puts over it. Rank 1 dies. Its replacement would put the word again, because
+ *             no rank announced the put as done: the job must roll back.
+ *    stream   Rank 1 puts to rank 0 again and again, each put as slow. Rank 0 waits for the first
+ *             put alone: the wait must end during the stream.
+ *    test_amid [CASE]
  */
 #include "few_ranks.h"
 
@@ -23,25 +26,25 @@
 #include <string.h>
 
 #define SEEDS   20
-#define SLOW_NS 2000000 /* more than the others take for what they do meanwhile */
-#define LOOK_NS 200000  /* more than a look at what is awaited takes */
-#define PUTS    40u     /* of a stream, at most */
-#define EACH    0u      /* each is held, and not the one that puts that word */
+#define SLOW_NS 2000000 /* longer than the acts of the other ranks meanwhile */
+#define LOOK_NS 200000  /* longer than one look at an awaited word */
+#define PUTS    40u     /* maximum number of puts of a stream */
+#define EACH    0u      /* value of amid: each put is held, not only the put of a given word */
 #define OLD     7777u
 #define NEW     5555u
 
-/* in each rank's window */
+/* offsets in each rank's window */
 enum { A = 0, B = 8, TOLD = 16, GO = 24, DONE = 32 };
 
 typedef struct job {
     few_t few;
-    uint32_t victim;     /* who is held amid what it does, in its first life, */
-    uint64_t amid;       /* when rank 0's first word is that */
-    const uint64_t *own; /* that word */
-    uint64_t since_ns;   /* it is held since then, 0: it is not yet */
-    unsigned at;         /* how far the program is */
-    uint64_t asked;      /* of that word */
-    uint64_t rollbacks;  /* that have to come */
+    uint32_t victim;     /* rank that is held between two stores in its first life */
+    uint64_t amid;       /* the victim is held when rank 0's first word has this value */
+    const uint64_t *own; /* rank 0's first word */
+    uint64_t since_ns;   /* start of the hold; 0: the victim has not been held */
+    unsigned at;         /* progress of the program */
+    uint64_t asked;      /* value that the test asks for */
+    uint64_t rollbacks;  /* required number of rollbacks */
 } job_t;
 
 static job_t *playing;
@@ -102,7 +105,7 @@ static void at_moment(void)
 
 /* ---- shown ---- */
 
-/* what rank 0 is shown of its first word it tells rank 2 */
+/* Rank 0 tells rank 2 when a test shows its first word. */
 static keel_status_t shown_first(job_t *job, keel_win_h win)
 {
     keel_status_t status = KEEL_OK;

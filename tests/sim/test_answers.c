@@ -1,13 +1,15 @@
 /*
- * What a rank was told of its own memory is recorded at another rank, the holder: what a replacement is told, and when.
- *
- *   same     two waits or tests, one after the other, that are over with the same value: each comes after what its own put follows
- *   refill   the holder dies, which was asked for a value that it did not give yet: its replacement has the record behind that, too
- *   ahead    who alone has left a gsync is told something and dies; a replacement asks for it otherwise, gets, or dies as well
- *   holder   another rank becomes the holder while a record is on its way to the one before
- *   alone    one rank runs the program, another one holds parity: nobody can hold a record
- *
- *   test_answers [CASE]
+ * Results of local reads are recorded at another rank, the holder. The replacement of the reader
+ * must get the same results, at the same points.
+ *    same     Two waits or tests in sequence end with the same value. Each result must come after
+ *             the data that precedes its own put.
+ *    refill   A get of rank 0 from the holder is pending when the holder dies. The holder's
+ *             replacement must also have the record that rank 0 sent after the get.
+ *    ahead    Rank 0 alone has left a gsync, tests a word and dies. The word changes. The
+ *             replacement tests it again; it gets a word, or dies as well.
+ *    holder   Another rank becomes the holder while a record is on its way to the previous holder.
+ *    alone    One rank runs the program and another holds parity, so no rank can hold a record.
+ *    test_answers [CASE]
  */
 #include "few_ranks.h"
 
@@ -17,17 +19,19 @@
 
 #define SEEDS   40
 #define LIVES   4
-#define SLOW_NS 20000000 /* more than a death and the news of it take */
+#define SLOW_NS 20000000 /* longer than a death and its news take */
 
-/* in each rank's window */
+/* offsets in each rank's window */
 enum { A = 0, B = 8, DATA = 16, TOLD = 24, GO = 32, OWN = 40 };
 
 typedef struct job {
     few_t few;
-    unsigned at;          /* how far the program is, all ranks of it: what each does next in its test's order */
-    uint64_t said[LIVES]; /* to rank 0 by its first test: 1 + whether the word was as asked */
-    int is_told[LIVES];   /* to others, then */
-    int is_met;           /* the moment that the case is about came */
+    /* progress of the program over all ranks, which orders the steps of a case */
+    unsigned at;
+    /* result of rank 0's first test, by life: 1 + whether the word had the value */
+    uint64_t said[LIVES];
+    int is_told[LIVES]; /* other ranks know the result */
+    int is_met;         /* the moment that the case needs has come */
 } job_t;
 
 typedef struct answer_case {
@@ -35,7 +39,7 @@ typedef struct answer_case {
     few_play_t play;
 } answer_case_t;
 
-/* ---- of a rank's program ---- */
+/* ---- helpers of a rank's program ---- */
 
 static void reach(job_t *job, unsigned at)
 {
@@ -82,7 +86,7 @@ static keel_status_t await(job_t *job, uint32_t rank, keel_win_h win, uint64_t o
     return keel_wait(job->few.ctx[rank], KEEL_WAIT_ANY, &word, 1, NULL);
 }
 
-/* @a said_p: 2: it is as asked, 1: it is not */
+/* @a said_p: 2: the word has the value, 1: it does not */
 static keel_status_t ask(job_t *job, uint32_t rank, keel_win_h win, uint64_t offset, uint64_t value, uint64_t *said_p)
 {
     keel_word_t word = word_at(win, offset, value);
@@ -92,7 +96,7 @@ static keel_status_t ask(job_t *job, uint32_t rank, keel_win_h win, uint64_t off
     return (status == KEEL_INPROGRESS) ? KEEL_OK : status;
 }
 
-/* what rank 0 was told first, which it tells others next */
+/* Rank 0's first test. Rank 0 tells others the result next. */
 static keel_status_t ask_first(job_t *job, keel_win_h win, uint64_t offset, uint64_t value)
 {
     return ask(job, 0, win, offset, value, &job->said[keel_incarnation(job->few.ctx[0])]);
@@ -113,7 +117,7 @@ static keel_status_t tell(job_t *job, keel_win_h win, uint32_t target)
     return status;
 }
 
-/* the gsync at the end, which all have come to by themselves */
+/* The last gsync, which all ranks must reach without a rollback. */
 static keel_status_t last_gsync(job_t *job, uint32_t rank, keel_status_t status)
 {
     const keel_context_h ctx = job->few.ctx[rank];
@@ -130,9 +134,12 @@ static uint64_t *own_word(keel_win_h win, uint64_t offset)
     return (uint64_t *)(void *)((char *)keel_win_base(win) + offset);
 }
 
-/* ---- the same again ---- */
+/* ---- same ---- */
 
-/* 1 puts what rank 0 waits for first; then, and by what 1 puts after rank 0 went on, 2 puts some data and what it waits for next */
+/*
+ * Rank 1 puts the word that rank 0 waits for first. After rank 0 has gone on, rank 1 signals rank
+ * 2. Rank 2 then puts some data, and the word that rank 0 waits for next.
+ */
 static keel_status_t same_others(job_t *job, uint32_t rank, keel_win_h win)
 {
     keel_status_t status;
@@ -150,7 +157,7 @@ static keel_status_t same_others(job_t *job, uint32_t rank, keel_win_h win)
     return status;
 }
 
-/* behind the second wait */
+/* Runs after the second wait. */
 static keel_status_t same_tell(job_t *job, keel_win_h win)
 {
     keel_status_t status;
@@ -180,7 +187,7 @@ static keel_status_t same_phase(few_t *few, uint32_t rank, keel_win_h win)
     return last_gsync(job, rank, status);
 }
 
-/* by tests, each when its word is there */
+/* By tests, each issued once its word is there. */
 static keel_status_t same_tests_phase(few_t *few, uint32_t rank, keel_win_h win)
 {
     job_t *job = (job_t *)few;
@@ -210,7 +217,7 @@ static void same_strike(few_t *few)
     }
 }
 
-/* ---- the holder is given its records again ---- */
+/* ---- refill ---- */
 
 static keel_status_t refill_first(job_t *job, keel_win_h win)
 {
@@ -221,7 +228,7 @@ static keel_status_t refill_first(job_t *job, keel_win_h win)
     keel_status_t status;
 
     reach(job, 1);
-    status = until(job, 0, 2); /* the holder does not answer */
+    status = until(job, 0, 2); /* the holder does not reply */
     if (status == KEEL_OK) {
         status = keel_get_nbx(win, 1, DATA, &word, sizeof(word), NULL, &req);
         job->is_met |= is_first && status == KEEL_INPROGRESS;
@@ -229,7 +236,7 @@ static keel_status_t refill_first(job_t *job, keel_win_h win)
     status = (status >= KEEL_OK) ? ask_first(job, win, A, 1) : status;
     status = (status == KEEL_OK) ? tell(job, win, 2) : status;
     status = (status == KEEL_OK && req != NULL) ? keel_req_wait(req) : status;
-    status = (status == KEEL_OK) ? until(job, 0, 4) : status; /* rank 2 has put what was asked for */
+    status = (status == KEEL_OK) ? until(job, 0, 4) : status; /* rank 2 has put the awaited value */
     reach(job, 5);
     return (status == KEEL_OK) ? await_deaths(job, 0, 2) : status;
 }
@@ -258,7 +265,8 @@ static void refill_strike(few_t *few)
         reach(job, 2);
     }
     if (few->deaths == 0 && job->at == 2 && ctx != NULL && ctx->sync.results.number == 1 &&
-        ctx->sync.results.open == NULL) { /* on its way to the holder, behind the get */
+        /* the record is on its way to the holder, after the get */
+        ctx->sync.results.open == NULL) {
         few_kill(few, 1);
         reach(job, 3);
     }
@@ -267,9 +275,9 @@ static void refill_strike(few_t *few)
     }
 }
 
-/* ---- the first to leave a gsync ---- */
+/* ---- ahead ---- */
 
-#define LEFT 2u /* gsync */
+#define LEFT 2u /* number of the gsync */
 
 static keel_status_t ahead_phase(few_t *few, uint32_t rank, keel_win_h win)
 {
@@ -283,10 +291,12 @@ static keel_status_t ahead_phase(few_t *few, uint32_t rank, keel_win_h win)
     *own_word(win, OWN) = 7;
     status = keel_gsync(ctx, 0);
     if (rank == 0) {
-        status = (status == KEEL_OK && life > 0) ? until(job, 0, 2) : status; /* what is asked for is there */
+        /* the asked word is there */
+        status = (status == KEEL_OK && life > 0) ? until(job, 0, 2) : status;
         status = (status == KEEL_OK) ? ask_first(job, win, A, 1) : status;
         status =
-            (status == KEEL_OK) ? ask(job, 0, win, OWN, 9, &word) : status; /* and the record of that is complete */
+            /* completes the record of the first test */
+            (status == KEEL_OK) ? ask(job, 0, win, OWN, 9, &word) : status;
         reach(job, 1);
         status = (status == KEEL_OK && life == 0) ? await_deaths(job, 0, 1) : status;
         status = (status == KEEL_OK && is_getting) ? keel_get(win, 1, OWN, &word, sizeof(word)) : status;
@@ -300,7 +310,7 @@ static keel_status_t ahead_phase(few_t *few, uint32_t rank, keel_win_h win)
     return last_gsync(job, rank, status);
 }
 
-/* nobody knows that rank 0 went on but who has its records */
+/* Only the holder of rank 0's records knows that rank 0 went on. */
 static void ahead_strike(few_t *few)
 {
     job_t *job = (job_t *)few;
@@ -321,9 +331,9 @@ static void ahead_strike(few_t *few)
     }
 }
 
-/* ---- another holder ---- */
+/* ---- holder ---- */
 
-/* rank 1 shares memory with rank 0 and is its holder while it lives, else rank 2 */
+/* Rank 1 shares memory with rank 0 and holds its records while alive; otherwise rank 2 does. */
 static keel_status_t holder_first(job_t *job, keel_win_h win)
 {
     const keel_context_h ctx = job->few.ctx[0];
@@ -335,15 +345,18 @@ static keel_status_t holder_first(job_t *job, keel_win_h win)
     while (status == KEEL_OK && life == 0 && ctx->lane.peers[1].mode == KEEL_PEER_LIVE) {
         status = few_progress(&job->few, 0);
     }
-    status = (status == KEEL_OK && life > 0) ? until(job, 0, 6) : status; /* what is asked for is there */
+    /* the asked word is there */
+    status = (status == KEEL_OK && life > 0) ? until(job, 0, 6) : status;
     status = (status == KEEL_OK) ? ask_first(job, win, A, 1) : status;
     job->is_met |= life == 0 && ctx->sync.results.holder == 2;
     while (status == KEEL_OK && life == 0 && !few_is_back(&job->few, 1)) {
         status = few_progress(&job->few, 0);
     }
     reach(job, 3);
-    status = (status == KEEL_OK) ? until(job, 0, 4) : status;                /* rank 2 takes no message */
-    status = (status == KEEL_OK) ? ask(job, 0, win, OWN, 9, &word) : status; /* and the former goes to it */
+    /* rank 2 receives no message */
+    status = (status == KEEL_OK) ? until(job, 0, 4) : status;
+    /* sends the record of the first test to rank 2 */
+    status = (status == KEEL_OK) ? ask(job, 0, win, OWN, 9, &word) : status;
     status = (status == KEEL_OK) ? tell(job, win, 1) : status;
     reach(job, 5);
     return (status == KEEL_OK) ? await_deaths(job, 0, 2) : status;
@@ -379,9 +392,9 @@ static void holder_strike(few_t *few)
     }
 }
 
-/* ---- nobody can hold a record ---- */
+/* ---- alone ---- */
 
-#define ALONE_SAVED 3u /* gsync */
+#define ALONE_SAVED 3u /* number of the gsync */
 #define ALONE_DIES  6u
 #define ALONE_LAST  8u
 

@@ -1,8 +1,10 @@
 /*
- * Memory of the program's own that is attached to windows: a page from the start on, in some jobs detached later, and one in some steps, with what it holds then. Two
- * images are taken, at steps that are drawn; rank 1 dies at some moment, and comes back alone, or the job rolls back, to an image of before or
- * behind an attach or detach, or to the start. Its replacement has other memory, and attaches that. Everywhere memory that is attached is
- * the window, and memory that is not is nobody else's.
+ * The program attaches its own memory to windows. One page is attached from the start, and detached
+ * later in some jobs. Another page is attached during some steps, with its present content. Two
+ * images are taken, at drawn steps. Rank 1 dies at a drawn moment. Rank 1 comes back alone, or the
+ * job rolls back to the start or to an image from before or after an attach or detach. The
+ * replacement has other memory and attaches it. On every rank attached memory must be the window,
+ * and detached memory must be private.
  */
 #include "few_ranks.h"
 #include "sim_given.h"
@@ -29,7 +31,7 @@ enum { UNTOUCHED, PUT };
 typedef struct mine {
     struct {
         uint64_t step, is_attached, is_dropped;
-    } state; /* protected */
+    } state; /* protected region */
     keel_win_h win;
     uint64_t *fixed, *moving;
 } mine_t;
@@ -37,7 +39,8 @@ typedef struct mine {
 typedef struct job {
     few_t few;
     mine_t of[3];
-    unsigned image[2], death, delay; /* steps of the program, and steps of the simulator behind the last */
+    /* steps of the program, and steps of the simulator after the last one */
+    unsigned image[2], death, delay;
     int is_dying, drops;
 } job_t;
 
@@ -126,7 +129,7 @@ static keel_status_t step(job_t *job, uint32_t rank)
     return status;
 }
 
-/* the first life has attached it, and has it still */
+/* The first life has already attached the page, and still has it attached. */
 static keel_status_t attach_fixed(const mine_t *my)
 {
     const keel_attached_t *piece = keel_attached_find(&my->win->attach->now, 0, PAGE);
@@ -135,7 +138,7 @@ static keel_status_t attach_fixed(const mine_t *my)
                                                                          : keel_win_attach(my->win, 0, my->fixed, PAGE);
 }
 
-/* what the image had is attached again; rank 2 has other memory for it */
+/* Attaches the pages of the image again; rank 2 uses other memory. */
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
 {
     job_t *job = (job_t *)few;

@@ -1,6 +1,7 @@
 /*
- * A program that is not deterministic. Rank 0 is the first to access anything, while rank 2 is on its way back, and dies together with
- * rank 1: rank 2, which has accessed nothing itself, has to know that the program had begun.
+ * A nondeterministic program. The replacement of rank 2 is on its way back. Rank 0 issues the first
+ * access of the program. Ranks 0 and 1 die together. Rank 2 has accessed nothing itself and must
+ * know that the program had begun.
  */
 #include "few_ranks.h"
 
@@ -10,7 +11,7 @@
 
 typedef struct job {
     few_t few;
-    int has_put; /* the first life of rank 0 */
+    int has_put; /* the first life of rank 0 has put */
 } job_t;
 
 static void ready(few_t *few, uint32_t rank)
@@ -33,7 +34,8 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
 {
     const keel_context_h ctx = few->ctx[rank];
     const uint64_t word = WORD, *own = keel_win_base(last);
-    const uint64_t offset = (keel_incarnation(ctx) == 0) ? 0 : sizeof(word); /* each life does something else */
+    /* each life uses another offset */
+    const uint64_t offset = (keel_incarnation(ctx) == 0) ? 0 : sizeof(word);
     keel_status_t status = KEEL_OK;
 
     if (rank == 0) {

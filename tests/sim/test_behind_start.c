@@ -1,7 +1,8 @@
 /*
- * Two windows come before keel_restarted(). Rank 2 dies before anybody has asked that, and begins at the first of them; rank 1
- * asks, and rank 0 dies, whose replacement is to begin after the second. So the job rolls back to there, and rank 2 has
- * windows to make still.
+ * Two windows come before keel_restarted(). Rank 2 dies before any rank has called
+ * keel_restarted(), and begins at the first window. Rank 1 calls keel_restarted(). Rank 0 dies, and
+ * its replacement is to begin after the second window. The job must roll back to that point, and
+ * rank 2 still has to make windows.
  */
 #include "few_ranks.h"
 
@@ -11,7 +12,7 @@
 
 typedef struct job {
     few_t few;
-    int has_asked; /* rank 1 */
+    int has_asked; /* rank 1 has called keel_restarted() */
 } job_t;
 
 static void ready(few_t *few, uint32_t rank)

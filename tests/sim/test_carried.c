@@ -1,9 +1,10 @@
 /*
- * Ranks 1 and 2 fetch from a word of rank 0, which dies. Its answer to rank 1 is lost, and
- *   - rank 2 was answered behind it, and so has been told what rank 1 found;
- *   - rank 2 did by stores what it did, and was told nothing: only then the job rolls back;
- *   - rank 0 had not come to it: rank 1 fetches again, behind what rank 2 has found, which is slow to hand that over;
- *   - so it does behind what rank 2 had added before rank 1 fetched for the first time.
+ * Ranks 1 and 2 fetch from a word of rank 0, which dies. The reply of rank 0 to rank 1 is lost.
+ *   - Rank 2 received a later reply, which piggybacked the value of rank 1.
+ *   - Rank 2 accessed the word by stores, without piggybacked values. Only here the job rolls back.
+ *   - Rank 0 had not applied the fetch of rank 1. Rank 1 fetches again, after the fetch of rank 2,
+ *     and rank 2 is slow to hand its fetch over.
+ *   - The same, after an addition by rank 2 from before the first fetch of rank 1.
  */
 #include "few_ranks.h"
 
@@ -14,12 +15,14 @@
 #define SLOW_NS 3000000
 
 enum { WORD, ONE, TWO };
-enum { BY_ONE = 1, BY_TWO = 10, BEFORE = 100 }; /* what is added */
+enum { BY_ONE = 1, BY_TWO = 10, BEFORE = 100 }; /* added values */
 
 typedef struct job {
     few_t few;
-    int has_one, has_two; /* the one that is to come first has fetched; rank 2 has done what it does */
-    int is_applied;       /* what rank 1 fetches is, and it does not hear so */
+    /* the rank that must come first has fetched; rank 2 has done its access */
+    int has_one, has_two;
+    /* rank 0 has applied the fetch of rank 1, which does not receive the reply */
+    int is_applied;
     int is_slow;
 } job_t;
 
@@ -38,7 +41,7 @@ static keel_status_t progress_until(few_t *few, uint32_t rank, const int *is_so)
     return status;
 }
 
-/* what is done has one order, and rank 0 sees what of it was found */
+/* Checks that the accesses have one order, and that rank 0 sees the values found. */
 static keel_status_t end(few_t *few, uint32_t rank, keel_win_h win, uint64_t found, uint64_t sum)
 {
     const uint64_t *own = keel_win_base(win);
@@ -54,7 +57,7 @@ static keel_status_t end(few_t *few, uint32_t rank, keel_win_h win, uint64_t fou
     return status;
 }
 
-/* rank 1 is hung when rank 0 has done what it fetches, unless it hears so at once */
+/* Rank 1 hangs when rank 0 has applied its fetch, unless the reply comes at once. */
 static keel_status_t phases_carried(few_t *few, uint32_t rank, keel_win_h win)
 {
     job_t *job = (job_t *)few;
@@ -90,7 +93,10 @@ static void strike_carried(few_t *few)
     }
 }
 
-/* rank 0 is hung before rank 1 fetches, and dies; rank 2 is hung until rank 1 has had time to hand that over */
+/*
+ * Rank 0 hangs before rank 1 fetches, and dies. Rank 2 hangs until rank 1 has had time to hand its
+ * fetch over.
+ */
 static keel_status_t phases_again(few_t *few, uint32_t rank, keel_win_h win)
 {
     job_t *job = (job_t *)few;

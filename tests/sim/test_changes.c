@@ -1,9 +1,13 @@
 /*
- * What others did to a word of rank 0 is logged as what it changed, when rank 0 dies.
- *   - Rank 0 had waited for it, and first comes, by its clock, what changed the word last.
- *   - Rank 0 had added to it itself, before rank 1 set it, and is about to do that again.
- *   - Rank 1 had added to it before rank 2 fetched, and dies before it has handed that over to the replacement.
- *   - Rank 1, to whose sum rank 2 had added, has died before, and is about to do that again.
+ * Rank 0 dies. The logs of other ranks have their accesses to a word of rank 0 as changes of the
+ * word.
+ *   - Rank 0 had waited for the word. By clock, the change that was made last comes first.
+ *   - Rank 0 had added to the word itself before rank 1 set it. The replacement is about to add
+ *     again.
+ *   - Rank 1 had added to the word before rank 2 fetched. Rank 1 dies before it has handed the
+ *     addition over to the replacement.
+ *   - Rank 2 had added to the word after rank 1. Rank 1 has died before rank 0, and its replacement
+ *     is about to add again.
  */
 #include "few_ranks.h"
 
@@ -16,7 +20,8 @@ enum { SUM, WORD, FLAG, WORDS };
 
 typedef struct job {
     few_t few;
-    int has_one, has_two, is_told; /* what rank 1, and rank 2, does to rank 0; and rank 0 has gone on by that */
+    /* ranks 1 and 2 have accessed rank 0; rank 0 has acted on the accesses */
+    int has_one, has_two, is_told;
 } job_t;
 
 static keel_status_t progress_until(few_t *few, uint32_t rank, const int *is_so)
@@ -117,7 +122,7 @@ static keel_status_t phases_own(few_t *few, uint32_t rank, keel_win_h win)
     uint64_t found = 10;
 
     if (rank == 0) {
-        while (few->deaths > 0 && !job->is_told && status == KEEL_OK) { /* late */
+        while (few->deaths > 0 && !job->is_told && status == KEEL_OK) { /* comes late */
             status = few_progress(few, rank);
         }
         status = (status == KEEL_OK)
@@ -155,7 +160,7 @@ static keel_status_t phases_unhanded(few_t *few, uint32_t rank, keel_win_h win)
     keel_status_t status = KEEL_OK;
     uint64_t first = 0, second = 1;
 
-    while (rank == 1 && few->deaths == 2 && !job->is_told && status == KEEL_OK) { /* late */
+    while (rank == 1 && few->deaths == 2 && !job->is_told && status == KEEL_OK) { /* comes late */
         status = few_progress(few, rank);
     }
     if (rank == 1) {
@@ -197,7 +202,7 @@ static keel_status_t phases_again(few_t *few, uint32_t rank, keel_win_h win)
     job_t *job = (job_t *)few;
     keel_status_t status = KEEL_OK;
 
-    while (rank == 1 && few->deaths == 1 && status == KEEL_OK) { /* late */
+    while (rank == 1 && few->deaths == 1 && status == KEEL_OK) { /* comes late */
         status = few_progress(few, rank);
     }
     if (rank == 1) {

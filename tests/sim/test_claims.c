@@ -1,8 +1,8 @@
 /*
  * Turns at a lock. Rank 1 gives up the lock of rank 0 and takes the lock again at once, so rank 2
- * finds a taken lock at every look. Rank 2 gets the lock after a bounded number of grants all the
- * same; a window's lock, too, that two ranks share by turns without a gap. In some seeds rank 2 dies
- * while waiting, and no rank leaves the lock to the dead claim.
+ * finds a taken lock at every look. Rank 2 must get the lock after a bounded number of grants. The
+ * same holds for a window's lock that two ranks share by turns without a gap. In some seeds rank 2
+ * dies while waiting; no rank may leave the lock to the dead claim.
  */
 #include "few_ranks.h"
 
@@ -12,7 +12,7 @@
 
 #define SEEDS  24
 #define RANKS  3u
-#define ROUNDS 3u   /* how often rank 2 gets the lock */
+#define ROUNDS 3u   /* number of times that rank 2 gets the lock */
 #define SHARED 400u /* grants after which the patience of sharers is the longest */
 
 typedef enum { SECTIONS, EXCLUSIVE, OVERLAPPING } kind_t;
@@ -21,9 +21,9 @@ typedef struct job {
     few_t few;
     kind_t kind;
     int dies;
-    unsigned had;     /* how often rank 2 had the lock */
-    unsigned grants;  /* to others since it asks */
-    unsigned holders; /* that share */
+    unsigned had;     /* number of times that rank 2 has had the lock */
+    unsigned grants;  /* grants to others since rank 2 asked */
+    unsigned holders; /* number of ranks that share the lock */
 } job_t;
 
 static keel_status_t take(job_t *job, uint32_t rank, keel_win_h win)
@@ -48,7 +48,9 @@ static int is_over(const job_t *job)
     return job->dies ? job->few.deaths > 0 : job->had >= ROUNDS;
 }
 
-/* Takes the lock again and again. Two ranks that share a lock take turns, so the lock is never free. */
+/*
+ * Takes the lock again and again. Two ranks that share a lock take turns, so the lock stays taken.
+ */
 static keel_status_t take_again(job_t *job, uint32_t rank, keel_win_h win)
 {
     const unsigned most = (job->kind == OVERLAPPING) ? SHARED : KEEL_CLAIM_GRANTS + RANKS;
@@ -63,7 +65,7 @@ static keel_status_t take_again(job_t *job, uint32_t rank, keel_win_h win)
         for (unsigned i = 0; status == KEEL_OK && i < 3; i++) {
             keel_sim_compute(job->few.sim, 2000);
         }
-        /* the other one shares before this one gives up, where it does not wait for this one */
+        /* the other rank shares before this rank gives up, unless the other waits for this rank */
         for (unsigned i = 0; status == KEEL_OK && job->kind == OVERLAPPING && job->holders < 2 && i < 200; i++) {
             status = few_progress(&job->few, rank);
         }
@@ -104,7 +106,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     return status;
 }
 
-/* while it waits */
+/* Kills rank 2 while rank 2 waits. */
 static void strike(few_t *few)
 {
     const job_t *job = (const job_t *)few;
@@ -117,7 +119,7 @@ static void strike(few_t *few)
 static int run(uint64_t seed, const char *lanes)
 {
     const few_play_t play = {.ranks = RANKS,
-                             .deaths = seed % 4 == 3, /* with sections: a local recovery */
+                             .deaths = seed % 4 == 3, /* with critical sections: a local recovery */
                              .windows = 1,
                              .lanes = lanes,
                              .phases = phases,

@@ -1,6 +1,6 @@
 /*
- * A rank dies while the next one computes, for much longer than KEEL_HEARTBEAT_TIMEOUT: it greets the replacement when it comes
- * back, and is not taken for one that hangs.
+ * A rank dies while the next rank computes for much longer than KEEL_HEARTBEAT_TIMEOUT. The
+ * computing rank must greet the replacement when the computation ends, and must not count as hung.
  */
 #include "few_ranks.h"
 
@@ -11,7 +11,7 @@
 #define LONG_NS (200 * 1000000ull)
 
 typedef struct computing {
-    few_t few; /* first */
+    few_t few; /* must be the first member */
     int does_compute;
 } computing_t;
 
@@ -21,7 +21,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     keel_status_t status = few_put_ring(few, rank, last, WORD);
 
     if (rank == 2 && keel_incarnation(few->ctx[rank]) > 0) {
-        return KEEL_ERR_ISOLATED; /* it was taken for hung */
+        return KEEL_ERR_ISOLATED; /* other ranks took the rank for hung */
     }
     status = (status == KEEL_OK) ? few_gsync_ring(few, rank, last, WORD) : status;
     if (status == KEEL_OK && rank == 2 && !computing->does_compute) {

@@ -1,12 +1,13 @@
 /*
- * Rank 0 copies its image in a gsync, because a log is full, and is the last to leave that. What rank 1 adds to its memory after the
- * gsync is not to be in the image: its replacement is given that again.
+ * Rank 0 copies its image in a gsync, because a log is full, and is the last rank to leave the
+ * gsync. After the gsync, rank 1 adds to rank 0's memory. The image must not contain the addition,
+ * because the replacement is handed the addition again.
  */
 #include "few_ranks.h"
 
 #define SEEDS   20
-#define COPIED  2u /* gsync */
-#define LAST    9u /* phase: the image is in use by then */
+#define COPIED  2u /* number of the gsync */
+#define LAST    9u /* phase by which the image is in use */
 #define SUM     5u
 #define SLOW_NS 100000
 

@@ -1,6 +1,8 @@
 /*
- * Rank 2 dies waiting. Once that is decided, rank 0 puts a word to it, and then rank 1, which waited for rank 0, the same word and what
- * rank 2 waits for. The replacement asks rank 0 before it puts, and rank 1 after that: the word of rank 1 comes last all the same.
+ * Rank 2 dies while waiting. After the decision, rank 0 puts a word to rank 2. Rank 1, which waited
+ * for rank 0, then puts the same word and the word that rank 2 waits for. The replacement requests
+ * records from rank 0 before rank 0 puts, and from rank 1 after rank 1 puts. The word of rank 1
+ * must come last.
  */
 #include "few_ranks.h"
 
@@ -8,14 +10,14 @@
 
 #define RANKS 3
 #define SEEDS 20
-#define FRONT 2u /* the phase it is about */
-#define FLAG  8  /* offset of what is waited for */
+#define FRONT 2u /* phase of the puts */
+#define FLAG  8  /* offset of the awaited word */
 
 static const char *const lanes[] = {"KEEL_LANES=served", "KEEL_LANES=direct"};
 
 typedef struct job {
     few_t few;
-    int is_flagged; /* rank 0 has put, and told rank 1 */
+    int is_flagged; /* rank 0 has put, and has told rank 1 */
 } job_t;
 
 static keel_status_t put_and_tell(few_t *few, uint32_t rank, keel_win_h win, uint32_t told)
@@ -27,7 +29,7 @@ static keel_status_t put_and_tell(few_t *few, uint32_t rank, keel_win_h win, uin
     return (status == KEEL_OK) ? keel_put(win, told, FLAG, &flag, sizeof(flag)) : status;
 }
 
-/* until the replacement has been sent the phases before @a phase */
+/* Waits until the phases before @a phase have been sent to the replacement. */
 static keel_status_t await_sent(few_t *few, uint32_t rank, uint32_t phase)
 {
     const keel_recovery_t *rec = &few->ctx[rank]->rec;
@@ -54,7 +56,8 @@ static keel_status_t second(few_t *few, keel_win_h win)
 {
     keel_status_t status = await_sent(few, 1, FRONT);
 
-    while (!((const job_t *)few)->is_flagged) { /* and makes no progress: it is not asked for this phase */
+    /* makes no progress, so rank 1 does not see the request for this phase */
+    while (!((const job_t *)few)->is_flagged) {
         keel_sim_compute(few->sim, 1000);
     }
     status = (status == KEEL_OK) ? keel_wait_until(win, FLAG, sizeof(uint64_t), KEEL_COMPARE_EQ, 1) : status;

@@ -1,6 +1,6 @@
 /*
- * A fence between a get that is not complete and a put to the same word: what is read is what was there before the put, also where the
- * target dies meanwhile and its replacement is handed the put.
+ * A fence lies between a pending get and a put to the same word. The get must return the value from
+ * before the put, even if the target dies meanwhile and its replacement is handed the put.
  */
 #include "few_ranks.h"
 
@@ -13,7 +13,7 @@
 static const char *const lanes[] = {"KEEL_LANES=served", "KEEL_LANES=direct"};
 
 typedef struct fenced {
-    few_t few; /* first */
+    few_t few; /* must be the first member */
     int is_direct, is_asked;
 } fenced_t;
 
@@ -54,12 +54,13 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     status = few_put_ring(few, rank, last, OLD);
 
     status = (status == KEEL_OK) ? few_gsync_ring(few, rank, last, OLD) : status;
-    status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status; /* what is there has been looked at */
+    /* all ranks have checked the first value */
+    status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
     while (status == KEEL_OK && rank == 1 && few->deaths == 0) {
         status = few_progress(few, rank);
     }
     while (status == KEEL_OK && rank == 0 && fenced->is_direct && is_thought_alive(few)) {
-        fenced->is_asked = 1; /* the get is to be issued towards the dead */
+        fenced->is_asked = 1; /* the get must be issued towards the dead rank */
         status = few_progress(few, rank);
     }
     if (status == KEEL_OK && rank == 0) {

@@ -1,6 +1,6 @@
 /*
- * A program without a safe point is told so before any log is full, whichever log fills and at whichever rank: what a rank put, what it
- * read, or what others read there.
+ * A program without a safe point must learn so before any log is full. The log may fill at any
+ * rank, with the rank's puts, the rank's gets, or the gets of other ranks at the rank.
  */
 #include "few_ranks.h"
 
@@ -15,7 +15,7 @@ typedef struct job {
     int puts;
 } job_t;
 
-/* rank 1 puts to rank 2, or reads it, until rank 0 has said so */
+/* Rank 1 puts to rank 2, or reads from it, until rank 0 has reported the missing safe point. */
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 {
     const keel_context_h ctx = few->ctx[rank], first = few->ctx[0];
@@ -56,7 +56,7 @@ int main(void)
         {.ranks = RANKS, .windows = 1, .phases = phases_of_puts, .strike = strike},
         {.ranks = RANKS, .windows = 1, .phases = phases, .strike = strike, .lanes = "KEEL_LANES=served"},
         {.ranks = RANKS, .windows = 1, .phases = phases, .strike = strike, .lanes = "KEEL_LANES=direct"},
-        /* only what others read there is in a small log */
+        /* only the reads of other ranks are in a small log */
         {.ranks = RANKS, .windows = 1, .phases = phases, .strike = strike, .lanes = "KEEL_OPLOG_SIZE=4m"}};
     int status = EXIT_SUCCESS;
 

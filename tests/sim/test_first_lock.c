@@ -1,6 +1,7 @@
 /*
- * The first that a job does is that rank 0 locks a window exclusively at rank 1, between two windows. It dies with that, while the
- * others have accessed nothing and wait for it with the second one: they know of nothing but that somebody asked. The lock is not to stay.
+ * The first act of a job: between two windows, rank 0 locks a window exclusively at rank 1. Rank 0
+ * dies with the lock. The other ranks have accessed nothing and wait for rank 0 with the second
+ * window; all that they know is that a rank asked for the lock. The lock must not stay taken.
  */
 #include "few_ranks.h"
 
@@ -22,7 +23,7 @@ static void ready(few_t *few, uint32_t rank)
     if (status == KEEL_OK && rank == 0 && keel_incarnation(ctx) == 0) {
         status = keel_win_lock(job->win[rank], 1, KEEL_LOCK_EXCLUSIVE);
         job->has_locked = 1;
-        keel_sim_compute(few->sim, 100000000); /* dies */
+        keel_sim_compute(few->sim, 100000000); /* dies here */
     }
     while (status == KEEL_OK && (status = keel_win_alloc(ctx, 64, NULL, &second)) == KEEL_ERR_ROLLED_BACK) {
         status = keel_restore(ctx);

@@ -1,6 +1,6 @@
 /*
- * Heartbeats that are asked for more often than they can be answered. Each is a request like any other, and a flush waits until all
- * are answered: it has to come to an end all the same.
+ * Heartbeats are requested more often than ranks can reply. Each heartbeat is a request like any
+ * other, and a flush waits for all replies. The flush must still end.
  */
 #include "few_ranks.h"
 
@@ -17,7 +17,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     return (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
 }
 
-/* nobody dies */
+/* No rank dies. */
 static void strike(few_t *few)
 {
     (void)few;

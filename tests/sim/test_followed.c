@@ -1,7 +1,8 @@
 /*
- * Served lane: the messages of a long put say that more of it follows, all but the last, with logs that are full amid it, too: whoever
- * waits for a put waits for nothing that its target holds back. Source or target dies meanwhile, or another one, and all roll back: the
- * logs are full, and what is under way is drained.
+ * Served lane. Each message of a long put except the last announces that more of the put follows,
+ * also if the log fills up amid the put. A rank that waits for a put must not wait for anything
+ * that its target holds back. The source, the target or another rank dies meanwhile, and all ranks
+ * roll back: the logs are full, and pending messages are drained.
  */
 #include "few_ranks.h"
 
@@ -9,16 +10,16 @@
 #include <string.h>
 
 #define SEEDS 20
-#define BYTES ((size_t)100 << 10) /* the second put of it finds no room in the log amid it */
+#define BYTES ((size_t)100 << 10) /* the log has no room amid the second put of this size */
 
 typedef struct job {
     few_t few;
-    int is_followed; /* some message said so */
-    int is_over;     /* and contexts are about to go */
+    int is_followed; /* a message has announced that more follows */
+    int is_over;     /* the contexts are about to be destroyed */
     unsigned char bytes[BYTES];
 } job_t;
 
-/* between any two steps: what rank 1 took last */
+/* Runs between any two steps: checks the last message that rank 1 took. */
 static void look(few_t *few)
 {
     job_t *job = (job_t *)few;

@@ -1,7 +1,9 @@
 /*
- * Of two windows the first is freed before keel_restarted(), as a replacement does again. It dies when the program has begun; or
- * rank 2 dies before, and rank 0 when rank 1 alone has begun: then the job rolls back to after the free that rank 2 is in. Or the
- * first death is a rollback to after the free. Nobody keeps what it had mapped of a replacement's first window.
+ * The first of two windows is freed before keel_restarted(); a replacement repeats the free. A rank
+ * dies when the program has begun. Or rank 2 dies before that, and rank 0 dies when rank 1 alone
+ * has begun: the job then rolls back to after the free, while rank 2 is inside the free. Or the
+ * first death is a rollback to after the free. No rank may keep a mapping of a replacement's first
+ * window.
  */
 #include "few_ranks.h"
 #include "peer/access.h"
@@ -12,15 +14,15 @@
 #define RANKS 3
 #define SEEDS 20
 #define WORD  7u
-#define CALLS 3u /* of windows */
+#define CALLS 3u /* number of window calls */
 
 typedef enum { DIES_LATER, DIES_BEFORE, DIES_ROLLED, DIES_LAST } what_t;
 
 typedef struct job {
     few_t few;
     what_t what;
-    uint32_t begun; /* ranks that have put something */
-    int is_met;     /* rank 2 was in that call, and the job rolled back */
+    uint32_t begun; /* bit mask of the ranks that have put */
+    int is_met;     /* rank 2 was inside the free, and the job rolled back */
 } job_t;
 
 static void ready(few_t *few, uint32_t rank)

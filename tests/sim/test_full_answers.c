@@ -1,13 +1,14 @@
 /*
- * The log of rank 0 is full when it waits for any of two words, so nobody has a record of which it was told. It tells rank 2, and dies, and
- * the other word is put. The rank that would hold the record has to know that there is none: the job rolls back, or the
- * replacement is told that both words are there.
+ * The log of rank 0 is full when rank 0 waits for any of two words, so no rank has a record of the
+ * result. Rank 0 tells rank 2 and dies. Rank 2 puts the other word. The rank that would hold the
+ * record must know that no record exists. The job rolls back, or the replacement is told that both
+ * words are there.
  */
 #include "few_ranks.h"
 
 #define SEEDS 20
 
-/* in each rank's window, and behind them what fills the log */
+/* offsets in each rank's window; the data that fills the log lies behind the words */
 enum { FIRST = 0, SECOND = 8, TOLD = 16, FILL = 512, BYTES = 1024 };
 
 typedef struct job {
@@ -22,7 +23,7 @@ static keel_status_t put(few_t *few, uint32_t rank, keel_win_h win, uint32_t tar
     return (status == KEEL_OK) ? keel_flush(few->ctx[rank], target) : status;
 }
 
-/* as many puts as leave room for a few more towards rank 2, and for no record of anything else */
+/* Puts until the log has room only for a few more puts to rank 2, and for no other record. */
 static keel_status_t fill(keel_context_h ctx, keel_win_h win)
 {
     const char bytes[BYTES - FILL] = {1};

@@ -1,12 +1,13 @@
 /*
- * Direct lane: a put comes after the records of what was read, the general way. When they are at their targets it goes the short
- * way again, in the middle of an epoch too.
+ * Direct lane. A put after a get takes the generic path, because the records of the get must come
+ * first. Once the records are at their targets, puts take the fast path again, also in the middle
+ * of an epoch.
  */
 #include "few_ranks.h"
 
 #define SEEDS 3
 
-/* the next put from here would go: */
+/* path of the next put from this rank */
 typedef enum { FAST_PATH, GENERAL_WAY } way_t;
 
 static int flaws(const few_t *few, way_t way, const char *when)

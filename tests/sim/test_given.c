@@ -1,7 +1,8 @@
 /*
- * Windows over memory of the program's own, filled before: pages at rank 0, bytes aligned to 8 at rank 1, and Keel's, with contents said,
- * at rank 2. Rank 1 dies before any checkpoint, when its neighbour has put there: by a message, so that the job rolls back to its start.
- * There each window holds what it held at first, and no more than what is put again is different at the end.
+ * Windows over the program's own memory, filled before: pages at rank 0, bytes aligned to 8 at rank
+ * 1, and at rank 2 Keel's memory with given content. Rank 1 dies before any checkpoint, after its
+ * neighbour has put there by a message, so the job rolls back to its start. Each window must then
+ * have its first content, and only repeated puts may change it by the end.
  */
 #include "few_ranks.h"
 #include "sim_given.h"

@@ -1,18 +1,22 @@
 /*
- * Rank 0 unlocks rank 1, which has died, so it owes rank 1's replacement a release; then rank 2 dies, too, and the job rolls back. In the
- * new computation rank 0 holds the lock of rank 1 again when that dies. The old release must not give the lock up: rank 2 waits for it,
- * and both count up one word at rank 1 inside their critical sections.
+ * Rank 0 unlocks rank 1, which has died, so a release for the replacement of rank 1 is pending.
+ * Rank 2 dies too, and the job rolls back. In the new computation rank 0 holds the lock of rank 1
+ * again when rank 1 dies. The old release must not give the lock up: rank 2 waits for the lock, and
+ * both ranks increment a word at rank 1 inside their critical sections.
  */
 #include "few_ranks.h"
 
 #define SEEDS 20
-#define ROUNDS \
-    2000 /* of progress inside the critical section, when rank 1 is back: rank 2 would take the lock meanwhile */
+/*
+ * Progress calls inside the critical section when rank 1 is back: enough for rank 2 to take a free
+ * lock.
+ */
+#define ROUNDS 2000
 
 typedef struct job {
     few_t few;
-    int is_inside; /* rank 0, in the new computation */
-    int is_asking; /* rank 2 */
+    int is_inside; /* rank 0 is inside the critical section, in the new computation */
+    int is_asking; /* rank 2 asks for the lock */
 } job_t;
 
 static keel_status_t count_up(few_t *few, uint32_t rank, keel_win_h win, unsigned rounds)
@@ -29,7 +33,7 @@ static keel_status_t count_up(few_t *few, uint32_t rank, keel_win_h win, unsigne
     return (status == KEEL_OK) ? keel_unlock(few->ctx[rank], 1) : status;
 }
 
-/* the lock is given up while rank 1 is away */
+/* Gives the lock up while rank 1 is away. */
 static keel_status_t owe_release(few_t *few)
 {
     const keel_context_h ctx = few->ctx[0];
@@ -39,7 +43,7 @@ static keel_status_t owe_release(few_t *few)
         status = few_progress(few, 0);
     }
     status = (status == KEEL_OK) ? keel_unlock(ctx, 1) : status;
-    while (status == KEEL_OK) { /* until the job rolls back */
+    while (status == KEEL_OK) { /* ends when the job rolls back */
         status = few_progress(few, 0);
     }
     return status;

@@ -1,12 +1,12 @@
 /*
- * Gets of several blocks, of a list and at distances, from the next rank, and then all of these blocks are put anew by who got them. In one
- * phase who did that dies; or first the rank that it got them from, whose replacement is given the records back, and then itself. Its
- * replacement is given what was there, which nobody else knows any more, and says so to the rank before.
- *
- *   small, large     how much is got: one record, or several, of which some are of a block alone
- *   plain, waits, polls   what the program says of itself
- *
- *   test_got_blocks
+ * Each rank gets several blocks from the next rank, by a list and at distances, and then puts new
+ * values to all of these blocks. In one phase the source dies; or the target dies first, its
+ * replacement receives the records back, and then the source dies. The replacement of the source
+ * must receive the old values, which no other rank has any more, and tells the previous rank a sum
+ * of them.
+ *    small, large     amount of a get: one record, or several, some for a single block
+ *    plain, waits, polls   the program's declaration
+ *    test_got_blocks
  */
 #include "few_ranks.h"
 
@@ -18,9 +18,9 @@
 #define WRONG_MAX 8
 #define RANKS     3
 #define PHASES    4
-#define AMID      3u /* the phase of the deaths */
+#define AMID      3u /* phase of the deaths */
 #define BYTES     10000u
-#define HALF      7200u /* the first is listed, the other has blocks at distances */
+#define HALF      7200u /* the first half is listed, the second half has blocks at distances */
 #define SUMS      (BYTES - 64)
 
 typedef enum { PLAIN, WAITS, POLLS, KINDS } kind_t;
@@ -28,12 +28,16 @@ typedef enum { PLAIN, WAITS, POLLS, KINDS } kind_t;
 typedef struct job {
     few_t few;
     int is_large, is_target_first;
-    int may_roll_back; /* two deaths in one phase, in a program whose gets are polls, may be a rollback; what is got then is right, too */
-    uint64_t put_in;  /* the phase in which rank 1 last put the blocks anew, in its first life */
+    /*
+     * the program's gets are polls, so two deaths in one phase may be a rollback; the values must
+     * be right even then
+     */
+    int may_roll_back;
+    uint64_t put_in;  /* phase in which the first life of rank 1 last put new values */
     int is_told_anew; /* the replacement of rank 2 is there */
 } job_t;
 
-/* what rank @a rank's byte at @a at is from @a phase on */
+/* Value of rank @a rank's byte at @a at, from @a phase on. */
 static unsigned char byte_of(uint32_t rank, uint64_t phase, size_t at)
 {
     return (phase == 0) ? 0 : (unsigned char)(phase * 31 + at * 7 + at / 256 + rank);
@@ -43,7 +47,7 @@ typedef struct blocks {
     keel_block_t list[9];
     size_t count;
     keel_blocks_t strided;
-    unsigned char bytes[BYTES]; /* where a block goes is where it is in the window */
+    unsigned char bytes[BYTES]; /* each block has the same offset here and in the window */
 } blocks_t;
 
 static void blocks_fill(const job_t *job, blocks_t *blocks)
@@ -72,7 +76,7 @@ static keel_status_t blocks_get(blocks_t *blocks, keel_win_h win, uint32_t rank)
     return (status == KEEL_OK) ? keel_get_strided(win, rank, &blocks->strided, blocks->bytes + HALF) : status;
 }
 
-/* and where they lie is filled as from @a phase on */
+/* Puts the blocks as from @a phase on. */
 static keel_status_t blocks_put(blocks_t *blocks, keel_win_h win, uint32_t rank, uint64_t phase)
 {
     keel_status_t status = KEEL_OK;
@@ -101,7 +105,7 @@ static int is_got(const blocks_t *blocks, size_t at)
            (at - HALF) % strided->stride < strided->length;
 }
 
-/* all that was got is of the phase before, and nothing else was written */
+/* Checks that all values are from the previous phase, and that nothing else was written. */
 static void blocks_check(const job_t *job, const blocks_t *blocks, uint32_t rank, uint64_t phase)
 {
     for (size_t i = 0; i < BYTES; i++) {
@@ -115,7 +119,7 @@ static void blocks_check(const job_t *job, const blocks_t *blocks, uint32_t rank
     }
 }
 
-/* it is rank 1's first life: the deaths come where nobody else does anything */
+/* Waits in rank 1's first life, so the deaths come while no other rank acts. */
 static keel_status_t await(job_t *job, uint64_t phase)
 {
     keel_status_t status = keel_flush_all(job->few.ctx[1]);
