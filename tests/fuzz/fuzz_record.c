@@ -1,7 +1,7 @@
 /*
- * Records: put-log records at their arrival, get-log records as sent on, and the get log as the
- * sources left the log in the memory of this process. The process outlives each input, and clears
- * its logs between inputs.
+ * Records: put-log records on arrival, get-log records as sent on, and the get log as the sources
+ * left the log in the memory of this process. The process outlives each input, and clears its logs
+ * between inputs.
  */
 #include "fuzz_scene.h"
 

@@ -1,4 +1,7 @@
-/* Catastrophic failures: equations 7 to 9 against enumeration on small machines, properties, and the paper's facts. */
+/*
+ * Catastrophic failures: equations 7 to 9 against enumeration on small machines, properties, and
+ * the paper's facts.
+ */
 #include "tools/topo/reliability.h"
 
 #include "unit.h"
@@ -41,7 +44,8 @@ static uint64_t draw(uint64_t *seed, uint64_t below)
     return unit_random(seed) % below;
 }
 
-/* the share of subsets of x of count elements that hit some class of the given sizes at least `deaths` times */
+/* Returns the share of subsets of x of count elements that hit some class of the given sizes at
+ * least `deaths` times. */
 static double enumerate(unsigned count, const unsigned *class_of, unsigned classes, unsigned deaths, unsigned x)
 {
     double all = 0, bad = 0;
@@ -90,7 +94,8 @@ START_TEST(exact_is_what_enumeration_finds)
 }
 END_TEST
 
-/* with equal classes the bound counts every pair of failures of one class, so it is exact for as many as it takes */
+/* With equal classes the bound counts every subset of `deaths` failures of one class. With exactly
+ * so many failures the bound is exact. */
 START_TEST(the_bound_is_never_below_the_exact_value_and_meets_it_at_the_first_catastrophe)
 {
     unsigned count, elements, deaths, x;
@@ -115,7 +120,8 @@ END_TEST
 
 START_TEST(equation_8_is_as_printed)
 {
-    /* D C(|G|, 2) C(H - 2, x - 2) / C(H, x) for H = 44, |G| = 21, x = 5: 3 * 210 * 11480 / 1086008 > 1 */
+    /* D C(|G|, 2) C(H - 2, x - 2) / C(H, x) for H = 44, |G| = 21, x = 5:
+     * 3 * 210 * 11480 / 1086008 > 1 */
     ck_assert_double_eq(bound(44, 21, 2, 5), 1);
     /* H = 1408, |G| = 21, x = 3: 68 * 210 * 1406 / C(1408, 3) */
     assert_close(bound(1408, 21, 2, 3), 68.0 * 210 * 1406 / (1408.0 * 1407 * 1406 / 6), 1e-14);
@@ -135,7 +141,8 @@ START_TEST(tails_are_the_sums_of_their_terms)
         {.count = 200, .failures = {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 1000, .window_s = 600}},
         {.count = 5, .failures = {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 1e-3, .window_s = 600}},
         {.count = 65,
-         .failures = {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 51, .window_s = 600}}, /* the first terms underflow */
+         /* the first terms underflow */
+         .failures = {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 51, .window_s = 600}},
     };
     unsigned i;
 
@@ -153,7 +160,7 @@ START_TEST(tails_are_the_sums_of_their_terms)
 }
 END_TEST
 
-/* equation 9 as a program that sums every term, without cut or clever order */
+/* Equation 9 as a program that sums every term, without cut or clever order. */
 START_TEST(equation_9_is_the_plain_sum)
 {
     const uint64_t groups[] = {2, 5, 11, 22, 44};
@@ -175,7 +182,7 @@ START_TEST(equation_9_is_the_plain_sum)
 }
 END_TEST
 
-/* four levels at random: all three kinds of rates */
+/* Draws four levels, with all three kinds of rates. */
 static void draw_machine(uint64_t *seed, keel_hazard_t *levels, double *table)
 {
     uint64_t count = 8 + draw(seed, 300);
@@ -244,7 +251,8 @@ START_TEST(more_parity_smaller_groups_and_lower_rates_are_never_less_safe)
 }
 END_TEST
 
-/* the bound rounds the number of classes up, so it is monotone where the group size divides the count */
+/* The bound rounds the number of classes up, so the bound is monotone where the group size divides
+ * the count. */
 START_TEST(the_papers_formula_grows_with_groups_that_divide_the_machine)
 {
     uint64_t group, parities;
@@ -266,7 +274,7 @@ END_TEST
 
 START_TEST(tiny_probabilities_keep_their_digits)
 {
-    /* one catastrophic case: both of 2 elements; and m = 5 of a group of 6 at a steep fit */
+    /* One catastrophic case: both of 2 elements; and m = 5 of a group of 6 at a steep fit. */
     const keel_hazard_t pair = {.count = 2, .failures = {.kind = KEEL_FAILURES_FIT, .scale = 1e-4, .decay = 25}};
     const keel_hazard_t steep = {.count = 600, .failures = {.kind = KEEL_FAILURES_FIT, .scale = 1e-3, .decay = 5}};
     const keel_hazard_t alone = {.count = 1000,
@@ -274,14 +282,15 @@ START_TEST(tiny_probabilities_keep_their_digits)
     double expected;
 
     assert_close(catastrophe(&pair, 1, 1, 2, 1, KEEL_RELIABILITY_EXACT), 1e-4 * exp(-50), 1e-13);
-    /* six failures, 100 classes of 6: 100 / C(600, 6); seven: 100 * 594 / C(600, 7), then far less */
+    /* Six failures, 100 classes of 6: 100 / C(600, 6); seven: 100 * 594 / C(600, 7), then far
+     * less. */
     expected = 1e-3 * exp(-30) * 100 * 720 / (600.0 * 599 * 598 * 597 * 596 * 595) *
                (1 + 7 * exp(-5) + 7 * 8 / 2 * exp(-10) + 7.0 * 8 * 9 / 6 * exp(-15) + 7.0 * 8 * 9 * 10 / 24 * exp(-20) +
                 7.0 * 8 * 9 * 10 * 11 / 120 * exp(-25));
     ck_assert(expected < 1e-27);
     assert_close(catastrophe(&steep, 1, 1, 6, 5, KEEL_RELIABILITY_EXACT), expected, 1e-8);
     assert_close(catastrophe(&steep, 1, 1, 6, 5, KEEL_RELIABILITY_PAPER), expected, 1e-8);
-    /* 4500 pairs in 100 classes of 10, each twice: who fails last */
+    /* 4500 pairs in 100 classes of 10, each in two orders. */
     assert_close(catastrophe(&alone, 1, 1, 10, 1, KEEL_RELIABILITY_EXACT), 86400 * 9000e-18, 1e-5);
 }
 END_TEST
@@ -295,7 +304,7 @@ START_TEST(a_group_that_a_level_cannot_hold_is_refused)
     params.aware = 3;
     ck_assert_int_eq(keel_reliability_catastrophe(&params, NULL, &probability), KEEL_OK);
     params.aware = 4;
-    params.parities = 2; /* two members on a rack are allowed then */
+    params.parities = 2; /* then two members on a rack are allowed */
     ck_assert_int_eq(keel_reliability_catastrophe(&params, NULL, &probability), KEEL_OK);
     params.parities = 45;
     ck_assert_int_eq(keel_reliability_catastrophe(&params, NULL, &probability), KEEL_ERR_INVALID_PARAM);
@@ -312,7 +321,7 @@ START_TEST(members_that_share_elements_need_fewer_failures)
     keel_spread_t spread;
 
     ck_assert_int_eq(keel_reliability_spread(44, 45, 2, &spread), KEEL_OK);
-    ck_assert_uint_eq(spread.each, 1); /* and a second one on one element */
+    ck_assert_uint_eq(spread.each, 1); /* and a second member on one element */
     ck_assert_uint_eq(spread.elements, 1);
     ck_assert_uint_eq(keel_reliability_deaths(&spread, 2, 1), 2);
     ck_assert_uint_eq(keel_reliability_deaths(&spread, 2, 2), 1);
@@ -330,8 +339,9 @@ START_TEST(members_that_share_elements_need_fewer_failures)
 END_TEST
 
 /*
- * Every set of x failed elements of a small level, in the layout that is counted: with more members than elements each of
- * these has some, and groups with their odd members on one class of elements are the worst of all choices within that class.
+ * Enumerates every set of x failed elements of a small level, in the layout of the formula. With
+ * more members than elements, each element has some members. Groups with their odd members on one
+ * class of elements are the worst of all choices within that class.
  */
 static double enumerate_uneven(unsigned count, unsigned used, unsigned k, unsigned m, unsigned x)
 {
@@ -382,7 +392,8 @@ START_TEST(uneven_shares_and_unused_elements_are_counted_as_they_are)
 }
 END_TEST
 
-/* groups of 103 with 3 parities on 88 switches: 15 of these hold two members, and two failures need not be too many */
+/* Groups of 103 with 3 parities on 88 switches: 15 of these hold two members, and two failures need
+ * not be too many. */
 START_TEST(a_share_is_not_the_fullest_everywhere)
 {
     const double exact = catastrophe(tsubame2, LEVELS_MAX, 4, 103, 3, KEEL_RELIABILITY_EXACT);
@@ -399,7 +410,7 @@ START_TEST(failures_of_the_job_are_those_that_it_has_elements_of)
     const keel_hazard_t element = {
         .count = 10, .failures = {.kind = KEEL_FAILURES_ELEMENT, .mtbf_s = 86400, .window_s = 5}, .used = 3};
 
-    /* two of four: one failure hits with 1/2, two with 5/6, three always */
+    /* Two of four elements: one failure hits with 1/2, two with 5/6, three always. */
     assert_close(keel_failures_of_job(&level), 0.25 + 0.25 * 5 / 6 + 0.125, 1e-14);
     level.used = 0;
     assert_close(keel_failures_of_job(&level), 0.875, 1e-14);
@@ -407,7 +418,8 @@ START_TEST(failures_of_the_job_are_those_that_it_has_elements_of)
 }
 END_TEST
 
-/* [F 7.1.1]: at 5 % switches are about 4 times safer than nodes; every level is 1 to 3 orders of magnitude safer than none */
+/* [F 7.1.1]: at 5 % switches are about 4 times safer than nodes; every level is 1 to 3 orders of
+ * magnitude safer than none. */
 START_TEST(the_papers_facts_hold)
 {
     const double none = catastrophe(tsubame2, LEVELS_MAX, 0, 21, 1, KEEL_RELIABILITY_PAPER);

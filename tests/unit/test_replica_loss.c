@@ -1,5 +1,8 @@
-/* Loss of replicated data: the paper's alternating sum, kept precise, against enumeration and against a count that never
- * subtracts; the expectation against the plain sum and the paper's figure. */
+/*
+ * Loss of replicated data: the paper's alternating sum, kept precise, against enumeration and
+ * against a count that never subtracts; the expectation against the plain sum and the paper's
+ * figure.
+ */
 #include "tools/topo/replica_loss.h"
 
 #include "unit.h"
@@ -11,7 +14,8 @@ static void assert_close(double a, double b, double relative)
     ck_assert_msg(fabs(a - b) <= relative * fmax(fabs(a), fabs(b)), "%.17g and %.17g", a, b);
 }
 
-/* the share of sets of f failures with a whole group among them: group i is {i, i + g, i + 2 g, ...} */
+/* Returns the share of sets of f failures with a whole group among them.
+ * Group i is {i, i + g, i + 2 g, ...}. */
 static double enumerate(unsigned p, unsigned r, unsigned f)
 {
     const unsigned groups = p / r;
@@ -63,8 +67,9 @@ END_TEST
 #define REPLICAS_MAX 8
 
 /*
- * The ways to choose f of g groups of r without a whole group, over all ways, one group after the other: only sums and
- * products of positive numbers. Failures are dealt as in a draw without replacement.
+ * Counts the ways to choose f of g groups of r without a whole group, over all ways, one group
+ * after the other. The count only adds and multiplies positive numbers. Failures are dealt as in a
+ * draw without replacement.
  */
 static void survival_by_groups(unsigned groups, unsigned r, double *survival)
 {
@@ -127,7 +132,7 @@ END_TEST
 
 START_TEST(tiny_losses_keep_their_digits)
 {
-    /* the first loss there can be: one group whole among r failures, g / C(p, r) */
+    /* The first possible loss: one group whole among r failures, g / C(p, r). */
     const keel_replicas_t replicas = {1u << 25, 4};
     const double p = 1u << 25;
 
@@ -141,7 +146,7 @@ START_TEST(the_approximation_is_close_for_few_failures)
 {
     const keel_replicas_t replicas = {1u << 25, 4};
 
-    /* it leaves out that failures are different processes: (1 - 6 / f) for r = 4 */
+    /* The approximation ignores that failures are different processes: (1 - 6 / f) for r = 4. */
     assert_close(keel_replicas_loss_approximate(&replicas, 100000), keel_replicas_loss(&replicas, 100000), 1e-3);
     assert_close(keel_replicas_failures_approximate(&replicas), pow(2, 25) * pow(4 / pow(2, 25), 0.25), 1e-14);
     assert_close(
@@ -172,12 +177,12 @@ START_TEST(expectations_known_in_closed_form)
 
     assert_close(keel_replicas_failures_expected(&alone), 1, 1e-14);
     assert_close(keel_replicas_failures_expected(&one_group), 7, 1e-14);
-    /* two pairs: the second failure loses with 1/3, else the third */
+    /* Two pairs: the second failure loses with 1/3, else the third. */
     assert_close(keel_replicas_failures_expected(&pairs), 2 * 1.0 / 3 + 3 * 2.0 / 3, 1e-14);
 }
 END_TEST
 
-/* [R VI-B1]: with r = 4 more than 1 % of 2^25 processes have to fail */
+/* [R VI-B1]: with r = 4 more than 1 % of 2^25 processes have to fail. */
 START_TEST(four_replicas_survive_one_percent_of_two_to_the_25)
 {
     const keel_replicas_t replicas = {1u << 25, 4};

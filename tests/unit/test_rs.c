@@ -1,4 +1,7 @@
-/* Reed-Solomon: kernels against their references over alignments and tails; every loss that parity covers is decoded. */
+/*
+ * Reed-Solomon: kernels against their references over alignments and tails; every loss covered by
+ * parity is decoded.
+ */
 #include "code/rs.h"
 
 #include "unit.h"
@@ -33,7 +36,7 @@ static void free_buffers(unsigned count)
     }
 }
 
-/* buffers[0] is the target; @a offset of each buffer; coefficients 0 and 1 are among those drawn */
+/* buffers[0] is the target; @a offset of each buffer. The drawn coefficients include 0 and 1. */
 static void combine_and_check(uint64_t *state, unsigned count, const size_t *offset, size_t length, int is_adding)
 {
     unsigned char *target = buffers[0] + SLACK + offset[0];
@@ -123,10 +126,11 @@ START_TEST(coefficients_are_the_cauchy_matrix_and_ones_for_one_parity)
 END_TEST
 
 /*
- * Proves that any m chunks of any stripe may be lost. A loss is decoded by inverting a square part of the coefficients: the rows
- * of parity chunks that are left, and the columns of lost data chunks. If coefficient (r, c) is 1 / (x_r + y_c) and all x and y are
- * distinct, the determinant of a part is the product of (x_i - x_j) (y_j - y_i) over i < j, divided by that of all x_i + y_j
- * (Cauchy), which is not 0.
+ * Proves that any m chunks of any stripe may be lost. A loss is decoded by inverting a square part
+ * of the coefficients: the rows of the remaining parity chunks, and the columns of lost data
+ * chunks. If coefficient (r, c) is 1 / (x_r + y_c) and all x and y are distinct, the determinant of
+ * a part is the product of (x_i - x_j) (y_j - y_i) over i < j, divided by the product of all x_i +
+ * y_j (Cauchy), and so not 0.
  */
 START_TEST(every_square_part_of_the_coefficients_is_invertible)
 {
@@ -134,12 +138,13 @@ START_TEST(every_square_part_of_the_coefficients_is_invertible)
         for (unsigned data = 1; data + parities <= KEEL_RS_CHUNKS_MAX; data++) {
             for (unsigned row = 0; row < parities; row++) {
                 for (unsigned column = 0; column < data; column++) {
-                    const uint8_t x = (uint8_t)(data + row), y = (uint8_t)column; /* below 256: all distinct */
+                    /* below 256: all distinct */
+                    const uint8_t x = (uint8_t)(data + row), y = (uint8_t)column;
                     const uint8_t sum = x ^ y;
                     uint8_t product = 0;
 
                     keel_rs_add_reference(&product, &sum, keel_rs_coefficient(data, parities, row, column), 1);
-                    if (product != 1) { /* an assertion that passes costs a system call */
+                    if (product != 1) { /* a passing assertion costs a system call */
                         ck_abort_msg("%u data, %u parities: row %u column %u", data, parities, row, column);
                     }
                 }
@@ -149,7 +154,7 @@ START_TEST(every_square_part_of_the_coefficients_is_invertible)
 }
 END_TEST
 
-/* one byte a chunk: data, and parity by the reference */
+/* Makes one byte a chunk: data, and parity by the reference. */
 static void make_bytes(uint64_t *state, unsigned data, unsigned parities, uint8_t *bytes)
 {
     for (unsigned i = 0; i < data; i++) {
@@ -163,7 +168,7 @@ static void make_bytes(uint64_t *state, unsigned data, unsigned parities, uint8_
     }
 }
 
-/* which m chunks are lost: the first, the last, or any */
+/* Loses m chunks: the first, the last, or any. */
 static void lose_chunks(uint64_t *state, unsigned places, unsigned parities, unsigned pattern, uint8_t *is_there)
 {
     memset(is_there, 1, places);
@@ -177,7 +182,7 @@ static void lose_chunks(uint64_t *state, unsigned places, unsigned parities, uns
     }
 }
 
-/* 1 when the chunk wanted is the sum of those that are there, and of no others */
+/* Returns 1 if the wanted chunk is the sum of the remaining chunks, and of no others. */
 static int is_decoded(unsigned data, unsigned parities, unsigned wanted, const uint8_t *bytes, const uint8_t *is_there)
 {
     uint8_t coefficients[KEEL_RS_CHUNKS_MAX], found = 0;
@@ -217,7 +222,7 @@ START_TEST(stripes_of_every_size_are_decoded)
 }
 END_TEST
 
-/* chunks of one stripe: random data, and parity by the references alone */
+/* Makes the chunks of one stripe: random data, and parity by the references alone. */
 static void make_stripe(uint64_t *state, unsigned data, unsigned parities, uint8_t (*chunks)[CHUNK])
 {
     const void *sources[SOURCE_MAX];
@@ -237,7 +242,7 @@ static void make_stripe(uint64_t *state, unsigned data, unsigned parities, uint8
     }
 }
 
-/* each chunk that is lost, from those that are there and nothing else */
+/* Decodes each lost chunk from the remaining chunks alone. */
 static void check_loss(unsigned data, unsigned parities, uint8_t (*chunks)[CHUNK], const uint8_t *is_there)
 {
     const unsigned places = data + parities;
@@ -268,7 +273,8 @@ START_TEST(every_loss_of_up_to_m_chunks_is_decoded)
     uint8_t chunks[SOURCE_MAX][CHUNK], is_there[SOURCE_MAX];
 
     for (unsigned parities = 1; parities <= KEEL_RS_PARITIES_MAX; parities++) {
-        for (unsigned data = 1; data <= ((parities <= 3) ? 12 : 5); data++) { /* seconds at most */
+        /* bounds the time to seconds */
+        for (unsigned data = 1; data <= ((parities <= 3) ? 12 : 5); data++) {
             const unsigned places = data + parities;
 
             make_stripe(&state, data, parities, chunks);
@@ -294,7 +300,7 @@ START_TEST(more_losses_than_parities_are_refused)
         memset(is_there, 1, sizeof is_there);
         memset(is_there, 0, parities + 1);
         ck_assert_int_eq(keel_rs_solve(6, parities, 0, is_there, coefficients), KEEL_ERR_UNREACHABLE);
-        is_there[0] = 1; /* the one that is wanted is not taken as its own source */
+        is_there[0] = 1; /* the wanted chunk is not its own source */
         ck_assert_int_eq(keel_rs_solve(6, parities, 0, is_there, coefficients), KEEL_ERR_UNREACHABLE);
     }
     memset(is_there, 1, sizeof is_there);

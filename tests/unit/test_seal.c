@@ -10,7 +10,7 @@ static const keel_service_end_t first = {.instance = 0x1111, .rank = 0}, second 
 static keel_auth_t auth;
 static keel_service_seal_t out, in;
 
-/* as it comes out of the network */
+/* A message as the network delivers it. */
 typedef struct sent {
     keel_service_received_t message;
     unsigned char data[DATA];
@@ -80,7 +80,7 @@ START_TEST(a_message_of_before_the_last_is_refused)
 }
 END_TEST
 
-/* each bit of both headers, and of the data of a greeting */
+/* Each bit of both headers, and of the data of a greeting. */
 START_TEST(a_changed_bit_is_refused)
 {
     const size_t headers = 8 * (sizeof(keel_service_wire_t) + HEADER);
@@ -94,13 +94,13 @@ START_TEST(a_changed_bit_is_refused)
 
         if (at / 8 == offsetof(keel_service_wire_t, header_len) ||
             at / 8 == offsetof(keel_service_wire_t, header_len) + 1) {
-            continue; /* checked against the length of the message before */
+            continue; /* the check of the message's length comes before */
         }
         wrong = right;
         bytes[at / 8] ^= (unsigned char)(1u << (at % 8));
         ck_assert_msg(!is_taken(&in, &wrong), "bit %zu", bit);
     }
-    ck_assert(is_taken(&in, &right)); /* and none of them counts as a message */
+    ck_assert(is_taken(&in, &right)); /* and no refused message counts as taken */
 }
 END_TEST
 
@@ -139,7 +139,8 @@ START_TEST(nothing_is_taken_before_the_secret_is_there)
 }
 END_TEST
 
-/* where it is off a message has no sum, and one that has is taken, too; where it is on a message without a sum is not */
+/* With authentication off, a message has no sum, and a message with a sum is taken, too. With
+ * authentication on, a message without a sum is refused. */
 START_TEST(off_takes_everything_and_on_does_not)
 {
     keel_auth_t none = {.state = KEEL_AUTH_AWAITED};

@@ -31,7 +31,8 @@ START_TEST(messages_are_aligned_and_disjoint)
     unsigned i;
 
     ck_assert_int_eq(keel_service_pools_open(&pools, SMALL, LARGE), KEEL_OK);
-    for (i = 0; i < MANY; i++) { /* several chunks of the small pool; a large one each hundredth time */
+    /* several chunks of the small pool; every hundredth message is large */
+    for (i = 0; i < MANY; i++) {
         all[i] = keel_service_message_get(&pools, (i % 100 == 0) ? LARGE : SMALL);
         ck_assert_ptr_nonnull(all[i]);
         ck_assert_uint_eq((uintptr_t)all[i] % CACHE_LINE, 0);
@@ -64,7 +65,7 @@ START_TEST(a_message_put_back_is_the_next_one)
     keel_service_message_put(first);
     ck_assert_ptr_eq(keel_service_message_get(&pools, 0), first);
     ck_assert_ptr_eq(keel_service_message_get(&pools, LARGE), second);
-    keel_service_pools_close(&pools); /* with messages out */
+    keel_service_pools_close(&pools); /* while messages are in use */
 }
 END_TEST
 
@@ -116,7 +117,7 @@ START_TEST(an_allocation_that_fails_is_a_status)
     }
     ck_assert_uint_lt(i, MANY);
     keel_memory_set_hook(NULL);
-    ck_assert_ptr_nonnull(keel_service_message_get(&pools, SMALL)); /* when there is memory again */
+    ck_assert_ptr_nonnull(keel_service_message_get(&pools, SMALL)); /* memory is available again */
     keel_service_pools_close(&pools);
 }
 END_TEST

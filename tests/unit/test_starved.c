@@ -1,4 +1,7 @@
-/* Who of the silent hangs, and who gets no core: the decision by itself, and what it is told of real processes. */
+/*
+ * Silent processes that hang, and silent processes without a core: the decision alone, and its data
+ * from real processes.
+ */
 #include "runtime/starved.h"
 
 #include "runtime_ops.h"
@@ -15,7 +18,8 @@ enum { PID = 77, LOOKS = 4000 };
 
 #define SECOND 1000000000ull
 
-/* seen after @a lived_s seconds, of which it was on a core for @a ran_s and waited for one for @a waited_s */
+/* A process seen after @a lived_s seconds, with @a ran_s seconds on a core and @a waited_s seconds
+ * of waiting for a core. */
 static keel_sight_t seen(char state, uint64_t lived_s, uint64_t ran_s, uint64_t waited_s)
 {
     return (keel_sight_t){.pid = PID,
@@ -25,7 +29,7 @@ static keel_sight_t seen(char state, uint64_t lived_s, uint64_t ran_s, uint64_t 
                           .waited_ns = waited_s * SECOND};
 }
 
-/* accused of a silence of a second, then of one of two, ... */
+/* Returns the decision for an accusation of a silence of 1 + @a repeats seconds. */
 static int is_reprieved(keel_reprieve_t *last, keel_sight_t now, uint32_t repeats)
 {
     return keel_starved_is_reprieved(last, &now, repeats, (1 + repeats) * SECOND);
@@ -38,7 +42,7 @@ START_TEST(who_is_stopped_or_stuck_gets_no_reprieve)
     for (size_t i = 0; i < sizeof states; i++) {
         keel_reprieve_t last = {.given = 0};
 
-        /* however short of cores it was before that */
+        /* for any former shortage of cores */
         ck_assert(!is_reprieved(&last, seen(states[i], 10, 1, 9), 0));
     }
 }
@@ -62,7 +66,7 @@ START_TEST(who_wants_a_core_gets_a_bounded_number_of_reprieves)
     }
     ck_assert(!is_reprieved(&last, seen('R', 30, 9, 19), KEEL_REPRIEVES_MAX));
     ck_assert(!is_reprieved(&last, seen('R', 31, 9, 20), KEEL_REPRIEVES_MAX + 1));
-    /* of another silence it is accused for the first time again */
+    /* Another silence is accused for the first time again. */
     ck_assert(is_reprieved(&last, seen('R', 32, 9, 20), 0));
 }
 END_TEST
@@ -73,11 +77,12 @@ START_TEST(who_has_a_core_and_does_not_answer_gets_one_reprieve)
 
     ck_assert(is_reprieved(&last, seen('R', 100, 100, 0), 0));
     ck_assert(!is_reprieved(&last, seen('R', 110, 106, 4), 1));
-    ck_assert(is_reprieved(&last, seen('R', 120, 111, 9), 2)); /* half of it is what a busy one gets beside another */
+    /* half of the time is the share of a busy process beside another */
+    ck_assert(is_reprieved(&last, seen('R', 120, 111, 9), 2));
 }
 END_TEST
 
-/* whose judge has looked at another meanwhile, again and again */
+/* The judge looked at another process between any two looks. */
 START_TEST(who_is_forgotten_between_two_looks_gets_no_more_reprieves)
 {
     for (uint32_t repeats = 0; repeats < 2 * KEEL_REPRIEVES_MAX; repeats++) {
@@ -88,13 +93,14 @@ START_TEST(who_is_forgotten_between_two_looks_gets_no_more_reprieves)
 }
 END_TEST
 
-/* its last wait has ended just now, and its answer is on its way */
+/* The last wait for a core has just ended, and the answer is on its way. */
 START_TEST(who_had_no_core_since_the_last_look_gets_a_reprieve)
 {
     keel_reprieve_t last = {.given = 0};
 
-    ck_assert(is_reprieved(&last, seen('S', 100, 1, 25), 0)); /* all its life counts at first, */
-    ck_assert(is_reprieved(&last, seen('S', 104, 1, 26), 1)); /* then what has passed since */
+    ck_assert(is_reprieved(&last, seen('S', 100, 1, 25), 0)); /* at first the whole life counts */
+    /* then the time since the last look */
+    ck_assert(is_reprieved(&last, seen('S', 104, 1, 26), 1));
     ck_assert(!is_reprieved(&last, seen('S', 112, 1, 27), 2));
 }
 END_TEST
@@ -104,7 +110,8 @@ START_TEST(what_was_seen_of_another_does_not_count)
     keel_reprieve_t last = {.seen = {.pid = PID + 1, .lived_ns = 90 * SECOND}};
 
     ck_assert(!is_reprieved(&last, seen('S', 100, 1, 10), 1));
-    /* nor of another thread of the process: it was older, had run more, or waited more */
+    /* The last look does not count if another thread of the process was seen then: a thread that
+     * was older, had run more, or had waited more. */
     last.seen = seen('S', 200, 0, 0);
     ck_assert(is_reprieved(&last, seen('S', 100, 1, 30), 1));
     last.seen = seen('S', 50, 2, 29);
@@ -114,7 +121,7 @@ START_TEST(what_was_seen_of_another_does_not_count)
 }
 END_TEST
 
-/* who judges had no core, and hears four accusations at once that were made a second apart */
+/* The judge had no core, and gets four accusations at once that were made a second apart. */
 START_TEST(old_accusations_decide_nothing)
 {
     keel_reprieve_t last = {.given = 0};
@@ -125,7 +132,7 @@ START_TEST(old_accusations_decide_nothing)
     }
     ck_assert_uint_eq(last.given, 1);
     ck_assert(!is_reprieved(&last, seen('T', 100, 2, 50), KEEL_REPRIEVES_MAX + 5));
-    /* and one in time does: of one that had its cores since */
+    /* An accusation in time does decide: the process had its cores since. */
     ck_assert(!is_reprieved(&last, seen('S', 102, 2, 50), KEEL_REPRIEVES_MAX + 6));
 }
 END_TEST
@@ -152,7 +159,7 @@ END_TEST
 
 typedef struct child {
     pid_t pid;
-    int rest; /* it ends with this one's end */
+    int rest; /* ends with the end of the parent */
 } child_t;
 
 static void *spin(void *arg)
@@ -165,7 +172,7 @@ static void *spin(void *arg)
     return NULL;
 }
 
-/* its first thread sleeps, another one, with a name, is busy */
+/* Starts a process: the first thread sleeps, another one, with a name, is busy. */
 static child_t child_start(void)
 {
     int ends[2];
@@ -189,7 +196,7 @@ static child_t child_start(void)
     return child;
 }
 
-/* until it is seen in that state, which comes by itself */
+/* Looks until the process is seen in the state, which comes without help. */
 static keel_sight_t look_until(const child_t *child, const char *thread, char state)
 {
     keel_sight_t sight = {.pid = 0};
@@ -214,7 +221,7 @@ START_TEST(a_thread_is_seen_by_its_name)
     sight = look_until(&child, "a (busy) one", 'R');
     ck_assert(is_reprieved(&last, sight, 0));
     (void)look_until(&child, NULL, 'S');
-    ck_assert(!keel_process_see(child.pid, "nobody", &sight)); /* the first one then */
+    ck_assert(!keel_process_see(child.pid, "nobody", &sight)); /* then the first thread is seen */
     ck_assert_int_eq(sight.pid, child.pid);
     kill(child.pid, SIGSTOP);
     sight = look_until(&child, "a (busy) one", 'T');

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#define NO_STATUS (-17) /* a code of the past, returned by no call */
+#define NO_STATUS (-17) /* a former code, returned by no call */
 
 START_TEST(every_status_has_a_text_of_its_own)
 {

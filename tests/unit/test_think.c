@@ -1,4 +1,4 @@
-/* Think times of the key-value store, drawn from what its elements are mixed by. */
+/* Think times of the key-value store, drawn with the hash function of the store's elements. */
 #include "dht/dht_think.h"
 #include "dht/dht_volume.h"
 
@@ -11,7 +11,8 @@ static double draw(uint64_t index)
     return dht_think(dht_element(~index));
 }
 
-/* of exp(-x), x uniform in (0, 4), over its mean: from 4 / (e^4 - 1) to 4 / (1 - e^-4), and the moments */
+/* Distribution of exp(-x), x uniform in (0, 4), over its mean:
+ * from 4 / (e^4 - 1) to 4 / (1 - e^-4), and the moments. */
 START_TEST(think_times_are_exponential)
 {
     const double least = 4 / (exp(4) - 1), most = 4 / (1 - exp(-4));

@@ -1,6 +1,7 @@
 /*
- * Sources of the hierarchy: lists of names, Keel's file, Slurm's, their joining and placement by a level's name. What a
- * file means is checked by the elements' names, malformed files by the line and the reason they are refused with.
+ * Sources of the hierarchy: lists of names, Keel's file, Slurm's, their joining and placement by a
+ * level's name. The elements' names check the content of a file; the line and the reason check the
+ * refusal of a malformed file.
  */
 #include "topo/choose.h"
 #include "topo/topology.h"
@@ -17,7 +18,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* ---- lists of names ------------------------------------------------------------------------------------------- */
+/* ---- lists of names ---- */
 
 typedef struct names {
     char text[512];
@@ -108,7 +109,7 @@ START_TEST(malformed_lists_of_names_are_refused)
 }
 END_TEST
 
-/* ---- hosts ------------------------------------------------------------------------------------------------------- */
+/* ---- hosts ---- */
 
 START_TEST(hosts_are_found_by_whole_and_by_unique_short_names)
 {
@@ -120,7 +121,7 @@ START_TEST(hosts_are_found_by_whole_and_by_unique_short_names)
     ck_assert_uint_eq(hosts.count, 6);
     ck_assert_mem_eq(hosts.of_rank, of_rank, sizeof(of_rank));
     ck_assert_uint_eq(keel_hosts_find(&hosts, "a.y"), 3);
-    ck_assert_uint_eq(keel_hosts_find(&hosts, "a"), KEEL_HOST_NONE); /* two have it */
+    ck_assert_uint_eq(keel_hosts_find(&hosts, "a"), KEEL_HOST_NONE); /* ambiguous */
     ck_assert_uint_eq(keel_hosts_find(&hosts, "b"), 0);
     ck_assert_uint_eq(keel_hosts_find(&hosts, "c"), 2); /* a whole name comes before a short one */
     ck_assert_uint_eq(keel_hosts_find(&hosts, "d"), 5);
@@ -130,7 +131,7 @@ START_TEST(hosts_are_found_by_whole_and_by_unique_short_names)
 }
 END_TEST
 
-/* ---- whole topologies -------------------------------------------------------------------------------------------- */
+/* ---- whole topologies ---- */
 
 #define HOSTS 8
 
@@ -197,10 +198,11 @@ START_TEST(keels_file_means_what_it_says)
     expect("# comment\n\n  levels rack row # more\nrack a: n[0-1],n9\\\n  n2 # and\nrack b: n[3-5]\nrack a: n6,n7\n"
            "row x: a\nrow y: b",
            NULL, "rack: a a a b b b a a\nrow: x x x y y y x x\n", "");
-    /* levels may list hosts directly, and elements of any finer level */
+    /* Levels may list hosts directly, and elements of any finer level. */
     expect("levels rack row room\nrack a: n[0-1]\nrow x: a n[2-3]\nrow y: n[4-6]\nroom r: x y\nroom s: n7", NULL,
            "rack: a a n2 n3 n4 n5 n6 n7\nrow: x x x x y y y n7\nroom: r r r r r r r s\n", "");
-    /* an element and a host of one name: the element is meant; hosts that are nowhere may fail together */
+    /* An element and a host of one name: the name means the element. Hosts in no element may fail
+     * together. */
     expect("levels a b\na n4: n[0-3]\nb n4: n4 n5", NULL, "a: n4 n4 n4 n4 ? n5 ? ?\nb: n4 n4 n4 n4 ? n4 ? ?\n",
            "user: 3 of 8 hosts are not in it: they count as one element of each of its levels: n4, n6, n7\n");
     expect("levels rack\r\nrack a: n[0-3]\r\nrack b: n[4-7]\r\n", NULL, "rack: a a a a b b b b\n", "");
@@ -216,7 +218,7 @@ START_TEST(slurms_file_means_what_it_says)
     expect("# Slurm's in place of Keel's\n\n switchname=s1 nodes=n[0-3] linkspeed=100\n"
            "SWITCHNAME=s2 \\\n  Nodes=\"n[4-5], n[6-7]\" # rest\nSwitchName=s0 Switches=s1,s2\n",
            NULL, two, "");
-    /* three levels, and a leaf right below the top: it goes on as itself */
+    /* Three levels, and a leaf right below the top: the leaf continues as itself. */
     expect(NULL,
            "SwitchName=top Switches=mid,c\nSwitchName=mid Switches=a,b\nSwitchName=a Nodes=n[0-1]\n"
            "SwitchName=b Nodes=n[2-3]\nSwitchName=c Nodes=n[4-7]",
@@ -232,14 +234,14 @@ START_TEST(sources_are_joined_by_precedence)
 {
     const char *racks = "levels rack\nrack a: n[0-3]\nrack b: n[4-7]";
 
-    /* switches inside racks, and racks inside switches */
+    /* Switches inside racks, and racks inside switches. */
     expect(racks, "SwitchName=s1 Nodes=n[0-1]\nSwitchName=s2 Nodes=n[2-3]\nSwitchName=s3 Nodes=n[4-7]\n",
            "switch: s1 s1 s2 s2 s3 s3 s3 s3\nrack: a a a a b b b b\n", "");
     expect(racks, "SwitchName=s1 Nodes=n[0-7]", "rack: a a a a b b b b\nswitch: s1 s1 s1 s1 s1 s1 s1 s1\n", "");
-    /* the same partition under another name stays, behind the one of higher precedence */
+    /* The same partition under another name stays, behind the level of higher precedence. */
     expect(racks, "SwitchName=s1 Nodes=n[0-3]\nSwitchName=s2 Nodes=n[4-7]",
            "rack: a a a a b b b b\nswitch: s1 s1 s1 s1 s2 s2 s2 s2\n", "");
-    /* what contradicts the user's file is left out; what does not is kept */
+    /* Levels that contradict the user's file are left out; other levels stay. */
     expect(racks, "SwitchName=s1 Nodes=n[0-4]\nSwitchName=s2 Nodes=n[5-7]\nSwitchName=s0 Switches=s[1-2]",
            "rack: a a a a b b b b\nswitch2: s0 s0 s0 s0 s0 s0 s0 s0\n",
            "slurm: its level switch is left out: it is not nested with what is known\n");
@@ -270,7 +272,7 @@ static void expect_refusals(const refusal_t *refusals, unsigned count, int is_sl
     }
 }
 
-/* ---- files that can be read and are not what was meant ------------------------------------------------------------ */
+/* ---- files that can be read but are mistaken ---- */
 
 START_TEST(names_that_leave_gaps_are_told)
 {
@@ -281,10 +283,11 @@ START_TEST(names_that_leave_gaps_are_told)
            "user:6: rr3 in row b is no element and no host of this job\n");
     expect("levels rack row\nrack r1: n[0-2]\nrack r2: n[3-5]\nrack r3: n[6-7]\nrow a: r1\nrow b: r2", NULL, rows,
            "user:4: in no element of a coarser level: rack r3\n");
-    /* by its hosts it is in one; hosts of another job beside elements are no mistake */
+    /* By its hosts the element is in a coarser one. Hosts of another job beside elements are no
+     * mistake. */
     expect("levels rack row\nrack r1: n[0-2]\nrow a: r1 m[1-9]\nrow b: n[3-7]", NULL,
            "rack: r1 r1 r1 n3 n4 n5 n6 n7\nrow: a a a b b b b b\n", "");
-    /* a file of more than this job: of no interest, unless hosts of the job are in none of it */
+    /* A file of more than this job is of no interest, unless the file misses hosts of the job. */
     expect("levels rack\nrack a: n[0-3]\nrack b: n[4-7]\nrack c: m[0-3]", NULL, "rack: a a a a b b b b\n",
            "info: user: without a host of this job: rack c\n");
     expect("levels rack\nrack a: n[0-3]\nrack b: m[4-7]", NULL, "rack: a a a a ? ? ? ?\n",
@@ -296,34 +299,34 @@ START_TEST(names_that_leave_gaps_are_told)
         "user: without a host of this job: rack a\n");
     expect("levels rack row\nrow a: n[0-7]", NULL, "row: a a a a a a a a\n",
            "user: its level rack is left out: it has no elements\n");
-    /* a host may have the name of its own rack, or of a coarser element */
+    /* A host may have the name of its own rack, or of a coarser element. */
     expect("levels rack row\nrack n0: n0 n[1-3]\nrack b: n[4-7]\nrow n1: n0 b", NULL,
            "rack: n0 n0 n0 n0 b b b b\nrow: n1 n1 n1 n1 n1 n1 n1 n1\n", "");
 }
 END_TEST
 
-/* ---- what Slurm accepts --------------------------------------------------------------------------------------------- */
+/* ---- files that Slurm accepts ---- */
 
 START_TEST(levels_of_switches_that_are_no_tree_are_left_out)
 {
-    /* two spines over the same leaves */
+    /* Two spines over the same leaves. */
     expect(NULL,
            "SwitchName=l1 Nodes=n[0-3]\nSwitchName=l2 Nodes=n[4-7]\nSwitchName=p1 Switches=l[1-2]\n"
            "SwitchName=p2 Switches=l[1-2]\n",
            "switch: l1 l1 l1 l1 l2 l2 l2 l2\n", "slurm:4: its level switch2 is left out: n4 is in p1 and in p2\n");
-    /* and what is above them is a tree again */
+    /* The level above two such spines is a tree again. */
     expect(NULL,
            "SwitchName=l1 Nodes=n[0-1]\nSwitchName=l2 Nodes=n[2-3]\nSwitchName=l3 Nodes=n[4-7]\n"
            "SwitchName=p1 Switches=l[1-2]\nSwitchName=p2 Switches=l[1-2]\nSwitchName=p3 Switches=l3\n"
            "SwitchName=a Switches=p[1-2]\nSwitchName=b Switches=p3",
            "switch: l1 l1 l2 l2 l3 l3 l3 l3\nswitch3: a a a a b b b b\n",
            "slurm:5: its level switch2 is left out: n2 is in p1 and in p2\n");
-    /* a node on two leaves */
+    /* A node on two leaves. */
     expect(NULL, "SwitchName=s1 Nodes=n[0-4]\nSwitchName=s2 Nodes=n[4-7]\nSwitchName=s0 Switches=s[1-2]",
            "switch2: s0 s0 s0 s0 s0 s0 s0 s0\n", "slurm:2: its level switch is left out: n4 is in s1 and in s2\n");
     expect(NULL, "SwitchName=s1 Nodes=n[0-4]\nSwitchName=s2 Nodes=n[4-7]", "",
            "slurm:2: its level switch is left out: n4 is in s1 and in s2\n");
-    /* hosts of which only such a level says something may fail together */
+    /* Hosts known from such a level alone may fail together. */
     expect(
         NULL,
         "SwitchName=s1 Nodes=n[0-1]\nSwitchName=s2 Nodes=n[1-3]\nSwitchName=s3 Nodes=n[4-7]\nSwitchName=s0 Switches=s3",
@@ -350,7 +353,7 @@ START_TEST(slurms_file_may_be_written_as_slurm_reads_it)
            "BlockName=b1 BlockIndex=0 Nodes=n[0-3] BlockSize=4\nBlockName=b2 BlockIndex=1 Nodes=n[4-7] BlockSize=4\n"
            "AggregatedBlock=b[1-2] BlockIndex=2 Nodes=n[0-7] BlockSize=8\n",
            "switch: b1 b1 b1 b1 b2 b2 b2 b2\n", "");
-    /* switches that are below no other are no gap */
+    /* Switches below no other switch are no gap. */
     expect(NULL, "SwitchName=s0 Switches=s1\nSwitchName=s1 Nodes=n[0-3]\nSwitchName=s2 Nodes=n[4-7]\n",
            "switch: s1 s1 s1 s1 s2 s2 s2 s2\nswitch2: s0 s0 s0 s0 s2 s2 s2 s2\n", "");
 }
@@ -367,12 +370,12 @@ START_TEST(slurms_yaml_means_what_it_says)
 
     expect(NULL, "---\n- topology: one\n  cluster_default: true\n" YAML_TREE, two, "");
     expect("- topology: one\n" YAML_TREE, NULL, two, "");
-    /* lists as far in as their keys, another order, other quotes */
+    /* Lists at the indentation of their keys, another order, other quotes. */
     expect(NULL,
            "%YAML 1.2\n---\n- tree:\n    switches:\n    - switch: 's0'\n      children: s[1-2]\n    - switch: s2\n"
            "      nodes: n[4-7]\n    -\n      switch: s1\n      nodes: n[0-3]\n  cluster_default: true\n...\n",
            two, "");
-    /* the cluster's default, wherever it is; else the first that has something */
+    /* The cluster's default, at any place; else the first topology with content. */
     expect(NULL,
            "- topology: flat\n  flat: true\n- topology: t\n  cluster_default: false\n" YAML_TREE
            "- topology: b\n  block:\n    block_sizes:\n      - 2\n      - 4\n    blocks:\n      - block: b1\n"
@@ -421,7 +424,7 @@ START_TEST(malformed_yaml_is_refused)
 }
 END_TEST
 
-/* ---- malformed files --------------------------------------------------------------------------------------------- */
+/* ---- malformed files ---- */
 
 START_TEST(malformed_files_of_keel_are_refused)
 {
@@ -509,7 +512,7 @@ START_TEST(bytes_that_are_no_text_are_refused)
 }
 END_TEST
 
-/* ---- allocations that fail -------------------------------------------------------------------------------------------- */
+/* ---- allocations that fail ---- */
 
 static int fail_at, live;
 
@@ -551,7 +554,7 @@ START_TEST(each_failing_allocation_is_reported_and_leaks_nothing)
 }
 END_TEST
 
-/* ---- placement by a level's name ---------------------------------------------------------------------------------------- */
+/* ---- placement by a level's name ---- */
 
 START_TEST(levels_are_chosen_by_name_and_refusals_say_what_is_possible)
 {

@@ -95,7 +95,7 @@ static void pointer_body(rank_t *rank)
     if (rank->rank == 0) {
         share(rank, WORDS * 8, &mem, &base);
         words = base;
-        rank_barrier(rank); /* sits in a read meanwhile: the others get no help from this side */
+        rank_barrier(rank); /* sits in a read, so that other ranks get no help from this rank */
         for (i = 1; i < WORDS; i++) {
             rank_check(rank, words[i] == i * 3);
         }
@@ -180,7 +180,7 @@ static void fixed_body(rank_t *rank)
     for (i = 0; i < bytes; i++) {
         rank_check(rank, ((char *)base)[i] == 0);
     }
-    rank->ops->close(rank->transport); /* frees what was not freed */
+    rank->ops->close(rank->transport); /* frees the remaining memory */
 }
 
 START_TEST(memory_comes_zeroed_at_the_address_asked_for_or_not_at_all)
@@ -322,7 +322,8 @@ static void check_data(rank_t *rank, const head_t *head, const unsigned char *da
     }
 }
 
-/* in turn: copied data, what was written to a room, both with a room that was asked for before and left */
+/* Answers in turn with copied data and with data written to a reply room, each also after a room
+ * that was requested and left unused. */
 static keel_status_t echo_answer(rank_t *rank, const head_t *head, const void *data, size_t data_len)
 {
     void *room = NULL, *left = NULL;
@@ -382,7 +383,7 @@ static size_t any_size(uint64_t *state)
     return (draw & 256) ? limits[draw % 9] : unit_random(state) % 65281;
 }
 
-/* @a window requests under way to rank 0, each from a buffer of its own */
+/* Keeps @a window requests to rank 0 under way, each from a buffer of its own. */
 static void send_echoes(rank_t *rank, uint64_t count, uint64_t window)
 {
     echo_t *echo = rank->arg;
@@ -409,7 +410,8 @@ static void send_echoes(rank_t *rank, uint64_t count, uint64_t window)
     free(slots);
 }
 
-/* who has to tell whether a silent process hangs or gets no core looks at the thread that would answer */
+/* A judge of a silent process looks at the thread that would answer, to tell a hang from a lack of
+ * cores. */
 static void named_body(rank_t *rank)
 {
     keel_sight_t sight;
@@ -417,7 +419,8 @@ static void named_body(rank_t *rank)
 
     handle_nothing(rank);
     rank_join(rank, "served");
-    for (unsigned looks = 0; !is_seen && looks < 4000; looks++) { /* it may still be on its way to its first line */
+    /* the thread may still be on the way to its first line */
+    for (unsigned looks = 0; !is_seen && looks < 4000; looks++) {
         is_seen = keel_process_see(getpid(), KEEL_SERVICE_THREAD, &sight);
         usleep(is_seen ? 0 : 5000);
     }
@@ -477,7 +480,7 @@ START_TEST(service_thread_is_found_by_its_name)
 }
 END_TEST
 
-/* closing right after the last message was queued: nothing is lost */
+/* A close right after the last message was queued loses nothing. */
 static void last_words_body(rank_t *rank)
 {
     enum { COUNT = 2000 };
@@ -516,7 +519,7 @@ START_TEST(close_sends_what_was_queued)
 }
 END_TEST
 
-/* of 8 KiB, more than sockets hold by far */
+/* Answers with 8 KiB, far more than sockets hold. */
 static int large_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     static const unsigned char answer[8192];
@@ -537,7 +540,7 @@ static void large_reply(rank_t *rank, const void *header, size_t header_len, con
     rank_check(rank, head->seq == echo->replied[0]++ && data_len == 8192);
 }
 
-/* all requests are answered before the first answer is taken */
+/* All requests are answered before the first answer is taken. */
 static void late_body(rank_t *rank)
 {
     enum { COUNT = 4000 };
@@ -570,7 +573,8 @@ START_TEST(no_answer_is_lost_when_the_asker_takes_none_for_long)
     rig_t rig;
 
     rig_init(&rig, 2, late_body, NULL);
-    if (rig.netns[0][0] == 0) { /* between namespaces sockets do not take all requests without progress */
+    /* sockets between namespaces do not take all requests without progress */
+    if (rig.netns[0][0] == 0) {
         rig_run(&rig);
     }
 }
@@ -581,7 +585,7 @@ static int refuse(void *arg, size_t bytes, const char *name)
     return 0;
 }
 
-/* light traffic takes its messages from the first chunk of the pools */
+/* Light traffic takes its messages from the first chunk of the pools. */
 static void scarce_body(rank_t *rank)
 {
     const keel_memory_hook_t hook = {.may_allocate = refuse};
@@ -662,11 +666,12 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* How many there are is a matter of the second that each of the two takes at most: whoever shares the cores makes them slow. */
+/* Each of the two tests takes at most a second, so the number of rounds depends on the load of the
+ * cores. */
 enum { ROUNDS = 5000, CHUNKS = 5000, WINDOW = 256 };
 static unsigned char numbers_data[65280];
 
-/* returns the requests sent */
+/* Returns the number of requests sent. */
 static unsigned print_latency(rank_t *rank, numbers_t *numbers)
 {
     static uint64_t took[ROUNDS];
@@ -761,7 +766,8 @@ int main(void)
     const TTest *const *test;
     int failed;
 
-    setenv("UCX_TLS", "ib,cuda", 1); /* the program's choice for itself is none of the transport's business */
+    /* settings of the program for its own UCX do not affect the transport */
+    setenv("UCX_TLS", "ib,cuda", 1);
     tcase_set_timeout(tcase, UNIT_TIMEOUT_S);
     for (test = single; *test != NULL; test++) {
         tcase_add_test(tcase, *test);

@@ -1,6 +1,7 @@
 /*
- * When the service side runs dry: what it keeps back is said before sleep, and soon in any case, whoever else sends or does not.
- * And when the thread inside Keel sleeps: it is woken by what its handler calls news.
+ * An idle service side sends its held-back acknowledgements before sleep, and soon in any case,
+ * with or without other senders. The thread inside Keel, when asleep, is woken by messages that its
+ * handler reports as news.
  */
 #include "ucp_rig.h"
 #include "unit.h"
@@ -9,12 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WORDS = 100, NEWS = 30, LONG_US = 100 * 1000 * 1000 }; /* no test lasts that long */
+enum { WORDS = 100, NEWS = 30, LONG_US = 100 * 1000 * 1000 }; /* no test lasts LONG_US */
 
-/* ---- rank 1 waits for what rank 0 keeps back, and rank 2 sends until all of it has come ---- */
+/* ---- rank 1 waits for held-back acknowledgements, and rank 2 sends until all arrived ---- */
 
 typedef struct held {
-    uint64_t waiting, told; /* requests of rank 1 that were not acknowledged; that were. Service thread of rank 0 */
+    /* requests of rank 1 without and with an acknowledgement; service thread of rank 0 */
+    uint64_t waiting, told;
     int is_held;
     uint64_t under_way, heard;
 } held_t;
@@ -43,7 +45,7 @@ static int held_idle(rank_t *rank, int is_late)
         held->is_held = 1;
         return 1;
     }
-    rank_check(rank, held->is_held); /* there was a chance that more came */
+    rank_check(rank, held->is_held); /* more requests had a chance to come */
     held->is_held = 0;
     held->told += held->waiting;
     held->waiting = 0;
@@ -98,7 +100,7 @@ START_TEST(what_is_held_back_is_said_ahead_of_sleep)
 }
 END_TEST
 
-/* alone, and while another sends */
+/* Alone, and while another rank sends. */
 START_TEST(what_is_held_back_is_said_soon_by_who_does_not_sleep)
 {
     rig_t rig;
@@ -110,7 +112,7 @@ START_TEST(what_is_held_back_is_said_soon_by_who_does_not_sleep)
 }
 END_TEST
 
-/* ---- rank 0 sleeps until what rank 1 sends is there: news, and after it what is none ---- */
+/* ---- rank 0 sleeps until messages of rank 1 arrive: news, then a message that is no news ---- */
 
 typedef struct news {
     _Atomic uint64_t seen;
@@ -147,7 +149,7 @@ static void news_body(rank_t *rank)
     for (uint64_t word = 1; word <= NEWS; word++) {
         rank_barrier(rank);
         if (rank->rank == 1) {
-            usleep(2000); /* mostly it sleeps by then */
+            usleep(2000); /* rank 0 mostly sleeps by then */
         }
         rounds = 0;
         while ((rank->rank == 0) && (atomic_load(&news.seen) < word)) {
@@ -190,7 +192,7 @@ static void ticking_body(rank_t *rank)
     rank->on_notify = tick;
     rank->tick_us = 1000;
     rank_join(rank, "served");
-    while (atomic_load(&news.seen) < 3) { /* and the transport is not called */
+    while (atomic_load(&news.seen) < 3) { /* without a call of the transport */
         usleep(1000);
     }
     rank_barrier(rank);

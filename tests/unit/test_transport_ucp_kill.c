@@ -1,7 +1,7 @@
 /*
- * The UCX transport while processes are killed: traffic of every rank with every other, both lanes, and SIGKILL at any
- * moment. Survivors neither abort nor hang nor lose or repeat a message among themselves, and new incarnations get in.
- * KEELTEST_KILLS sets the number of deaths.
+ * The UCX transport while processes are killed: traffic of every rank with every other, both lanes,
+ * and SIGKILL at any moment. Survivors neither abort nor hang nor lose or repeat a message among
+ * themselves, and new incarnations get in. KEELTEST_KILLS sets the number of deaths.
  */
 #define _GNU_SOURCE
 #include "ucp_rig.h"
@@ -21,11 +21,11 @@ typedef struct head {
 } head_t;
 
 typedef struct partner {
-    unsigned char *data; /* what is sent from; unreadable after the disconnection */
+    unsigned char *data; /* source of messages; unreadable after the disconnection */
     uint64_t sent, replied, since_change;
-    uint32_t incarnation; /* as its requests say: service thread */
+    uint32_t incarnation; /* as stated by its requests: service thread */
     int has_incarnation;
-    uint64_t expected; /* next request of it: service thread */
+    uint64_t expected; /* next request of the partner: service thread */
     keel_transport_key_t *key;
 } partner_t;
 
@@ -52,7 +52,7 @@ static void check_data(rank_t *rank, uint32_t from, const unsigned char *data, s
     }
 }
 
-/* service thread */
+/* Service thread. */
 static int on_request(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     storm_t *storm = rank->arg;
@@ -70,7 +70,8 @@ static int on_request(rank_t *rank, const void *header, size_t header_len, const
     partner->expected++;
     rank_check(rank, head->bytes == data_len);
     check_data(rank, head->source, data, data_len);
-    rank->ops->reply(rank->transport, head->source, header, header_len, data, data_len); /* may find it dead */
+    /* the source may be dead */
+    rank->ops->reply(rank->transport, head->source, header, header_len, data, data_len);
     return 1;
 }
 
@@ -105,7 +106,8 @@ static void partner_up(rank_t *rank, const rig_message_t *message)
     if (rank->lanes[message->rank] & KEEL_LANE_PTR) {
         status = rank->ops->key_open(rank->transport, message->rank, message->blob + message->value[0],
                                      message->length - message->value[0], 0, &partner->key);
-        rank_check(rank, (status == KEEL_OK) || (status == KEEL_ERR_UNREACHABLE)); /* dead again already */
+        /* dead again already */
+        rank_check(rank, (status == KEEL_OK) || (status == KEEL_ERR_UNREACHABLE));
     }
 }
 
@@ -120,7 +122,7 @@ static void partner_down(rank_t *rank, uint32_t peer)
         rank->ops->key_close(rank->transport, partner->key);
         partner->key = NULL;
     }
-    mprotect(partner->data, DATA, PROT_NONE); /* who still reads it does not get far */
+    mprotect(partner->data, DATA, PROT_NONE); /* a late reader of these data fails at once */
     munmap(partner->data, DATA);
 }
 
@@ -200,7 +202,7 @@ static void send_some(rank_t *rank)
                             .target = peer};
             status = rank->ops->send(rank->transport, peer, &head, sizeof(head), partner->data, head.bytes);
             if (status == KEEL_ERR_UNREACHABLE) {
-                break; /* it broke, and the news of its death are on their way */
+                break; /* the connection broke; the report of the death is on its way */
             }
             rank_check(rank, status == KEEL_OK);
             partner->sent++;
@@ -208,7 +210,8 @@ static void send_some(rank_t *rank)
     }
 }
 
-/* words of the partner's memory, also while it dies: its own adds to word 0, the others' to the word of their rank */
+/* Changes words of the partner's memory, also during its death: the owner adds to word 0, other
+ * ranks to the word of their rank. */
 static void touch_memory(rank_t *rank)
 {
     storm_t *storm = rank->arg;
@@ -225,7 +228,8 @@ static void touch_memory(rank_t *rank)
     }
 }
 
-/* tells once a generation that replies of all partners flow, or once that all have come */
+/* Reports once a generation that replies of all partners flow, or once that all replies have
+ * come. */
 static void report(rank_t *rank)
 {
     storm_t *storm = rank->arg;
@@ -347,7 +351,7 @@ static int has_number(rig_t *rig)
 
 static void count_resources(rig_t *rig, uint64_t *files, uint64_t *mappings)
 {
-    rig_run_ms(rig, 1500); /* what died is let go after a second at the latest */
+    rig_run_ms(rig, 1500); /* resources of the dead are freed after a second at the latest */
     rig->has_number[0] = 0;
     rig_send(rig, 0, RIG_COUNT, 0, NULL);
     rig_run_until(rig, has_number);
@@ -355,7 +359,7 @@ static void count_resources(rig_t *rig, uint64_t *files, uint64_t *mappings)
     *mappings = rig->number[0][1];
 }
 
-/* two of three deaths come in full traffic, the others while ranks still meet */
+/* Two of three deaths come in full traffic, the others while ranks still meet. */
 static void kill_one(rig_t *rig)
 {
     const uint32_t victim = 1 + (uint32_t)(unit_random(&rig->seed) % (rig->size - 1));
@@ -395,7 +399,7 @@ START_TEST(survivors_of_kills_go_on_and_meet_the_replacements)
     count_resources(&rig, &files[1], &mappings[1]);
     printf("%u kills: open files %lu then %lu, mappings %lu then %lu\n", kills + 4, files[0], files[1], mappings[0],
            mappings[1]);
-    /* two ranks that connect to each other at the same time end with one socket or two */
+    /* Two ranks that connect to each other at the same time end with one socket or two. */
     ck_assert_uint_le(files[1], files[0] + 2 * 2 * (RANKS - 1));
     ck_assert_uint_le(mappings[1], mappings[0] + 16);
     stop_all(&rig);
@@ -435,7 +439,7 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    tcase_set_timeout(tcase, 0); /* ctest has one, and every wait in here has its own */
+    tcase_set_timeout(tcase, 0); /* ctest has a timeout, and every wait in this file its own */
     tcase_add_loop_test(tcase, survivors_of_kills_go_on_and_meet_the_replacements, 0, 2);
     tcase_add_test(tcase, a_death_while_all_close_harms_nobody);
     suite_add_tcase(suite, tcase);

@@ -1,6 +1,7 @@
 /*
- * Reads of a peer's memory by UCP's get. There is no device here, so that UCP carries them out by messages, for which the transport would
- * not use it: what is tested is all else, on endpoints of UCP's between processes.
+ * Reads of a peer's memory by UCP's get. Without a device, UCP emulates such reads by messages, and
+ * the transport would not use UCP's get. The test covers everything else, on UCP endpoints between
+ * processes.
  */
 #define _GNU_SOURCE
 #include "ucp_rig.h"
@@ -20,7 +21,7 @@ typedef struct got {
     keel_status_t status;
 } got_t;
 
-/* what the owner tells with the key */
+/* Sent by the owner with the key. */
 typedef struct told {
     uint64_t base;
     int32_t pid, reserved;
@@ -93,7 +94,7 @@ static keel_status_t open_key(rank_t *rank, told_t *told, keel_transport_key_t *
                                told->base, key_p);
 }
 
-/* until the greetings are over there is no lane to read by */
+/* Waits for the end of the greetings; until then there is no lane to read by. */
 static void await_link(rank_t *rank, keel_transport_key_t *key)
 {
     unsigned char byte;
@@ -129,7 +130,7 @@ static void owner(rank_t *rank)
     rank->ops->close(rank->transport);
 }
 
-/* ---- what is read ---- */
+/* ---- successful reads ---- */
 
 static void read_all(rank_t *rank, keel_transport_key_t *key, unsigned char *buffers)
 {
@@ -179,7 +180,7 @@ static void read_body(rank_t *rank)
     rank_check(rank,
                rank->ops->get(rank->transport, key, 0, buffers, LONGEST + 1, on_got, &got) == KEEL_ERR_UNSUPPORTED);
     rank_check(rank, rank->ops->get(rank->transport, key, BYTES, &end, 0, on_got, &got) == KEEL_OK);
-    /* who asked lets the key go: what is under way keeps what it needs of it */
+    /* The reader lets the key go: reads under way keep the parts of the key that they need. */
     rank_check(rank, rank->ops->get(rank->transport, key, BYTES - 1, &end, 1, on_got, &got) == KEEL_INPROGRESS);
     rank->ops->key_close(rank->transport, key);
     while (!got.is_done) {
@@ -216,7 +217,7 @@ typedef struct chain {
     got_t got;
 } chain_t;
 
-/* called inside UCP's progress, where nothing may be issued */
+/* Called inside UCP's progress, where nothing may be issued. */
 static void read_in_handler(rank_t *rank, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     chain_t *chain = rank->arg;
@@ -324,12 +325,13 @@ static void stopped_body(rank_t *rank)
     for (i = 0; i < KEEL_UCP_READS; i++) {
         rank_check(rank, (got[i].is_done == 1) && (got[i].status == KEEL_ERR_UNREACHABLE));
     }
-    rank_check(rank, mprotect(buffers, bytes, PROT_NONE) == 0); /* who still writes there does not get far */
+    /* a late writer to these buffers fails at once */
+    rank_check(rank, mprotect(buffers, bytes, PROT_NONE) == 0);
     rank_check(rank, rank->ops->get(rank->transport, key, 0, buffers, 1, on_got, &got[0]) == KEEL_ERR_UNREACHABLE);
     rank->ops->key_close(rank->transport, key);
     rank_check(rank, kill(told.pid, SIGCONT) == 0);
     progress_ms(rank, LATE_MS);
-    for (i = 0; (i < 100) && (reads->in_use > 0); i++) { /* all pieces come back */
+    for (i = 0; (i < 100) && (reads->in_use > 0); i++) { /* all reads return to the pool */
         progress_ms(rank, LATE_MS / 10);
     }
     rank_check(rank, reads->in_use == 0);
@@ -347,7 +349,7 @@ START_TEST(gets_end_inside_disconnect_and_nothing_is_written_later)
 }
 END_TEST
 
-/* closed with gets under way: nobody is told, and nothing is left */
+/* Closed with gets under way: no callback runs, and nothing leaks. */
 static void close_body(rank_t *rank)
 {
     static unsigned char buffer[LONGEST];
@@ -387,13 +389,13 @@ START_TEST(a_transport_closes_with_gets_under_way)
     rig_spawn(&rig, 0);
     rig_spawn(&rig, 1);
     rig_run_until(&rig, is_closed);
-    rig_silence(&rig, 1); /* it would abort: UCP's emulation answers those that are gone */
+    rig_silence(&rig, 1); /* the rank would abort: UCP's emulation answers dead ranks */
     rig_send(&rig, 0, RIG_EXIT, 1, NULL);
     rig_finish(&rig);
 }
 END_TEST
 
-/* ---- what is not read so ---- */
+/* ---- reads that are not done in this way ---- */
 
 static void unread_body(rank_t *rank)
 {
@@ -413,7 +415,7 @@ static void unread_body(rank_t *rank)
         keel_ucp_of(rank->transport)->lockable = 65536;
         share(rank, 28673, KEEL_LANE_READ); /* 4096 are locked already */
         share(rank, 28672, KEEL_LANE_READ);
-        share(rank, 1, KEEL_LANE_READ); /* there is no room for more */
+        share(rank, 1, KEEL_LANE_READ); /* no room for more */
     } else {
         rank_check(rank, open_key(rank, &told, &key) == KEEL_OK);
         while ((status = rank->ops->get(rank->transport, key, 0, &byte, 1, on_got, &got)) == KEEL_ERR_UNREACHABLE) {
@@ -474,10 +476,10 @@ static void corrupt_body(rank_t *rank)
         rank_check(rank, rank->ops->key_open(rank->transport, 1, good.blob + sizeof(told_t), i - sizeof(told_t), 0,
                                              &key) == KEEL_ERR_CORRUPT);
     }
-    /* right sums, but lengths that lead out of it, or leave something over */
+    /* Correct sums, but lengths that lead out of the blob, or leave bytes over. */
     refuse(rank, &good, KEEL_UCP_RKEY_MAX + 1, keel_ucp_key_length(KEEL_UCP_RKEY_MAX + 1));
     refuse(rank, &good, UINT32_MAX, whole);
-    refuse(rank, &good, UINT32_MAX - 6, whole); /* wraps when it is padded */
+    refuse(rank, &good, UINT32_MAX - 6, whole); /* wraps in the padding */
     refuse(rank, &good, KEEL_UCP_RKEY_MAX, whole);
     refuse(rank, &good, 0, whole);
     rank_barrier_inside(rank);

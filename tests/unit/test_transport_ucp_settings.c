@@ -1,6 +1,6 @@
 /*
- * The settings of Keel's UCP context under the names of several versions of UCX. This program has its own ucp_config_*() and
- * ucp_get_version(), which behave as the version under test.
+ * The settings of Keel's UCP context under the names of several versions of UCX. This program has
+ * its own ucp_config_*() and ucp_get_version(), which behave as the version under test.
  */
 #include "transports/ucp/ucp_settings.h"
 
@@ -14,8 +14,8 @@ enum { SET_MAX = 32, TEXT_MAX = 256 };
 /* The UCX under test. */
 static struct {
     unsigned major, minor;
-    const char *listed;  /* what ucp_config_print() prints */
-    const char *refused; /* this setting */
+    const char *listed;  /* output of ucp_config_print() */
+    const char *refused; /* name of the refused setting */
     ucs_status_t refusal;
     char set[SET_MAX][64]; /* "NAME=VALUE" */
     unsigned count, open;
@@ -99,7 +99,7 @@ static int is_set(const char *setting)
     return i < ucx.count;
 }
 
-/* By name, so that a value that changes does not go unnoticed as another one. */
+/* Compares by name alone, so that a setting with a changed value is found, too. */
 static int is_touched(const char *name)
 {
     unsigned i = 0;
@@ -123,7 +123,7 @@ START_TEST(a_transports_setting_has_no_prefix_before_1_17)
         ck_assert(is_set("TLS=tcp") && is_set("PROTO_ENABLE=n") && is_set("MAX_EAGER_RAILS=1"));
         ck_assert(is_set("TX_SEG_SIZE=64k") && is_set("CONN_NB=y"));
         ck_assert(!is_touched("TCP_TX_SEG_SIZE") && !is_touched("TCP_CONN_NB"));
-        ck_assert(!is_touched("LOG_LEVEL")); /* it is the process's */
+        ck_assert(!is_touched("LOG_LEVEL")); /* the log level belongs to the process */
         ck_assert_str_eq(said, "");
     }
 }
@@ -169,7 +169,7 @@ END_TEST
 
 START_TEST(registrations_are_not_cached_in_any_version)
 {
-    be(13, new_list); /* it has both: its memory domains cache */
+    be(13, new_list); /* UCX 1.13 has both settings: its memory domains cache */
     ck_assert_int_eq(read_settings("rc_verbs,ud_verbs", SIZE_MAX), UCS_OK);
     ck_assert(is_set("REG_METHODS=direct") && !is_touched("RCACHE_ENABLE"));
     be(16, new_list);
@@ -206,7 +206,8 @@ START_TEST(a_refused_setting_is_named)
 }
 END_TEST
 
-/* A host without RDMA devices: UCX 1.21 knows none of their settings, and says what is wrong when the context is made. */
+/* A host without RDMA devices: UCX 1.21 knows none of their settings, and reports the error when
+ * the context is made. */
 START_TEST(a_refused_setting_of_a_missing_device_is_no_error)
 {
     be(21, new_list);

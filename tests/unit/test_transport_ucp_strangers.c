@@ -1,6 +1,7 @@
 /*
- * Processes that speak UCX and Keel's messages, and are not of the job: one that has another secret, one that makes up messages
- * without a secret, and one that sends again what it has captured. All ends are in this process.
+ * Processes outside the job that speak UCX and Keel's messages: a process with another secret, a
+ * process that forges messages without a secret, and a process that replays captured messages. All
+ * ends are in this process.
  */
 #include "transports/ucp/ucp.h"
 #include "transports/ucp/ucp_blob.h"
@@ -16,7 +17,7 @@
 
 enum { RANKS = 2, CAPTURES = 8, CAPTURE_MAX = 4096 };
 
-/* a rank, or who says so */
+/* A rank, or a process that claims to be a rank. */
 typedef struct end {
     keel_transport_t *transport;
     keel_auth_t auth;
@@ -25,7 +26,7 @@ typedef struct end {
     char why[256];
 } end_t;
 
-/* UCX without a transport of Keel's */
+/* UCX without a transport of Keel's. */
 typedef struct raw {
     ucp_context_h context;
     ucp_worker_h worker;
@@ -120,7 +121,7 @@ static void end_ask(end_t *end, uint32_t own, uint32_t rank)
     ck_assert_int_eq(keel_transport_ucp_ops.send(end->transport, rank, &own, sizeof(own), NULL, 0), KEEL_OK);
 }
 
-/* until @a counter has come to @a least; the test's time limit ends it otherwise */
+/* Makes progress until @a counter is at least @a least, or the test's time limit ends the test. */
 static void progress_until(end_t *const *ends, raw_t *raw, atomic_uint *counter, unsigned least)
 {
     while (atomic_load(counter) < least) {
@@ -139,7 +140,7 @@ static void end_close(end_t *end)
     keel_transport_ucp_ops.close(end->transport);
 }
 
-/* rank 1 of the job is served, after whatever has happened */
+/* Rank 1 of the job is served, after any attack. */
 static void rank_1_is_served(end_t *zero, end_t *one)
 {
     end_t *const ends[] = {zero, one, NULL};
@@ -270,7 +271,7 @@ START_TEST(messages_without_the_secret_are_dropped)
     raw_open(&raw);
     ep = raw_connect(&raw, own);
     forged.wire.instance = peer->head.instance;
-    /* with a valid address, and the crc that is in it */
+    /* With a valid address, and the crc of the address. */
     forged.wire.kind = KEEL_SERVICE_WIRE_HELLO;
     raw_send(&raw, ep, &forged.wire, sizeof(forged.wire), peer, peer_len);
     forged.wire.kind = KEEL_SERVICE_WIRE_BYE;
@@ -288,9 +289,10 @@ START_TEST(messages_without_the_secret_are_dropped)
 }
 END_TEST
 
-/* ---- a process that captured what a rank sends ---- */
+/* ---- a process that captured messages of a rank ---- */
 
-/* rank 1 takes the stranger for rank 0: its address has rank 0's name, and leads to the stranger */
+/* Rank 1 takes the stranger for rank 0: its address has rank 0's name, and leads to the
+ * stranger. */
 static void capture_hello(raw_t *raw, end_t *zero)
 {
     size_t length;
@@ -327,14 +329,14 @@ START_TEST(a_greeting_that_was_captured_ends_no_connection)
     memcpy(&wire, raw.capture[0].header, sizeof(wire));
     ck_assert_uint_eq(wire.kind, KEEL_SERVICE_WIRE_HELLO);
     ep = raw_connect(&raw, end_address(&zero, &length));
-    /* the first one is taken for the process's own, which is not of this test; the next ones are refused */
+    /* The first message passes for the process's own, outside this test; later ones are refused. */
     for (unsigned i = 0; i < 3; i++) {
         raw_send(&raw, ep, raw.capture[0].header, raw.capture[0].header_len, raw.capture[0].data,
                  raw.capture[0].data_len);
     }
     progress_until(ends, &raw, &zero.refused, 1);
     ck_assert_ptr_ne(strstr(zero.why, "that process has greeted before"), NULL);
-    /* the next incarnation joins all the same */
+    /* The next incarnation still joins. */
     end_open(&one, 1, job);
     end_connect(&zero, &one, 1);
     end_connect(&one, &zero, 0);

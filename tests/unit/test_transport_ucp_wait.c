@@ -1,6 +1,6 @@
 /*
- * Who sleeps on its word is woken by whoever stored what it waits for, thread or process, at whichever moment; and wakes up by
- * itself when the wake never comes.
+ * A rank that sleeps on its word is woken by the thread or process that stored the awaited value,
+ * at any moment of the store; and wakes up without help when the wake is lost.
  */
 #include "transports/ucp/ucp_transport.h"
 #include "ucp_rig.h"
@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LONG_US = 100 * 1000 * 1000, SHORT_US = 20 * 1000, PASSES = 20000, STORES = 40 }; /* no test lasts LONG_US */
+/* no test lasts LONG_US */
+enum { LONG_US = 100 * 1000 * 1000, SHORT_US = 20 * 1000, PASSES = 20000, STORES = 40 };
 
 /* ---- two threads pass a number to and fro, and sleep all the time ---- */
 
@@ -109,7 +110,7 @@ static void ring_body(rank_t *rank)
         if (rank->rank == 0) {
             await_word(rank, word, number, LONG_US);
         } else {
-            usleep((number % 4) * 500); /* mostly it sleeps by then, or is about to */
+            usleep((number % 4) * 500); /* the rank mostly sleeps by then, or is about to */
             atomic_store(word, number);
             rank->ops->ring(rank->transport, 0);
         }
@@ -127,7 +128,7 @@ START_TEST(a_ring_wakes_who_sleeps)
 }
 END_TEST
 
-/* as if it were killed between what it does to the word and the system call */
+/* As if the waker were killed between its change of the word and the system call. */
 static void take_back(rank_t *rank)
 {
     keel_shm_sleeper_t *sleeper = &((keel_ucp_t *)rank->transport)->peers[0]->card->sleeper;

@@ -1,6 +1,6 @@
 /*
- * The transport on libibverbs over a stand-in for it (verbs_stub.h): several ranks' transports in this process. What a real device
- * does is tests/rdma's to show.
+ * The transport on libibverbs over a stand-in (verbs_stub.h): several ranks' transports in this
+ * process. The behaviour of a real device is left to tests/rdma.
  */
 #include "transports/verbs/verbs.h"
 #include "transports/verbs/verbs_transport.h"
@@ -16,16 +16,17 @@ enum { RANKS = 2, DEADLINE_S = 20, BIG = KEEL_MESSAGE_DATA_MAX };
 typedef struct side {
     keel_transport_t *transport;
     const keel_transport_ops_t *ops;
-    atomic_uint requests, is_gated, is_waiting; /* requests that came; the service side waits in the next one */
+    /* requests: number of arrivals; is_gated: the service side waits in its next request */
+    atomic_uint requests, is_gated, is_waiting;
     unsigned replies, suspects;
-    uint64_t expected; /* of the next request's header */
+    uint64_t expected; /* number in the next request's header */
     atomic_uint disorder;
     unsigned char *room;
 } side_t;
 
 static const uint32_t nodes[RANKS] = {0, 1};
 
-/* the content of message number @a number: its length and its bytes */
+/* The content of message number @a number: its length and its bytes. */
 static size_t length_of(uint64_t number)
 {
     uint64_t state = number;
@@ -50,7 +51,7 @@ static int is_filled(const unsigned char *data, size_t length, uint64_t number)
     return 1;
 }
 
-/* each request is answered by its own content */
+/* Answers each request with its own content. */
 static int on_request(void *arg, const void *header, size_t header_len, const void *data, size_t data_len)
 {
     side_t *side = arg;
@@ -221,7 +222,8 @@ START_TEST(no_connection_is_made_before_something_is_sent)
 }
 END_TEST
 
-/* a service side that takes nothing is sent no more than it has receives for */
+/* A service side that takes nothing is sent no more messages than the receives that it has
+ * posted. */
 START_TEST(who_takes_nothing_is_sent_what_it_has_room_for)
 {
     side_t sides[RANKS];
@@ -248,7 +250,8 @@ START_TEST(who_takes_nothing_is_sent_what_it_has_room_for)
 }
 END_TEST
 
-/* nothing is written into a slot of which no completion has come: what is under way is bounded, and goes on when they come */
+/* No slot is written again before its completion. Late completions bound the messages under way,
+ * and traffic resumes with them. */
 START_TEST(completions_that_are_late_hold_up_and_lose_nothing)
 {
     side_t sides[RANKS];
@@ -276,7 +279,7 @@ START_TEST(completions_that_are_late_hold_up_and_lose_nothing)
 }
 END_TEST
 
-/* the numbers that name requests have 31 bits */
+/* The numbers that name requests have 31 bits. */
 START_TEST(the_numbers_of_requests_come_round)
 {
     keel_verbs_link_t *link;
@@ -285,7 +288,8 @@ START_TEST(the_numbers_of_requests_come_round)
     open_pair(sides);
     exchange(sides, 1);
     link = ((keel_verbs_t *)sides[0].transport)->peers[1]->link;
-    while (link->built != link->done || link->slots_busy > 0) { /* a completion stands for all before it */
+    /* a completion stands for all requests before */
+    while (link->built != link->done || link->slots_busy > 0) {
         exchange(sides, 1);
     }
     link->built = link->done = link->asked = 0x7ffffff0;
@@ -319,7 +323,8 @@ START_TEST(a_connection_that_breaks_is_a_suspicion_once)
 }
 END_TEST
 
-/* of both queue pairs to it, also that of the service side; what it goes on sending is refused by the device */
+/* Disconnects both queue pairs of the peer, also the one of the service side. The device refuses
+ * later requests of the peer. */
 START_TEST(a_process_that_is_cut_off_reaches_nothing_after_disconnect)
 {
     keel_verbs_link_t *link;
@@ -331,7 +336,8 @@ START_TEST(a_process_that_is_cut_off_reaches_nothing_after_disconnect)
     link = ((keel_verbs_t *)sides[0].transport)->peers[1]->link;
     number = link->qp->qp_num;
     ck_assert_uint_eq(stub_receivers(number), 1);
-    sides[1].ops->disconnect(sides[1].transport, 0); /* rank 1 hears that rank 0 is dead, which lives */
+    /* rank 1 learns that rank 0 is dead, while rank 0 lives */
+    sides[1].ops->disconnect(sides[1].transport, 0);
     ck_assert_uint_eq(stub_receivers(number), 0);
     ck_assert_int_eq(send_number(&sides[0], 5), KEEL_OK);
     progress_until(&sides[0], sides[0].suspects == 1);
@@ -342,7 +348,7 @@ START_TEST(a_process_that_is_cut_off_reaches_nothing_after_disconnect)
 }
 END_TEST
 
-/* until its predecessor is disconnected a replacement waits, then it is served */
+/* A replacement waits until its predecessor is disconnected, and is then served. */
 START_TEST(a_replacement_is_served_when_its_predecessor_is_disconnected)
 {
     side_t sides[RANKS], next;
@@ -375,7 +381,7 @@ START_TEST(a_process_that_ends_is_a_suspicion)
 
     open_pair(sides);
     exchange(sides, 5);
-    close_one(&sides[1]); /* as a process that is gone: its socket ends */
+    close_one(&sides[1]); /* like a dead process: its socket ends */
     progress_until(&sides[0], sides[0].suspects == 1);
     close_one(&sides[0]);
     nothing_is_left();
@@ -522,7 +528,7 @@ START_TEST(many_puts_and_a_flush_are_few_posts_and_completions)
 }
 END_TEST
 
-/* a request is posted after all puts that were issued before it */
+/* A request is posted after all puts that were issued before. */
 START_TEST(a_request_comes_behind_puts)
 {
     target_t target;
@@ -538,7 +544,7 @@ START_TEST(a_request_comes_behind_puts)
 }
 END_TEST
 
-/* of any length, from anywhere in lent memory, also across the ends of what is registered as one */
+/* Of any length, from anywhere in lent memory, also across the ends of one registration. */
 START_TEST(long_puts_are_read_from_lent_memory)
 {
     uint64_t state = unit_seed();
@@ -568,11 +574,13 @@ START_TEST(what_cannot_be_put_is_refused)
     target_t target;
 
     open_target(&target);
-    ck_assert_int_eq(put(&target, 0, own, sizeof(own)), KEEL_ERR_UNSUPPORTED); /* nobody has lent it */
+    /* no rank has lent this memory */
+    ck_assert_int_eq(put(&target, 0, own, sizeof(own)), KEEL_ERR_UNSUPPORTED);
     ck_assert_int_eq(put(&target, WINDOW - 8, own, 16), KEEL_ERR_RANGE);
     ck_assert_int_eq(put(&target, WINDOW, own, 0), KEEL_OK);
     stub_set(1, 0, 0);
-    ck_assert_int_eq(put(&target, 0, target.lent, 4096), KEEL_ERR_UNSUPPORTED); /* no more can be locked */
+    /* no more memory can be locked */
+    ck_assert_int_eq(put(&target, 0, target.lent, 4096), KEEL_ERR_UNSUPPORTED);
     ck_assert_int_eq(put(&target, 0, target.lent, 8), KEEL_OK);
     target.sides[0].ops->key_close(target.sides[0].transport, target.key);
     ck_assert_int_eq(open_key(&target, 1), KEEL_ERR_UNSUPPORTED);
@@ -584,7 +592,7 @@ START_TEST(what_cannot_be_put_is_refused)
 }
 END_TEST
 
-/* what is under way when the queue is full, or when the peer dies, ends */
+/* Puts under way behind a full queue end, and so do puts under way at the death of the peer. */
 START_TEST(puts_under_way_end_with_their_peer)
 {
     target_t target;
@@ -614,7 +622,7 @@ START_TEST(puts_under_way_end_with_their_peer)
 }
 END_TEST
 
-/* a process that others think dead lives, and puts: nothing of it is written after disconnect() */
+/* A process declared dead lives, and puts: no put is written after disconnect(). */
 START_TEST(a_put_after_disconnect_is_not_written)
 {
     target_t target;
@@ -656,7 +664,7 @@ START_TEST(gets_bring_what_is_there)
                 side->ops->get(side->transport, target.key, offsets[i], buffers[i], lengths[i], on_done, &target),
                 KEEL_INPROGRESS);
         }
-        /* no place is free, and one of another length or place is none */
+        /* No slot is free. A get beyond the window is refused all the same. */
         ck_assert_int_eq(side->ops->get(side->transport, target.key, 0, buffers[0], 8, on_done, &target),
                          KEEL_ERR_NO_MEMORY);
         ck_assert_int_eq(side->ops->get(side->transport, target.key, WINDOW, buffers[0], 8, on_done, &target),
@@ -672,7 +680,8 @@ START_TEST(gets_bring_what_is_there)
 }
 END_TEST
 
-/* a get, and a put behind a fence of what it brings; words beside it are the caller's again at once */
+/* Issues a get, and a put of the fetched bytes behind a fence. The small word beside belongs to the
+ * caller again at once. */
 static void get_and_record(target_t *target, uint64_t from, uint64_t to, unsigned char *record, size_t length)
 {
     side_t *side = &target->sides[0];
@@ -723,7 +732,7 @@ START_TEST(what_gets_bring_is_recorded_behind_them)
 }
 END_TEST
 
-/* after each get there is room for its record, however many puts there were */
+/* After each get there is room for its record, for any number of puts. */
 START_TEST(there_is_room_for_the_record_of_a_get)
 {
     target_t target;

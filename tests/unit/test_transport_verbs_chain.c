@@ -1,4 +1,7 @@
-/* What the transport on libibverbs posts together, over a stand-in for that library (verbs_stub.h). */
+/*
+ * Requests that the transport on libibverbs posts together, over a stand-in for that library
+ * (verbs_stub.h).
+ */
 #include "verbs_pair.h"
 
 enum { RANKS = PAIR_RANKS, WORDS = 1024, GETS = 20 };
@@ -7,7 +10,7 @@ typedef struct gets {
     pair_side_t sides[RANKS];
     keel_transport_mem_t *mem; /* of rank 1 */
     keel_transport_key_t *key;
-    uint64_t *log; /* of rank 0: gets arrive there */
+    uint64_t *log; /* memory of rank 0, target of the gets */
     unsigned told;
 } gets_t;
 
@@ -61,7 +64,7 @@ static void progress(gets_t *gets)
     (void)gets->sides[0].ops->progress(gets->sides[0].transport);
 }
 
-/* whatever else has to be looked at meanwhile */
+/* Other progress between the gets does not post them. */
 START_TEST(gets_amid_which_progress_is_made_are_posted_together)
 {
     pair_side_t *side;
@@ -77,7 +80,7 @@ START_TEST(gets_amid_which_progress_is_made_are_posted_together)
         progress(&gets);
     }
     ck_assert_uint_eq(stub_counts().posts, posts);
-    for (unsigned round = 1; gets.told < GETS; round++) { /* whose waiting ends it */
+    for (unsigned round = 1; gets.told < GETS; round++) { /* the wait posts the chain */
         ck_assert_uint_lt(round, 10000);
         side->ops->wait(side->transport, round, 1000, 0);
         progress(&gets);
@@ -90,7 +93,7 @@ START_TEST(gets_amid_which_progress_is_made_are_posted_together)
 }
 END_TEST
 
-/* a program that looks now and then is one that issues nothing any more */
+/* A program that only makes progress has issued its last get. */
 START_TEST(gets_that_none_follow_are_posted_by_progress_alone)
 {
     const time_t deadline = time(NULL) + PAIR_DEADLINE_S;
@@ -114,7 +117,7 @@ START_TEST(gets_that_none_follow_are_posted_by_progress_alone)
 }
 END_TEST
 
-/* A device reads inline data when the request is posted, which is before the get. */
+/* A device reads inline data when the request is posted, before the data of the get arrive. */
 START_TEST(a_put_behind_a_fence_is_not_inline_while_a_get_may_bring_what_it_puts)
 {
     const time_t deadline = time(NULL) + PAIR_DEADLINE_S;
@@ -147,7 +150,8 @@ static void on_old(void *arg, keel_status_t status)
     (*(unsigned *)arg)++;
 }
 
-/* by whoever it is, the owner among them; nothing else is changed, and where that was not asked for, or nobody is elsewhere, no key is for it */
+/* The device changes words for any rank, the owner included, and changes nothing else. Without a
+ * request for atomics, or without a rank on another node, no key allows atomics. */
 START_TEST(words_are_changed_by_the_device_for_their_owner_too)
 {
     static const keel_transport_atomic_t add = {.op = KEEL_TRANSPORT_ADD, .operand = 5},
@@ -181,7 +185,8 @@ START_TEST(words_are_changed_by_the_device_for_their_owner_too)
     ck_assert_int_eq(side->ops->atomic(gets.sides[0].transport, keys[0], 1 << 20, &add, old, on_old, &told),
                      KEEL_ERR_RANGE);
     while (told < 3 && time(NULL) < deadline) {
-        if (issued < 3) { /* the connection to itself has yet to come about, by its own service thread */
+        /* the connection to itself is still in the making, by its own service thread */
+        if (issued < 3) {
             status = (issued == 0)
                          ? side->ops->atomic(gets.sides[0].transport, keys[0], 0, &add, &old[0], on_old, &told)
                      : (issued == 1) ? side->ops->atomic(side->transport, keys[1], 8, &swap, &old[1], on_old, &told)

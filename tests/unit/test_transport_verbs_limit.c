@@ -1,4 +1,7 @@
-/* What may be locked is little: the transport on libibverbs over a stand-in for that library (verbs_stub.h). */
+/*
+ * A small limit of locked memory: the transport on libibverbs over a stand-in for that library
+ * (verbs_stub.h).
+ */
 #include "verbs_pair.h"
 
 enum { RANKS = PAIR_RANKS, WINDOW = 1 << 20, WINDOWS = 32 };
@@ -7,10 +10,10 @@ enum { RANKS = PAIR_RANKS, WINDOW = 1 << 20, WINDOWS = 32 };
 
 typedef struct windows {
     keel_transport_mem_t *mems[WINDOWS];
-    unsigned exposed; /* of these */
+    unsigned exposed; /* number of exposed windows */
 } windows_t;
 
-/* the limit is each process's own, and the stand-in counts what both have registered */
+/* Each process has its own limit; the stand-in counts the registrations of both. */
 static void set_limit(pair_side_t *side, size_t limit)
 {
     keel_verbs_of(side->transport)->device.lockable = limit;
@@ -25,7 +28,7 @@ static size_t lendable(pair_side_t *side)
     return bytes;
 }
 
-/* more than there is room for */
+/* Exposes more windows than the limit has room for. */
 static void expose_all(pair_side_t *side, windows_t *windows)
 {
     windows->exposed = 0;
@@ -83,7 +86,7 @@ START_TEST(what_may_be_lent_is_less_by_what_is_in_use)
     ck_assert_uint_gt(before, LIMIT / 2);
     ck_assert_uint_lt(before, LIMIT);
     pair_reaches(own, 1, &sides[1]);
-    ck_assert_uint_eq(lendable(own), before); /* room was kept for that */
+    ck_assert_uint_eq(lendable(own), before); /* room was kept for the connection */
     ck_assert_int_eq(own->ops->mem_alloc(own->transport, WINDOW, NULL, &mem, &base), KEEL_OK);
     own->ops->mem_expose(own->transport, mem, KEEL_LANE_RMA);
     ck_assert_uint_eq(lendable(own), before - WINDOW);
@@ -112,7 +115,7 @@ START_TEST(where_all_share_memory_anything_may_be_lent)
 }
 END_TEST
 
-/* connections alone take more: nothing is left, and nothing is less than that */
+/* Connections alone exceed the limit: no memory remains, and the remainder does not go below 0. */
 START_TEST(a_limit_below_what_is_kept_leaves_nothing)
 {
     pair_side_t sides[RANKS];

@@ -1,4 +1,7 @@
-/* A device that fails while the transport on libibverbs uses it, over a stand-in for that library (verbs_stub.h). */
+/*
+ * A device that fails while the transport on libibverbs uses the device, over a stand-in for that
+ * library (verbs_stub.h).
+ */
 #include "transports/verbs/verbs.h"
 #include "transports/verbs/verbs_link.h"
 #include "transports/verbs/verbs_transport.h"
@@ -89,7 +92,8 @@ static keel_status_t send_one(side_t *side)
         ck_assert(_condition);                                \
     } while (0)
 
-/* who waits for its own death says so again, as a message may be lost; an event of one connection is no such thing */
+/* A process that waits for its own death repeats the report, as a message may be lost. An event of
+ * one connection is no failure of the device. */
 START_TEST(a_device_that_fails_is_said_until_the_process_ends)
 {
     side_t sides[RANKS] = {{.lost = 0}, {.lost = 0}};
@@ -120,7 +124,8 @@ START_TEST(a_device_that_fails_is_said_until_the_process_ends)
 }
 END_TEST
 
-/* who connects to a process that has no memory left for that would wait for ever; the process says so until it ends */
+/* A process without memory for a further connection would make a peer wait for ever, so the process
+ * reports the shortage until the end. */
 START_TEST(who_cannot_be_connected_to_says_so)
 {
     side_t sides[RANKS] = {{.lost = 0}, {.lost = 0}};
@@ -141,7 +146,7 @@ START_TEST(who_cannot_be_connected_to_says_so)
 }
 END_TEST
 
-/* The replacement of a process that was disconnected may greet before this process connects to it. */
+/* The replacement of a disconnected process may greet before this process connects. */
 START_TEST(a_replacement_is_served_before_this_process_connects_to_it)
 {
     side_t sides[RANKS] = {{.lost = 0}, {.lost = 0}}, next = {.lost = 0};

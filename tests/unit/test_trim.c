@@ -1,4 +1,7 @@
-/* Who is asked for an image when logs fill: always the one whose image frees most, of either log, and nobody below the limit. */
+/*
+ * Requests for images when logs fill: the rank with the most freeable records, of either log, is
+ * always asked, and no rank below the limit.
+ */
 #include "recovery/recovery.h"
 
 #include "oplog/get_log_chunks.h"
@@ -15,8 +18,10 @@
 #define GETLOG    (64u << 10)
 #define BYTES     200u
 #define A_SEGMENT (SEGMENT / (sizeof(keel_record_t) + BYTES))
-#define NUMBER    101u /* of a gsync at which nobody looks at what sources have logged here */
-#define LOOKS     104u /* and of one at which this process does */
+/* number of a gsync at which no process looks at the records that sources logged here */
+#define NUMBER 101u
+/* number of a gsync at which this process looks at the records that sources logged here */
+#define LOOKS 104u
 
 typedef struct scene {
     keel_lane_t lane;
@@ -58,7 +63,7 @@ static void scene_begin_with(size_t budget)
                                .ops = &scene.ops,
                                .rank = OWN,
                                .size = RANKS,
-                               .programs = RANKS - 1, /* the last one holds parity */
+                               .programs = RANKS - 1, /* the last rank holds parity */
                                .peers = scene.peers,
                                .own = scene.own,
                                .regions_room = KEEL_REGION_WINDOW0};
@@ -116,7 +121,7 @@ static void log_gets(uint32_t target, unsigned count)
     }
 }
 
-/* as the source would by stores */
+/* Logs records as the source does by stores. */
 static void log_here(uint32_t source, unsigned count)
 {
     static const uint8_t data[BYTES];
@@ -129,7 +134,7 @@ static void log_here(uint32_t source, unsigned count)
     }
 }
 
-/* who is asked at this gsync, a bit each */
+/* Returns the ranks asked at this gsync, a bit each. */
 static unsigned asked_at(uint32_t number)
 {
     const uint64_t before = scene.rec.trim.asked;
@@ -175,7 +180,7 @@ START_TEST(the_target_that_most_is_logged_towards_is_asked)
                 log_puts(r, (r == most) ? 170 : 140);
             }
         }
-        log_gets(0, (OWN == most) ? 160 : 40); /* what was read needs the own image, from whomever it was */
+        log_gets(0, (OWN == most) ? 160 : 40); /* gets from any rank need the own image */
         log_gets(4, 20);
         ask_is(NUMBER, 1u << most);
         scene_end();
@@ -187,7 +192,7 @@ START_TEST(what_was_read_counts_in_all)
 {
     scene_begin();
     for (uint32_t r = 0; r < RANKS - 1; r++) {
-        log_gets(r, 70); /* a little from each, most together */
+        log_gets(r, 70); /* a few records from each rank, most in sum */
     }
     log_puts(0, 300);
     log_puts(3, 310);
@@ -219,7 +224,7 @@ START_TEST(who_was_asked_is_left_alone_for_a_while_and_the_next_largest_is_asked
     ask_is(NUMBER + 1, 1u << 0);
     ask_is(NUMBER + 2, 1u << 3);
     ask_is(NUMBER + 3, 0);
-    ask_is(NUMBER + 4, 1u << 1); /* it has not come: asked again */
+    ask_is(NUMBER + 4, 1u << 1); /* no image came: asked again */
     scene_end();
 }
 END_TEST
@@ -253,7 +258,7 @@ START_TEST(the_source_that_logged_most_here_is_asked)
         }
         ask_is(LOOKS, 0); /* less than half */
         log_here(most, each * (chunks / 4));
-        ask_is(LOOKS + 1, 0); /* nobody looks */
+        ask_is(LOOKS + 1, 0); /* no process looks */
         ask_is(LOOKS + 4, 1u << most);
         scene_end();
     }
@@ -277,7 +282,8 @@ START_TEST(of_equal_sources_one_is_asked)
 }
 END_TEST
 
-/* the table of phases fills too, however little is logged in each; the one whose records keep its oldest is asked */
+/* The table of phases fills, too, even with few records in each phase. The rank with records of the
+ * oldest phase is asked. */
 START_TEST(who_is_behind_the_oldest_of_too_many_phases_is_asked)
 {
     const uint32_t half = KEEL_PUT_LOG_PHASES / 2;
@@ -295,7 +301,7 @@ START_TEST(who_is_behind_the_oldest_of_too_many_phases_is_asked)
     ck_assert_uint_lt(scene.pool.in_use, scene.pool.count / 2);
     ask_is(NUMBER + 1, 1u << 3);
     ask_is(NUMBER + 2, 1u << 1);
-    ask_is(NUMBER + 3, 0); /* what is of this phase needs no image */
+    ask_is(NUMBER + 3, 0); /* records of this phase need no image */
     keel_put_log_trim_image(&scene.puts, 3, phase, phase);
     keel_put_log_trim_image(&scene.puts, 1, phase, phase);
     ck_assert_uint_le(keel_put_log_phases(&scene.puts), 1);

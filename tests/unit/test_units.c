@@ -1,4 +1,4 @@
-/* Numbers with units: what is read, what is refused, and that what is written is for people. */
+/* Numbers with units: accepted and refused text, and output that people can read. */
 #include "base/units.h"
 
 #include "unit.h"
@@ -37,7 +37,7 @@ START_TEST(sizes_are_powers_of_1024)
 }
 END_TEST
 
-/* a bit is no byte: 100Gb/s is an eighth of 100GB/s */
+/* A bit is no byte: 100Gb/s is an eighth of 100GB/s. */
 START_TEST(rates_tell_bits_from_bytes)
 {
     static const char *const hundred_gigabits[] = {"100Gbit/s", "100gbit/s", "100Gb/s",  "100gb/s", "100Gbps",

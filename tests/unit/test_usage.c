@@ -11,7 +11,7 @@
 #define ROUNDS 20000u
 #define PHASES 5u
 
-/* few values of each field, so that equal ones and 0 are frequent */
+/* Draws few values of each field, so that equal values and 0 are frequent. */
 static keel_usage_t usage_random(uint64_t *state)
 {
     const uint64_t bits = unit_random(state);

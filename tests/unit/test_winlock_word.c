@@ -1,4 +1,4 @@
-/* The word of a window's lock: which rank gets the lock, and that threads exclude each other. */
+/* The word of a window's lock: the rank that gets the lock, and mutual exclusion of threads. */
 #include "peer/lockword.h"
 
 #include "unit.h"
@@ -7,7 +7,7 @@
 
 enum { THREADS = 4 };
 
-/* what is held: the word without the number of grants */
+/* Returns the holders: the word without the number of grants. */
 static uint64_t held(uint64_t lock)
 {
     return lock & (KEEL_WINLOCK_GRANT - 1);
@@ -21,7 +21,7 @@ START_TEST(shared_and_exclusive_keep_each_other_out)
     ck_assert(keel_winlock_try(&lock, 0));
     ck_assert(!keel_winlock_try(&lock, 0) && !keel_winlock_try(&lock, 1));
     ck_assert(!keel_winlock_try_shared(&lock));
-    keel_winlock_release(&lock, 1); /* not its own */
+    keel_winlock_release(&lock, 1); /* not the owner */
     ck_assert(!keel_winlock_try_shared(&lock));
     keel_winlock_release(&lock, 0);
     ck_assert(keel_winlock_try_shared(&lock) && keel_winlock_try_shared(&lock));
@@ -47,7 +47,7 @@ START_TEST(no_part_of_the_word_reaches_into_another)
     keel_winlock_release(&lock, 5);
     lock = KEEL_WINLOCK_SHARES - KEEL_WINLOCK_ONE;
     ck_assert(keel_winlock_try_shared(&lock));
-    ck_assert(!keel_winlock_try_shared(&lock)); /* as many as there can be */
+    ck_assert(!keel_winlock_try_shared(&lock)); /* the largest number of shares */
     ck_assert_uint_eq(lock, KEEL_WINLOCK_GRANT + KEEL_WINLOCK_SHARES);
 }
 END_TEST

@@ -1,4 +1,7 @@
-/* XOR against its reference, over alignments, tails, numbers of sources and a target among them. */
+/*
+ * XOR against a reference, over alignments, tails, numbers of sources and a target among the
+ * sources.
+ */
 #include "code/xor.h"
 
 #include "unit.h"
@@ -36,7 +39,8 @@ static void free_buffers(unsigned count)
     }
 }
 
-/* buffers[0] is the target; @a offset of each buffer; @a alias: the source that is the target, or count for none */
+/* buffers[0] is the target; @a offset of each buffer; @a alias: index of the source that is also
+ * the target, or count for none. */
 static void xor_and_check(unsigned count, const size_t *offset, size_t length, unsigned alias)
 {
     unsigned char *target = buffers[0] + SLACK + offset[0];
@@ -104,7 +108,7 @@ START_TEST(random_shapes_equal_the_reference)
         count = 1 + unit_random(&state) % ((n % 8 == 0) ? SOURCE_MAX : 8);
         length = unit_random(&state) % ((n % 4 == 0 && count <= 8) ? ROOM - 64 : 5000);
         alias = (n % 2 == 0) ? unit_random(&state) % count : count;
-        mask = (n % 3 == 0) ? 63 : 0; /* all aligned, or each buffer its own way */
+        mask = (n % 3 == 0) ? 63 : 0; /* all aligned, or each buffer at an offset of its own */
         for (i = 0; i <= count; i++) {
             offset[i] = unit_random(&state) & mask;
         }

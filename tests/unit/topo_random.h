@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* numbers of a level in the order of first ranks, as the header promises */
+/* Numbers a level in the order of first ranks, as the header promises. */
 static inline void topo_random_number(uint32_t ranks, keel_domain_level_t *level, uint32_t raw)
 {
     uint32_t *number = malloc(raw * sizeof(*number));
@@ -38,7 +38,7 @@ static inline void topo_random_domains(uint64_t *state, uint32_t ranks, uint32_t
         domains->levels[l].name = strdup("level");
         domains->levels[l].of_rank = keel_alloc(ranks * sizeof(uint32_t), "of rank");
     }
-    /* nodes first, then each level maps the elements of the one below */
+    /* Nodes first, then each level maps the elements of the level below. */
     for (uint32_t l = 0; l < levels; l++) {
         keel_domain_level_t *level = &domains->levels[l];
         const uint32_t below = (l == 0) ? ranks : domains->levels[l - 1].count;

@@ -184,7 +184,7 @@ void rank_progress(rank_t *rank)
     }
 }
 
-/* UCX looks for devices in /sys, which shows the namespace it was mounted in */
+/* UCX looks for devices in /sys, which shows the namespace of its mount. */
 static void enter_netns(rank_t *rank, const char *path)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -212,7 +212,7 @@ static void run_rank(rig_t *rig, uint32_t which, int control)
         enter_netns(&rank, rig->netns[which % 2]);
     }
     rig->body(&rank);
-    exit(0); /* with the sanitizers' last look */
+    exit(0); /* with the sanitizers' checks at exit */
 }
 
 /* ---- in the test ---- */

@@ -1,4 +1,7 @@
-/* What unit tests share: the main loop over a list of Check tests, and random numbers whose seed is printed. */
+/*
+ * Shared by unit tests: the main loop over a list of Check tests, and random numbers with a printed
+ * seed.
+ */
 #ifndef KEEL_TESTS_UNIT_H_
 #define KEEL_TESTS_UNIT_H_
 
@@ -10,10 +13,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* ctest has the only limit: a second one, of seconds on a clock, fails on a busy machine */
+/* ctest has the only limit: a second limit, in seconds of a clock, fails on a busy machine. */
 #define UNIT_TIMEOUT_S 0
 
-/* @a tests ends with NULL; the result is main's */
+/* @a tests ends with NULL; main() returns the result. */
 static inline int unit_run(const char *name, const TTest *const *tests)
 {
     Suite *suite = suite_create(name);
@@ -42,7 +45,9 @@ static inline uint64_t unit_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* KEELTEST_SEED, or always the same, for what is drawn afresh may find an old flaw (contrib/check --long does); printed so that a failure can be repeated */
+/* Returns KEELTEST_SEED, or else a fixed seed, because a fresh seed may find an old flaw
+ * (contrib/check --long draws fresh ones). The seed is printed, so that a failure can be
+ * repeated. */
 static inline uint64_t unit_seed(void)
 {
     const char *given = getenv("KEELTEST_SEED");

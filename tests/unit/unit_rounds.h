@@ -1,8 +1,8 @@
-/* How many draws a test looks at. */
+/* Number of draws of a test. */
 #ifndef KEEL_TESTS_UNIT_ROUNDS_H_
 #define KEEL_TESTS_UNIT_ROUNDS_H_
 
-/* of @a n an eighth with the address sanitizer, which takes ten times as long */
+/* Returns @a n, or an eighth with the address sanitizer, which takes ten times as long. */
 #ifdef __SANITIZE_ADDRESS__
 #define UNIT_ROUNDS(n) (((n) + 7) / 8)
 #else

@@ -1,4 +1,7 @@
-/* Two transports on libibverbs in this process, over a stand-in for that library (verbs_stub.h), of which one sends to the other. */
+/*
+ * Two transports on libibverbs in this process, over a stand-in for that library (verbs_stub.h);
+ * rank 0 sends to rank 1.
+ */
 #ifndef KEEL_TESTS_VERBS_PAIR_H_
 #define KEEL_TESTS_VERBS_PAIR_H_
 
@@ -39,7 +42,7 @@ static inline void pair_on_suspect(void *arg, uint32_t peer)
     ((pair_side_t *)arg)->suspects++;
 }
 
-/* @a nodes: of each rank */
+/* @a nodes: node of each rank */
 static inline void pair_open_side(pair_side_t *side, uint32_t rank, const uint32_t *nodes)
 {
     const keel_transport_params_t params = {.rank = rank,
@@ -68,7 +71,7 @@ static inline void pair_meet(pair_side_t *side, uint32_t rank, pair_side_t *othe
     ck_assert_int_eq(side->ops->connect(side->transport, rank, address, length, &lanes), KEEL_OK);
 }
 
-/* on two nodes */
+/* Opens both sides, on two nodes. */
 static inline void pair_open(pair_side_t *sides)
 {
     static const uint32_t nodes[PAIR_RANKS] = {0, 1};
@@ -85,7 +88,7 @@ static inline void pair_close(pair_side_t *sides)
     sides[1].ops->close(sides[1].transport);
 }
 
-/* a message arrives, for which there is a connection */
+/* Sends a message and waits for the arrival, and so for a connection. */
 static inline void pair_reaches(pair_side_t *side, uint32_t rank, pair_side_t *other)
 {
     const time_t deadline = time(NULL) + PAIR_DEADLINE_S;

@@ -10,11 +10,11 @@
 
 enum { QPS = 64, MRS = 1024, CQS = 32, HELD = 65536, RECEIVES = 64 };
 
-/* what a context announces: one event at a time */
+/* The event of a context: one event at a time. */
 typedef struct stub_context {
     struct ibv_context super;
     struct ibv_async_event event;
-    int is_dead; /* it has announced that it failed: nothing completes any more */
+    int is_dead; /* the device announced its failure: nothing completes any more */
 } stub_context_t;
 
 typedef struct stub_cq {
@@ -28,9 +28,10 @@ typedef struct stub_qp {
     struct ibv_qp super;
     int is_used, is_cut, access;
     uint32_t other;
-    unsigned send_max, recv_max, sends; /* under way: posted, and no completion after them was taken */
+    unsigned send_max, recv_max, sends; /* sends: posted, without a later completion taken */
     uint64_t posted;
-    struct ibv_sge got[RECEIVES]; /* gets that are not known to have completed, nor were waited for by a put */
+    /* gets without a known completion, and without a later put behind a fence */
+    struct ibv_sge got[RECEIVES];
     unsigned got_count;
     struct ibv_recv_wr receives[RECEIVES];
     struct ibv_sge pieces[RECEIVES];
@@ -389,7 +390,8 @@ static int poll_cq(struct ibv_cq *super, int max, struct ibv_wc *wcs)
         cq->count--;
         qp = find(wcs[taken].qp_num);
         if (qp != NULL && wcs[taken].opcode != IBV_WC_RECV) {
-            qp->sends = (unsigned)(qp->posted - wcs[taken].vendor_err - 1); /* all up to it are off the queue */
+            /* all sends before are off the queue */
+            qp->sends = (unsigned)(qp->posted - wcs[taken].vendor_err - 1);
             qp->got_count = (qp->sends == 0) ? 0 : qp->got_count;
         }
     }
@@ -542,7 +544,7 @@ static enum ibv_wc_status reach(stub_qp_t *to, const struct ibv_send_wr *request
     return IBV_WC_SUCCESS;
 }
 
-/* what a device would read too early */
+/* Counts puts of bytes that a device would read before a get has written the bytes. */
 static void look_for_gets(stub_qp_t *qp, const struct ibv_send_wr *request)
 {
     const struct ibv_sge *piece = request->sg_list;
