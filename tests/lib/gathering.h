@@ -1,5 +1,4 @@
 /*
- *
  * Rounds in which several ranks access one rank, the root, and the root waits for them.
  *
  * Counted: each member puts words to the root, and then adds to a counter without a fetch. The

@@ -1,7 +1,8 @@
 /*
- * A job that one rank ends: aborts STATUS [LIVES]. Rank 1 calls keel_abort(STATUS) while the others are inside a gsync that cannot
- * end; with LIVES, only as long as the job was started anew less often than that, and all is well then.
- * aborts NAME=VALUE: rank 1 has it started anew with that, and says what else it is told.
+ * A job that a single rank ends: aborts STATUS [LIVES]. Rank 1 calls keel_abort(STATUS) while the
+ * other ranks wait inside a gsync. With LIVES, rank 1 does so only in the first LIVES starts of the
+ * job; the next start ends well. aborts NAME=VALUE: rank 1 requests a restart of the job with this
+ * variable, and prints the status if the request is refused.
  */
 #include <keel/keel.h>
 

@@ -1,9 +1,10 @@
 /*
- * One access of each kind to the rank that is ARGUMENT further than the caller, for whoever counts what is recorded of them.
+ * An access of each kind to the rank ARGUMENT places after the caller. The test counts the records
+ * of these accesses.
  */
 #include "kernel.h"
 
-/* @a status of a call whose request, if there is one, is @a req */
+/* Completes an access: @a status is the call's, @a req its request or NULL. */
 static keel_status_t wait_for(keel_status_t status, keel_req_h req)
 {
     return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status;

@@ -1,9 +1,11 @@
 /*
- * A program that sums histograms at its neighbours as those for MPI do: accumulates of all types, longer than a message, beside atomics
- * on the same words, fetching ones that are drawn as tickets, and each rank's own order of writes.
+ * A program that sums histograms at its neighbours as MPI programs do: accumulates of all types,
+ * longer than a message, together with atomics on the same words, fetched tickets, and writes
+ * ordered by source.
  *
- *   accumulates STEPS -|RANK@STEP.PLACE,... [declared]   each rank named dies there in its first life: 0 after the long accumulate, 1
- *                                        with a ticket, 2 before the gsync
+ *   accumulates STEPS -|RANK@STEP.PLACE,... [declared]
+ *       the named ranks die there in their first incarnation: 0 after the long accumulate,
+ *       1 with a ticket, 2 before the gsync
  */
 #include "deaths.h"
 #include "try.h"
@@ -29,25 +31,25 @@ enum {
 
 typedef struct {
     double value;
-    int32_t index, kept; /* the latter is in no pair */
+    int32_t index, kept; /* `kept` is part of no pair */
 } best_t;
 
 typedef struct {
-    double bin[BINS]; /* of more than two messages */
+    double bin[BINS]; /* longer than two messages */
     uint64_t tickets, total;
     uint16_t small;
     int8_t least, most;
     float product;
-    uint32_t drawn[TICKETS]; /* how often at rank 0 */
+    uint32_t drawn[TICKETS]; /* at rank 0, how often each ticket was drawn */
     uint64_t last[RANKS_MAX];
-    long double wide __attribute__((aligned(16))); /* its own rank adds to it, too */
+    long double wide __attribute__((aligned(16))); /* the own rank adds to this value, too */
     double complex turned __attribute__((aligned(16)));
     best_t best __attribute__((aligned(16)));
 } memory_t;
 
 typedef struct {
     const char *deaths;
-    uint64_t steps, step; /* the latter protected */
+    uint64_t steps, step; /* step is protected */
     keel_context_h ctx;
     keel_win_h win;
     uint32_t rank, size;
@@ -72,7 +74,7 @@ static keel_status_t sum_bins(job_t *job, uint32_t target)
     }
     TRY(keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_DOUBLE, target, offsetof(memory_t, bin), job->bin, BINS,
                         (job->step % 2 == 0) ? job->before : NULL));
-    for (unsigned i = 1; i < BINS && job->step % 2 == 0; i++) { /* whole sums of what ranks add */
+    for (unsigned i = 1; i < BINS && job->step % 2 == 0; i++) { /* sums of whole numbers */
         if (job->before[i] / i != (double)(long)(job->before[i] / i)) {
             wrong(job, "a bin before", job->before[i]);
         }
@@ -115,7 +117,7 @@ static keel_status_t combine(job_t *job, uint32_t target)
     return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status;
 }
 
-/* what one rank writes there comes in its order, however it is written */
+/* The writes of one rank take effect in order, whichever calls make them. */
 static keel_status_t write_in_order(job_t *job, uint32_t target)
 {
     const uint64_t offset = offsetof(memory_t, last) + job->rank * sizeof(uint64_t), said = job->step + 1;

@@ -379,7 +379,7 @@ static void run_dedicated(void)
         must(keel_win_alloc(ctx, 64, NULL, &win) == KEEL_OK && keel_gsync(ctx, KEEL_GSYNC_SAFE) == KEEL_OK);
         must(keel_finalize(ctx) == KEEL_OK);
     } else {
-        must(status == KEEL_ERR_CHECKSUM && ctx == NULL); /* and the process goes on */
+        must(status == KEEL_ERR_CHECKSUM && ctx == NULL); /* the process goes on */
     }
 }
 

@@ -1,14 +1,19 @@
 /*
- * Memory of the program's own that is attached to a window: attached STEPS DEATHS EVERY plain|roll|waits.
+ * Memory of the program's own that is attached to a window: attached STEPS DEATHS EVERY
+ * plain|roll|waits.
  *
- * A page is attached in the program's start and stays; two more are attached in one step of six, with what they hold, and detached in
- * another. Each step puts a word to both places of the neighbour, attached or not, and gets one that its owner stored at its own address.
- * Every EVERYth step ends with a safe gsync, so that deaths roll the job back across attaches (6) or detaches (3). roll: each death is a
- * rollback. waits: who puts is told by a signal that all is attached, and tells by another that it has put. A replacement has other memory; of survivors one attaches other memory again, one the same, and one only what was
+ * A page is attached at the program's start and stays. Two more pages are attached, with their
+ * contents, in one step of six, and detached in another. Each step puts a word to both places of
+ * the neighbour, attached or not, and gets a word that the owner stored at its own address. Every
+ * EVERYth step ends with a safe gsync, so deaths roll the job back across attaches (6) or detaches
+ * (3). roll: each death is a rollback. waits: a signal announces to the source that all memory is
+ * attached, and a second signal announces the put. A replacement has other memory. Of the
+ * survivors, a first attaches other memory again, a second the same memory, and a third only memory
  * detached since.
  *
- * Each rank named in DEATHS ("RANK@STEP.PLACE,...", or -) dies there in its first life: 0 before the attach or detach, 1 after it, 2 after
- * the puts, 3 before the gsync that may be safe; 9, of step 0, amid the program's start.
+ * The ranks named in DEATHS ("RANK@STEP.PLACE,...", or -) die there in their first incarnation: 0
+ * before the attach or detach, 1 after it, 2 after the puts, 3 before the gsync that may be safe;
+ * 9, of step 0, during the program's start.
  */
 #include "deaths.h"
 #include "try.h"
@@ -24,7 +29,7 @@
 
 enum { EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, PAGE = 4096, WORDS = PAGE / 8, ATTACH_AT = 1, DETACH_AT = 4 };
 enum { FIXED = 0, MOVING = 2 * PAGE, MOVING_BYTES = 2 * PAGE, CAPACITY = 6 * PAGE };
-enum { UNTOUCHED, PUT, STORED }; /* words of both */
+enum { UNTOUCHED, PUT, STORED }; /* words of both memories */
 
 typedef struct {
     const char *deaths;
@@ -32,12 +37,11 @@ typedef struct {
     unsigned every;
     uint64_t steps;
     struct {
-        uint64_t step, attached_at; /* 0: it is not */
+        uint64_t step, attached_at; /* 0: not attached */
     } state;                        /* protected */
-    uint64_t really_at;             /* the same of this process, whatever it goes back to */
+    uint64_t really_at;             /* attached_at of this process, unaffected by rollbacks */
     keel_context_h ctx;
-    keel_win_h win,
-        signals; /* of the latter the first word says that the right neighbour has attached, the second that the left one has put */
+    keel_win_h win, signals;  /* words: the right neighbour has attached, the left has put */
     uint64_t *fixed, *moving; /* memory */
     uint32_t rank, size;
 } job_t;
@@ -95,7 +99,7 @@ static keel_status_t attach_or_detach(job_t *job)
     return KEEL_OK;
 }
 
-/* what is attached is the window, what is not is not */
+/* Attached memory equals the window, detached memory does not. */
 static void check(const job_t *job)
 {
     const uint64_t *base = keel_win_base(job->win), *moved = base + MOVING / 8;
@@ -118,7 +122,7 @@ static void check(const job_t *job)
     }
 }
 
-/* that neighbour, and what the other one tells */
+/* Signals to one neighbour, and waits for the signal of the other. */
 static keel_status_t tell_and_wait(const job_t *job, uint32_t whom, uint64_t offset)
 {
     const keel_signal_t come = {.offset = offset, .value = job->state.step + 1};
@@ -156,10 +160,10 @@ static keel_status_t step(job_t *job)
     return keel_gsync(job->ctx, (job->state.step % job->every == 0) ? KEEL_GSYNC_SAFE : 0);
 }
 
-/* as its state says, whatever this process had attached last */
+/* Attaches the memory that the restored state requires, whatever this process had attached last. */
 static keel_status_t attach_again(job_t *job)
 {
-    TRY(keel_win_attach(job->win, FIXED, job->fixed, PAGE)); /* it is */
+    TRY(keel_win_attach(job->win, FIXED, job->fixed, PAGE)); /* already attached */
     if (job->state.attached_at == 0 || (job->rank == 3 && job->really_at == job->state.attached_at)) {
         return KEEL_OK;
     }
@@ -202,7 +206,7 @@ static keel_status_t begin(job_t *job)
     return KEEL_OK;
 }
 
-/* a child of fork() has what is detached, and does not have what is attached */
+/* A child of fork() has detached memory, but no attached memory. */
 static void check_child(const job_t *job, uint64_t *memory, int has_it)
 {
     int status = 0;
@@ -211,7 +215,7 @@ static void check_child(const job_t *job, uint64_t *memory, int has_it)
     fflush(stdout);
     child = fork();
     if (child == 0) {
-        signal(SIGSEGV, SIG_DFL); /* UCX has much to say about it */
+        signal(SIGSEGV, SIG_DFL); /* without the long report of UCX */
         memory[UNTOUCHED] = 1;
         _exit(0);
     }
@@ -259,10 +263,11 @@ int main(int argc, char **argv)
     if (begin(&job) != KEEL_OK || run(&job) != KEEL_OK || keel_stats(job.ctx, &stats, sizeof(stats)) != KEEL_OK) {
         return EXIT_KEEL;
     }
-    if (stats.checkpoints > 0 && stats.checkpoint_bytes > 5 * PAGE) { /* of what is attached, and not of all */
+    /* images contain attached memory only */
+    if (stats.checkpoints > 0 && stats.checkpoint_bytes > 5 * PAGE) {
         wrong(&job, "an image's size", stats.checkpoint_bytes);
     }
-    if (job.rank == 3) { /* the last that may die */
+    if (job.rank == 3) { /* the last rank that may die */
         printf("attached: %u ranks, %lu steps, %lu rollbacks: right\n", job.size, (unsigned long)job.steps,
                (unsigned long)stats.rollbacks);
     }

@@ -1,8 +1,9 @@
 /*
- * Every public call with arguments that are wrong, in a job of two ranks or more: each returns the status that names what
- * is wrong, nothing is harmed, and the job goes on. Prints one line for each call that answers otherwise. By default the
- * arguments of calls that any program may make; `locks`, `gsync` and `waits`: what a program of that style may not call,
- * and when; `rollback`: where nothing can be rolled back; `stale`: windows that a rollback went after.
+ * Every public call with wrong arguments, in a job of two ranks or more: each call returns the
+ * status for the error, no state is damaged, and the job goes on. Prints a line for each unexpected
+ * status. By default tests the arguments of calls open to any program; `locks`, `gsync` and
+ * `waits`: calls forbidden to programs of that style, and when; `rollback`: a job without images;
+ * `stale`: windows allocated again after a rollback.
  */
 #include <keel/keel.h>
 
@@ -13,7 +14,7 @@
 enum { WINDOW = 64 };
 
 static int failures;
-static unsigned refused; /* calls */
+static unsigned refused; /* number of calls */
 
 static void expect(const char *call, int line, keel_status_t expected, keel_status_t got)
 {
@@ -78,7 +79,7 @@ static void check_null_handles(void)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_rollback(NULL));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_stats(NULL, &stats, sizeof(stats)));
     keel_req_free(NULL);
-    KEEL_RESTART_POINT(NULL); /* said, too */
+    KEEL_RESTART_POINT(NULL); /* accepted, without an effect */
     refused++;
     keel_restart_clear(NULL);
     failures += keel_restarted(NULL) != 0 || keel_win_base(NULL) != NULL || keel_win_size(NULL, 0) != 0 ||
@@ -93,7 +94,7 @@ static void check_context(keel_context_h ctx)
     keel_win_h win = NULL;
     uint64_t word = 0;
 
-    EXPECT(KEEL_ERR_STATE, keel_restore(ctx)); /* nothing is to be restored */
+    EXPECT(KEEL_ERR_STATE, keel_restore(ctx)); /* no image is to be restored */
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_stats(ctx, NULL, sizeof(keel_stats_t)));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_gsync(ctx, 1u << 31));
     EXPECT(KEEL_ERR_RANK, keel_flush(ctx, keel_size(ctx)));
@@ -111,8 +112,8 @@ static void check_context(keel_context_h ctx)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 0, &word, 0));
 }
 
-/* A program compiled with an older keel.h has a smaller struct, one with a newer a larger one: neither is overrun, the calls
- * that both count are there, and what the library does not know is 0. */
+/* A program compiled with an older keel.h has a smaller struct, with a newer keel.h a larger one.
+ * Neither is overrun, the counters known to both are set, and unknown fields are 0. */
 static void check_stats(keel_context_h ctx)
 {
     const size_t calls = offsetof(keel_stats_t, put_bytes);
@@ -140,14 +141,14 @@ static void check_stats(keel_context_h ctx)
     }
 }
 
-/* of a window that has twice as many bytes at odd ranks */
+/* Checks ranges of a window with twice as many bytes at odd ranks. */
 static void check_range(keel_context_h ctx, keel_win_h win)
 {
     const uint32_t other = (keel_rank(ctx) + 1) % keel_size(ctx);
     const size_t size = keel_win_size(win, other);
     uint8_t bytes[4 * WINDOW] = {0};
 
-    for (uint32_t rank = 0; rank < 2; rank++) { /* the own one too */
+    for (uint32_t rank = 0; rank < 2; rank++) { /* the own rank, too */
         const size_t end = keel_win_size(win, rank);
 
         EXPECT(KEEL_ERR_RANGE, keel_put(win, rank, end, bytes, 1));
@@ -158,7 +159,7 @@ static void check_range(keel_context_h ctx, keel_win_h win)
         EXPECT(KEEL_ERR_RANGE, keel_get(win, rank, end - 1, bytes, 2));
         EXPECT(KEEL_ERR_RANGE, keel_get(win, rank, UINT64_MAX - 1, bytes, 4));
         EXPECT(KEEL_ERR_RANGE, keel_atomic(win, KEEL_ATOMIC_ADD, rank, end, 8, 1, 0, NULL));
-        EXPECT(KEEL_OK, keel_put(win, rank, end, bytes, 0)); /* nothing, at the very end */
+        EXPECT(KEEL_OK, keel_put(win, rank, end, bytes, 0)); /* zero bytes at the very end */
         EXPECT(KEEL_OK, keel_get(win, rank, end, bytes, 0));
     }
     failures += keel_win_size(win, keel_size(ctx)) != 0 || size != (other % 2 + 1) * (size_t)WINDOW;
@@ -205,7 +206,7 @@ static void check_access(keel_context_h ctx, keel_win_h win)
     EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, (keel_atomic_op_t)-1, other, 0, 8, 1, 0, &word));
 }
 
-/* what was refused has left no trace, and what is right still works */
+/* Rejected calls have left no trace, and correct calls still work. */
 static keel_status_t check_unharmed(keel_context_h ctx, keel_win_h win)
 {
     const uint32_t rank = keel_rank(ctx), size = keel_size(ctx), right = (rank + 1) % size;
@@ -238,7 +239,8 @@ static keel_win_h begin(keel_context_h ctx)
     return win;
 }
 
-/* a word of the right-hand neighbour, by a section each, says who was there */
+/* Each rank writes a word of its right neighbour in a critical section; the owner checks the
+ * writer. */
 static void check_sections(keel_context_h ctx, keel_win_h win)
 {
     const uint32_t rank = keel_rank(ctx), size = keel_size(ctx), right = (rank + 1) % size;
@@ -299,14 +301,15 @@ static void check_locks(keel_context_h ctx)
     check_reading(ctx, win);
     check_sections(ctx, win);
     EXPECT(KEEL_OK, keel_gsync(ctx, 0));
-    EXPECT(KEEL_OK, keel_wait_until(win, 0, 8, KEEL_COMPARE_EQ, 0)); /* it mixes from here on */
+    /* from here on the program mixes */
+    EXPECT(KEEL_OK, keel_wait_until(win, 0, 8, KEEL_COMPARE_EQ, 0));
     EXPECT(KEEL_OK, keel_lock(ctx, rank));
     EXPECT(KEEL_OK, keel_win_alloc(ctx, WINDOW, NULL, &made));
     EXPECT(KEEL_OK, keel_win_free(made));
     EXPECT(KEEL_OK, keel_unlock(ctx, rank));
 }
 
-/* after an access without a lock, in whatever phase that was */
+/* Checks calls after an access without a lock, in any earlier phase. */
 static void check_unlocked(keel_context_h ctx)
 {
     keel_win_h win = begin(ctx);
@@ -314,7 +317,7 @@ static void check_unlocked(keel_context_h ctx)
     const uint64_t word = 0;
 
     EXPECT(KEEL_OK, keel_put(win, rank, 0, &word, sizeof word));
-    EXPECT(KEEL_OK, keel_lock(ctx, rank)); /* it mixes from here on */
+    EXPECT(KEEL_OK, keel_lock(ctx, rank)); /* from here on the program mixes */
     EXPECT(KEEL_OK, keel_put(win, 1 - rank, 0, &word, sizeof word));
     EXPECT(KEEL_OK, keel_unlock(ctx, rank));
     EXPECT(KEEL_OK, keel_checkpoint(ctx));
@@ -332,7 +335,7 @@ static void check_gsync(keel_context_h ctx)
 
     EXPECT(KEEL_OK, keel_put(win, 1, 0, &word, sizeof word));
     EXPECT(KEEL_OK, keel_gsync(ctx, 0));
-    EXPECT(KEEL_OK, keel_lock(ctx, keel_rank(ctx))); /* it mixes from here on */
+    EXPECT(KEEL_OK, keel_lock(ctx, keel_rank(ctx))); /* from here on the program mixes */
     EXPECT(KEEL_OK, keel_unlock(ctx, keel_rank(ctx)));
     EXPECT(KEEL_ERR_STATE, keel_unlock(ctx, keel_rank(ctx)));
     EXPECT(KEEL_ERR_STATE, keel_unlock_all(ctx));
@@ -402,8 +405,10 @@ static void check_waits(keel_context_h ctx)
     check_wait_arguments(ctx, win);
     EXPECT(KEEL_OK, keel_win_free(gone));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_wait_until(gone, 0, 8, KEEL_COMPARE_EQ, 0));
-    EXPECT(KEEL_OK, keel_wait_until(win, 0, 8, KEEL_COMPARE_EQ, 0)); /* holds: nobody has put anything here */
-    EXPECT(KEEL_OK, keel_lock_all(ctx));                             /* it mixes from here on */
+    /* true: no rank has put to this word */
+    EXPECT(KEEL_OK, keel_wait_until(win, 0, 8, KEEL_COMPARE_EQ, 0));
+    /* from here on the program mixes */
+    EXPECT(KEEL_OK, keel_lock_all(ctx));
     EXPECT(KEEL_OK, keel_unlock_all(ctx));
     check_words(ctx, win, gone);
     EXPECT(KEEL_ERR_STATE, keel_unlock(ctx, keel_rank(ctx)));
@@ -417,7 +422,7 @@ static void check_waits(keel_context_h ctx)
     failures += word != said;
 }
 
-/* of a job with KEEL_PROTECT=none: a rollback is refused, and the job goes on */
+/* With KEEL_PROTECT=none a rollback is refused, and the job goes on. */
 static void check_rollback(keel_context_h ctx)
 {
     keel_win_h win = begin(ctx);
@@ -428,7 +433,7 @@ static void check_rollback(keel_context_h ctx)
     EXPECT(KEEL_ERR_STATE, keel_rollback(ctx));
 }
 
-/* windows are in images by themselves */
+/* Windows are always part of images and cannot be protected. */
 static void check_protect(keel_context_h ctx, keel_win_h win)
 {
     char *base = keel_win_base(win);
@@ -440,7 +445,8 @@ static void check_protect(keel_context_h ctx, keel_win_h win)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 6, base - 8, size + 16));
 }
 
-/* a window that a rollback goes after, made again with another beside it: the old handle is none of either */
+/* A window freed by a rollback, then allocated again together with a second window: the old handle
+ * is valid for neither. */
 static void check_stale(keel_context_h ctx)
 {
     keel_win_h win = begin(ctx), old = NULL, first = NULL, second = NULL;
@@ -451,7 +457,7 @@ static void check_stale(keel_context_h ctx)
     EXPECT(KEEL_OK, keel_checkpoint(ctx));
     EXPECT(KEEL_OK, keel_win_alloc(ctx, 2 * WINDOW, NULL, &old));
     EXPECT(KEEL_OK, keel_put(old, other, 0, &word, sizeof word));
-    status = keel_gsync(ctx, 0); /* the other may ask for the rollback while this rank is in it */
+    status = keel_gsync(ctx, 0); /* the other rank may request the rollback meanwhile */
     if (status == KEEL_OK) {
         status = keel_rollback(ctx);
     }
@@ -483,7 +489,7 @@ static void check_arguments(keel_context_h ctx)
     check_context(ctx);
     EXPECT(KEEL_OK, keel_win_alloc(ctx, (keel_rank(ctx) % 2 + 1) * WINDOW, NULL, &win));
     EXPECT(KEEL_OK, keel_protect(ctx, 5, &kept, sizeof kept));
-    EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 5, &word, sizeof word)); /* in use */
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_protect(ctx, 5, &word, sizeof word)); /* number in use */
     check_range(ctx, win);
     check_access(ctx, win);
     check_extents(win, keel_win_size(win, keel_rank(ctx)));

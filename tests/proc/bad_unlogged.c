@@ -1,6 +1,7 @@
 /*
- * Calls that no log has, with arguments that are wrong, and with some that are right though they look odd, in a job of two ranks:
- * each returns the status that names what is wrong, and nothing is harmed. Prints one line for each call that answers otherwise.
+ * Calls without log records, with wrong arguments, and with correct but unusual ones, in a job of
+ * two ranks: each call returns the status for the error, and no state is damaged. Prints a line for
+ * each unexpected status.
  */
 #include <keel/keel.h>
 
@@ -12,7 +13,7 @@
 enum { WINDOW = 64 };
 
 static int failures;
-static unsigned refused; /* calls */
+static unsigned refused; /* number of calls */
 
 static void expect(const char *call, int line, keel_status_t expected, keel_status_t got)
 {
@@ -25,14 +26,14 @@ static void expect(const char *call, int line, keel_status_t expected, keel_stat
 }
 
 #define EXPECT(_expected, _call) expect(#_call, __LINE__, _expected, _call)
-/* not a status */
+/* Expects a condition instead of a status. */
 #define HOLDS(_condition) expect(#_condition, __LINE__, KEEL_OK, (_condition) ? KEEL_OK : KEEL_ERR_CORRUPT)
 
-/* ranks 0 and 1 of job, of which this is one */
+/* Ranks 0 and 1 of the job. */
 typedef struct {
     keel_context_h ctx;
     uint32_t rank, other, none;
-    keel_win_h win, gone, empty; /* of WINDOW bytes; freed; without bytes at rank 1 */
+    keel_win_h win, gone, empty; /* windows: of WINDOW bytes; freed; without bytes at rank 1 */
 } job_t;
 
 static void check_pointers(const job_t *job)
@@ -63,7 +64,7 @@ static void check_accumulates(const job_t *job)
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_accumulate(NULL, KEEL_OP_SUM, KEEL_TYPE_INT8, job->other, 0, &value, 1, NULL));
     EXPECT(KEEL_ERR_INVALID_PARAM,
            keel_accumulate(job->gone, KEEL_OP_SUM, KEEL_TYPE_INT8, job->other, 0, &value, 1, NULL));
-    for (uint32_t rank = 0; rank < 2; rank++) { /* the own one too */
+    for (uint32_t rank = 0; rank < 2; rank++) { /* the own rank, too */
         EXPECT(KEEL_ERR_INVALID_PARAM, keel_accumulate(job->win, KEEL_OP_SUM, KEEL_TYPE_INT64, rank, 0, NULL, 1, NULL));
         EXPECT(KEEL_ERR_INVALID_PARAM,
                keel_accumulate_nbx(job->win, KEEL_OP_SUM, KEEL_TYPE_INT64, rank, 0, &value, 1, NULL, &params, &req));
@@ -196,7 +197,7 @@ static void check_got(const job_t *job, uint32_t rank, keel_status_t status, kee
     memset(bytes, 0xee, sizeof(bytes));
     if (status != KEEL_OK) {
         EXPECT(status, keel_get_list(job->win, rank, blocks, 3));
-        for (unsigned i = 0; i < 7; i++) { /* all are looked at before */
+        for (unsigned i = 0; i < 7; i++) { /* all blocks are checked before the first access */
             untouched |= bytes[i] ^ 0xee;
         }
         EXPECT(KEEL_OK, (untouched == 0) ? KEEL_OK : KEEL_ERR_CORRUPT);
@@ -260,7 +261,7 @@ static void check_locks(const job_t *job)
     EXPECT(KEEL_ERR_STATE, keel_win_unlock_all(job->win));
     EXPECT(KEEL_ERR_STATE, keel_win_unlock(job->win, job->other));
     EXPECT(KEEL_OK, keel_gsync(job->ctx, 0));
-    if (job->rank == 0) { /* alone, so that trying is enough */
+    if (job->rank == 0) { /* without another rank, so a single try succeeds */
         for (uint32_t rank = 0; rank < 2; rank++) {
             EXPECT(KEEL_OK, keel_win_trylock(job->win, rank, KEEL_LOCK_EXCLUSIVE));
             check_locked(job, rank, KEEL_LOCK_EXCLUSIVE);
@@ -269,13 +270,13 @@ static void check_locks(const job_t *job)
         }
     }
     EXPECT(KEEL_OK, keel_gsync(job->ctx, 0));
-    EXPECT(KEEL_OK, keel_win_lock_all(job->win)); /* by both */
+    EXPECT(KEEL_OK, keel_win_lock_all(job->win)); /* by both ranks */
     EXPECT(KEEL_ERR_STATE, keel_win_lock_all(job->win));
     EXPECT(KEEL_ERR_STATE, keel_win_lock(job->win, job->other, KEEL_LOCK_SHARED));
     EXPECT(KEEL_ERR_STATE, keel_win_unlock(job->win, job->other));
     EXPECT(KEEL_OK, keel_checkpoint(job->ctx));
     EXPECT(KEEL_OK, keel_win_unlock_all(job->win));
-    for (uint32_t rank = 0; rank < 2; rank++) { /* both at once */
+    for (uint32_t rank = 0; rank < 2; rank++) { /* both ranks at once */
         EXPECT(KEEL_OK, keel_win_lock(job->empty, rank, KEEL_LOCK_SHARED));
     }
     EXPECT(KEEL_OK, keel_gsync(job->ctx, KEEL_GSYNC_SAFE));
@@ -283,7 +284,8 @@ static void check_locks(const job_t *job)
     for (uint32_t rank = 0; rank < 2; rank++) {
         EXPECT(KEEL_OK, keel_win_unlock(job->empty, rank));
     }
-    EXPECT(KEEL_OK, keel_win_lock(job->empty, 1, KEEL_LOCK_EXCLUSIVE)); /* one after the other */
+    /* first one rank, then the other */
+    EXPECT(KEEL_OK, keel_win_lock(job->empty, 1, KEEL_LOCK_EXCLUSIVE));
     EXPECT(KEEL_OK, keel_win_unlock(job->empty, 1));
 }
 
@@ -342,7 +344,7 @@ static void check_groups(const job_t *job)
     EXPECT(KEEL_OK, keel_win_free(win));
 }
 
-/* what was refused has left no trace */
+/* Rejected calls have left no trace. */
 static void check_unharmed(const job_t *job)
 {
     const uint64_t *own = keel_win_base(job->win);
@@ -354,7 +356,7 @@ static void check_unharmed(const job_t *job)
     EXPECT(KEEL_OK, keel_checkpoint(job->ctx));
 }
 
-/* a window for a device's atomics takes these and no others, also where there is no device */
+/* A window for a device's atomics accepts these and no other atomics, even without a device. */
 static void check_device(const job_t *job)
 {
     keel_win_params_t params = {.field_mask = KEEL_WIN_PARAM_FIELD_ATOMICS, .atomics = KEEL_WIN_ATOMICS_LAST};
@@ -386,7 +388,7 @@ static void check_device(const job_t *job)
 
 enum { PAGE = 4096 };
 
-/* with memory @a own of five pages, @a other of one, of which a word is protected */
+/* @a own has five pages, @a other has a single page with a protected word. */
 static void check_attach(const job_t *job, char *own, char *other)
 {
     const keel_win_params_t params = {.field_mask = KEEL_WIN_PARAM_FIELD_ATTACH, .attach = 1};
@@ -416,8 +418,10 @@ static void check_attach(const job_t *job, char *own, char *other)
     EXPECT(KEEL_ERR_ALIGNMENT, keel_win_attach(win, 0, own, PAGE - 8));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, of_file, PAGE));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, closed, PAGE));
-    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, other, PAGE));              /* protected */
-    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, own + 3 * PAGE, 2 * PAGE)); /* some is another window's */
+    /* protected */
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, other, PAGE));
+    /* partly of another window */
+    EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, own + 3 * PAGE, 2 * PAGE));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, keel_win_base(win), PAGE));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_detach(win, own));
     memset(own, 7, 4 * PAGE);
@@ -439,7 +443,7 @@ static void check_attach(const job_t *job, char *own, char *other)
     EXPECT(KEEL_OK, keel_win_free(win));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_attach(win, 0, own, PAGE));
     EXPECT(KEEL_ERR_INVALID_PARAM, keel_win_detach(win, own));
-    memset(own, 8, 4 * PAGE); /* the program's again */
+    memset(own, 8, 4 * PAGE); /* the memory is the program's again */
     HOLDS(*(char *)keel_win_base(given) == 0 && own[0] == 8);
     EXPECT(KEEL_OK, keel_win_free(given));
 }

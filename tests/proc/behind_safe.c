@@ -1,8 +1,10 @@
 /*
- * A program that counts its step before a safe gsync and communicates again behind it, in the same loop body: a replacement begins with
- * the next step, though its predecessor had the second half of this one still to do.
+ * A program that counts its step before a safe gsync and communicates again after it, in the same
+ * loop body. A replacement begins with the next step, although its predecessor had not done the
+ * second half of this step.
  *
- *   behind_safe KIND DEATHS   KIND: gsync|safe|group: the call behind the safe gsync; right: the step is counted behind all
+ *   behind_safe KIND DEATHS   KIND: gsync|safe|group: the call after the safe gsync;
+ *                             right: the step is counted after all calls
  *
  * DEATHS: RANK@STEP.PLACE,... (lib/deaths.h); place 0 is the first half of the step, 1 the second.
  */
@@ -88,7 +90,7 @@ static keel_status_t steps_run(job_t *job)
     return KEEL_OK;
 }
 
-/* the same without Keel, of all ranks */
+/* Computes the sum over all ranks without Keel and without deaths. */
 static uint64_t sum_without_a_death(const job_t *job, uint32_t rank, uint32_t size)
 {
     uint64_t sum[RANKS_MAX] = {0}, first[RANKS_MAX] = {0}, second_cell[RANKS_MAX] = {0}, all;

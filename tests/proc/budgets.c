@@ -1,12 +1,13 @@
 /*
- * Budgets in bytes: with logs too small for a checkpoint interval every allocation of this process is counted by what it is
- * for, memory of the process through the allocator's hook and memory that others reach through the transport's table. Logs never
- * exceed KEEL_OPLOG_SIZE, the get log is KEEL_GETLOG_SIZE, images and parity never exceed KEEL_CKPT_SIZE; what is outside of
- * these stays within the bounds that protocol.md names. All log bytes that there were room for were kept by demand
- * checkpoints, and a checkpoint that does not fit is refused with what would be needed, the program going on.
+ * Budgets in bytes, with logs too small for a checkpoint interval. Every allocation of this process
+ * is counted by purpose: memory of the process through the allocator's hook, memory accessible to
+ * other ranks through the transport's table. Logs never exceed KEEL_OPLOG_SIZE, the get log is
+ * KEEL_GETLOG_SIZE, images and parity never exceed KEEL_CKPT_SIZE; all other memory stays within
+ * the bounds of protocol.md. Demand checkpoints free log space for all further records. A
+ * checkpoint that does not fit is refused with the size needed, and the program goes on.
  *
- * budgets [gsync|locks|waits] [all|coordinated|refused] [die]: how the ranks synchronise, which images fit, and whether
- * rank 1 dies on the way.
+ * budgets [gsync|locks|waits] [all|coordinated|refused] [die]: how the ranks synchronise, which
+ * images fit, and whether rank 1 dies during the run.
  */
 #include "base/memory.h"
 #include "ckpt/gather.h"
@@ -31,13 +32,13 @@
 typedef enum { FIT_ALL, FIT_COORDINATED, FIT_NONE } fit_t;
 typedef enum { STYLE_GSYNC, STYLE_LOCKS, STYLE_WAITS } style_t;
 
-/* what memory is for */
+/* The purposes of memory. */
 typedef enum { FOR_LOGS, FOR_TRANSFER, FOR_RECORDS, FOR_REST, FOR_LANES, FOR_WINDOWS, FOR_IMAGES, FOR_COUNT } purpose_t;
 
 static const char *const purpose_names[FOR_COUNT] = {"logs",  "transfer", "records of the dead", "rest",
                                                      "lanes", "windows",  "images and parity"};
 
-/* names of allocations; all others are rest */
+/* The purposes of allocations by name; all others are rest. */
 static const struct {
     const char *name;
     purpose_t purpose;
@@ -49,7 +50,8 @@ static const struct {
                 {"critical sections", FOR_RECORDS},
                 {"puts to replay", FOR_RECORDS},
                 {"get records", FOR_RECORDS},
-                {"control message", FOR_RECORDS}}; /* what survivors hand over comes in these */
+                /* survivors hand records over in control messages */
+                {"control message", FOR_RECORDS}};
 
 typedef struct block {
     const void *memory;
@@ -57,12 +59,12 @@ typedef struct block {
     purpose_t purpose;
 } block_t;
 
-/* what is held now and was at most; the service thread allocates too */
+/* Bytes held now and at most. The service thread allocates, too. */
 static struct {
     size_t held, peak;
 } accounts[FOR_COUNT];
 static block_t blocks[BLOCKS_MAX];
-static _Thread_local purpose_t under_way; /* of the allocation that is */
+static _Thread_local purpose_t under_way; /* purpose of the current allocation */
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 static int is_in_init;
 static keel_transport_ops_t counted_ops;
@@ -137,7 +139,7 @@ static void freed(void *arg, void *memory)
     forget(memory);
 }
 
-/* windows alone are asked for at an address, and lanes make theirs before the program begins */
+/* Only windows request an address, and lanes allocate before the program begins. */
 static keel_status_t count_alloc(keel_transport_t *transport, size_t bytes, void *address, keel_transport_mem_t **mem_p,
                                  void **base_p)
 {
@@ -159,7 +161,7 @@ static void count_free(keel_transport_t *transport, keel_transport_mem_t *mem)
 
 typedef struct job {
     keel_context_h ctx;
-    keel_win_h win; /* and after it two words: the steps that the neighbours have done */
+    keel_win_h win; /* after the window, two words: the steps completed by the neighbours */
     style_t style;
     fit_t fit;
     int has_death;
@@ -182,7 +184,7 @@ static void put_to(job_t *job, uint32_t rank, int is_upper)
     }
 }
 
-/* both neighbours have put what they put in this step */
+/* Waits until both neighbours have completed the puts of this step. */
 static void wait_for_neighbours(job_t *job, uint32_t right, uint32_t left)
 {
     const uint64_t done = job->step + 1;
@@ -194,7 +196,7 @@ static void wait_for_neighbours(job_t *job, uint32_t right, uint32_t left)
     must(keel_wait_until(job->win, WINDOW + 8, 8, KEEL_COMPARE_GE, done), "wait");
 }
 
-/* puts at the two neighbours, twice as much in all as the logs hold */
+/* Puts to both neighbours twice as many bytes as the logs can hold. */
 static void step(job_t *job)
 {
     const uint32_t own = keel_rank(job->ctx), size = keel_size(job->ctx);
@@ -230,7 +232,7 @@ static void run(job_t *job)
     }
 }
 
-/* the sums show that puts came */
+/* Checks by sums that all puts arrived. */
 static void check_memory(job_t *job)
 {
     const uint32_t own = keel_rank(job->ctx), size = keel_size(job->ctx);
@@ -254,7 +256,7 @@ static void check_memory(job_t *job)
     }
 }
 
-/* ---- what was counted ---- */
+/* ---- the counts ---- */
 
 static size_t own_region(const job_t *job, unsigned region)
 {
@@ -282,7 +284,8 @@ static void check_images(const job_t *job, const keel_stats_t *stats)
     }
 }
 
-/* two works, of a generation and of a demand, have so many pieces of each member under way where memory is not mapped */
+/* Where memory is not mapped, two transfers, for a generation and for a demand checkpoint, each
+ * have this number of pieces of each member outstanding. */
 static void check_transfer(const job_t *job, const keel_stats_t *stats)
 {
     const keel_context_h ctx = job->ctx;

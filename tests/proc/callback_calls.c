@@ -1,7 +1,9 @@
 /*
- * Callbacks that run inside other calls. What they put is complete when the flush or gsync is that they were called from; calls
- * that all ranks make together are refused in them. Rank 0 reads from the last rank, to which every call comes last,
- * and puts to rank 1 when it has that. No two ranks share a node. With "threads" the program says that it may have several threads.
+ * Callbacks that run inside other calls. Puts of a callback are complete when the calling flush or
+ * gsync returns; collective calls are refused in callbacks. Rank 0 gets from the last rank, which
+ * every call handles last, and puts to rank 1 when the value has arrived. No two ranks share a
+ * node. With "threads" the program declares that it may have several threads.
+ *
  * callback_calls one|threads FILE
  */
 #include <keel/keel.h>
@@ -66,7 +68,8 @@ static void get_then(keel_send_cb_t cb)
     CHECK(keel_get_nbx(win, keel_size(ctx) - 1, 0, &got, sizeof got, &params, NULL) == KEEL_INPROGRESS);
 }
 
-/* rank 1 waits for what the callback put, rank 0 for rank 1: so it has to be there after the flush */
+/* Rank 1 waits for the put of the callback, and rank 0 waits for rank 1: the put must be complete
+ * after the flush. */
 static void check_flush(uint32_t rank)
 {
     const uint64_t done = 1;
@@ -74,7 +77,7 @@ static void check_flush(uint32_t rank)
 
     said = 1;
     if (rank == 0) {
-        CHECK(keel_get(win, 1, 0, &seen, sizeof seen) == KEEL_OK); /* so that rank 1 is flushed first */
+        CHECK(keel_get(win, 1, 0, &seen, sizeof seen) == KEEL_OK); /* rank 1 is flushed first */
         get_then(on_got_put);
         CHECK(keel_flush_all(ctx) == KEEL_OK && called == 1);
         CHECK(keel_flush_all(ctx) == KEEL_OK);
@@ -86,8 +89,8 @@ static void check_flush(uint32_t rank)
     CHECK(keel_gsync(ctx, 0) == KEEL_OK);
 }
 
-/* Of one rank, or of all: what the callback put is there when it returns, though rank 0 makes no call before rank 1 has seen it. A file tells
- * of that. */
+/* After a flush of one rank, or of all, the put of the callback is complete, although rank 0 makes
+ * no call before rank 1 has seen the value. Rank 1 announces this by a file. */
 static void check_flush_alone(uint32_t rank, const char *file)
 {
     const struct timespec while_ = {.tv_nsec = 1000000};

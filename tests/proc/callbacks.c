@@ -1,6 +1,7 @@
 /*
- * Callbacks that issue accesses which wait: a put that the log has no room for goes when all before it is answered, a blocking
- * get when its answer is there. So progress is made while a callback runs.
+ * Callbacks that issue accesses with waits inside. A put without space in the log is issued when
+ * all earlier accesses are complete; a blocking get returns with its value. So progress is made
+ * while a callback runs.
  */
 #include <keel/keel.h>
 
@@ -11,7 +12,7 @@
 #define BLOCKS 400u
 #define BLOCK  4096u
 
-static keel_win_h win; /* blocks to be read, then blocks to be written */
+static keel_win_h win; /* blocks to get, then blocks to put */
 static unsigned char got[BLOCKS][BLOCK];
 static uint32_t rank, peer;
 static unsigned called, wrong;
@@ -78,7 +79,8 @@ int main(void)
     if (status == KEEL_OK) {
         status = exchange(ctx);
     }
-    for (size_t i = 0; i < (size_t)BLOCKS * BLOCK; i++) { /* the other has put back what it got here */
+    /* the other rank has put back the bytes got here */
+    for (size_t i = 0; i < (size_t)BLOCKS * BLOCK; i++) {
         wrong += own[(size_t)BLOCKS * BLOCK + i] != is_at(rank, i / BLOCK);
     }
     if (status != KEEL_OK || wrong > 0) {

@@ -1,8 +1,10 @@
 /*
- * What a death costs after what a phase contained: the table of contrib/doc/deaths.md, a row of it in one program.
+ * The cost of a death by the contents of a phase: the table of contrib/doc/deaths.md, one row by
+ * one program.
  *
- *   cells KIND FOLDER none|source|target|both   in the first step after an image, between the two parts of its accesses, rank 1
- *                                        kills itself, or rank 2, which it accesses, or both. Ranks leave their process ids in FOLDER.
+ *   cells KIND FOLDER none|source|target|both
+ *       In the first step after an image, between the two parts of the accesses, rank 1 kills
+ *       itself, or its target rank 2, or both. Ranks leave their process ids in FOLDER.
  */
 #include "cells.h"
 #include "try.h"
@@ -53,7 +55,7 @@ static void kill_target(const cells_t *cells)
     fclose(file);
 }
 
-/* once in a job: who has come back, or has been told of a death, kills nobody */
+/* Kills once in a job: not in a replacement, nor after the death of the target is known. */
 static void kill_here(void *arg, cells_job_t *job, uint64_t part)
 {
     const cells_t *cells = arg;

@@ -1,4 +1,4 @@
-/* What a phase may contain: one row of contrib/doc/deaths.md each. */
+/* The possible contents of a phase, each a row of contrib/doc/deaths.md. */
 #ifndef KEEL_TEST_CELLS_H_
 #define KEEL_TEST_CELLS_H_
 
@@ -7,11 +7,11 @@
 enum { CELLS_SOURCE = 1, CELLS_TARGET = 2, CELLS_RANKS = 4, CELLS_WORDS = 40, CELLS_PARTS = 2, CELLS_PIECE = 64 };
 
 typedef struct {
-    uint64_t count, drawn;                   /* by atomics */
-    uint64_t flag[CELLS_RANKS];              /* a source's */
-    uint64_t word[CELLS_RANKS][CELLS_WORDS]; /* a source's */
-    double sum[CELLS_WORDS];                 /* by accumulates */
-    _Alignas(16) long double wide;           /* likewise */
+    uint64_t count, drawn;                   /* changed by atomics */
+    uint64_t flag[CELLS_RANKS];              /* put by each source */
+    uint64_t word[CELLS_RANKS][CELLS_WORDS]; /* put by each source */
+    double sum[CELLS_WORDS];                 /* changed by accumulates */
+    _Alignas(16) long double wide;           /* changed by accumulates */
     uint64_t own[CELLS_WORDS];               /* stored by the owner, between gsyncs */
     _Alignas(64) uint8_t group[4096];
 } cells_memory_t;
@@ -21,32 +21,35 @@ struct cells_job {
     keel_context_h ctx;
     keel_win_h win;
     keel_group_h group;
-    const uint32_t *targets; /* of each rank; CELLS_RANKS: it accesses none */
+    const uint32_t *targets; /* target of each rank; CELLS_RANKS: none */
     uint32_t rank;
-    uint64_t step, sum; /* protected; the sum of what was fetched */
-    /* between two looks at what another has; may be NULL */
+    uint64_t step, sum; /* protected; sum: of the fetched values */
+    /* called between two polls of another rank's word; may be NULL */
     keel_status_t (*pause)(cells_job_t *job);
 };
 
-/* Ranks access their targets in two parts of each step; where a kind needs it, the targets wait in as many. */
+/* Ranks access their targets in two parts of each step. If the kind requires it, the targets wait
+ * in the same number of parts. */
 typedef struct {
     const char *name;
-    uint64_t flags; /* of keel_init() */
+    uint64_t flags; /* flags of keel_init() */
     int has_no_gsync;
     keel_status_t (*access)(cells_job_t *job, uint32_t target, uint64_t part);
     keel_status_t (*await)(cells_job_t *job, uint32_t source, uint64_t part); /* may be NULL */
-    /* after the step's last gsync, at a rank that has so many sources, one or more */
+    /* called after the step's last gsync, at a rank with one or more sources */
     int (*is_right)(const cells_job_t *job, const cells_memory_t *own, uint64_t sources);
 } cells_kind_t;
 
-const cells_kind_t *cells_kind(const char *name); /* NULL: there is none */
-uint64_t cells_sources(const cells_job_t *job);   /* how many ranks access this one */
-/* window, group and what is protected: the context, the rank and the targets are known */
+const cells_kind_t *cells_kind(const char *name); /* NULL: no such kind */
+uint64_t cells_sources(const cells_job_t *job);   /* number of ranks with this target */
+/* Allocates the window and the group, and protects the state. Precondition: context, rank and
+ * targets are set. */
 keel_status_t cells_open(cells_job_t *job);
-/* the next one, which an image ends if it @a saves; between() after each part, before the next */
+/* Runs the next step, with a checkpoint at the end if @a saves. Calls between() after each part,
+ * before the next. */
 keel_status_t cells_step(cells_job_t *job, const cells_kind_t *kind, int saves,
                          void (*between)(void *arg, cells_job_t *job, uint64_t part), void *arg);
-/* where all that was accessed has come */
+/* True if all accesses have arrived. */
 int cells_is_right(const cells_job_t *job, const cells_kind_t *kind);
 
 static inline int cells_is_source(const cells_job_t *job, uint32_t rank)
@@ -54,7 +57,7 @@ static inline int cells_is_source(const cells_job_t *job, uint32_t rank)
     return job->targets[rank] == job->rank;
 }
 
-/* rank's value of a part of a step, never the same twice */
+/* The rank's value of a part of a step; unique. */
 static inline uint64_t cells_value(uint32_t rank, uint64_t step, uint64_t part)
 {
     return (step * CELLS_PARTS + part) * 8 + rank + 1;

@@ -1,4 +1,4 @@
-/* The kinds of cells.h: accesses whose results are known, whoever dies amid them. */
+/* The kinds of cells.h: accesses with known results, even if a rank dies during them. */
 #include "cells.h"
 #include "try.h"
 
@@ -79,7 +79,7 @@ static keel_status_t strided(cells_job_t *job, uint32_t target, uint64_t part)
     return keel_put_strided(job->win, target, &blocks, words);
 }
 
-/* where it is mapped */
+/* Stores to the target's memory if it is mapped, else puts. */
 static keel_status_t store(cells_job_t *job, uint32_t target, uint64_t part)
 {
     cells_memory_t *memory;
@@ -108,7 +108,8 @@ static int count_is_right(const cells_job_t *job, const cells_memory_t *own, uin
     return own->count == sources * parts_done(job);
 }
 
-/* what is drawn is put to where it was drawn from: of one source each number once */
+/* Puts the drawn number to the rank that it was drawn from. A single source draws each number
+ * once. */
 static keel_status_t draw(cells_job_t *job, uint32_t target, uint64_t part)
 {
     uint64_t drawn = 0;
@@ -131,7 +132,7 @@ static int draws_are_right(const cells_job_t *job, const cells_memory_t *own, ui
     return own->count == count && drawn == count * (count - 1) / 2;
 }
 
-/* of each source on a word of its own: the values are known */
+/* Each source swaps a word of its own, so the values are known. */
 static keel_status_t swap(cells_job_t *job, uint32_t target, uint64_t part)
 {
     const uint64_t value = cells_value(job->rank, job->step, part);
@@ -241,7 +242,8 @@ static keel_status_t accumulate(cells_job_t *job, uint32_t target, uint64_t part
 
 static keel_status_t fetch_sums(cells_job_t *job, uint32_t target, uint64_t part)
 {
-    const double own = (double)(job->step * CELLS_PARTS + part); /* each is an atomic: what else was found may differ */
+    /* each element is an atomic of its own: other elements may differ */
+    const double own = (double)(job->step * CELLS_PARTS + part);
     double ones[CELLS_WORDS], found[CELLS_WORDS];
 
     for (unsigned i = 0; i < CELLS_WORDS; i++) {
@@ -313,7 +315,8 @@ static keel_status_t test_flag(cells_job_t *job, uint32_t source, uint64_t part)
     return status;
 }
 
-/* what it put is asked for, and looked for until it is here; the target is told how often it was not, in the next part again */
+/* Gets the put words back and tests until they are here. The number of failed tests is put to the
+ * target, and again in the next part. */
 static keel_status_t put_and_look(cells_job_t *job, uint32_t target, uint64_t part)
 {
     const size_t told = offsetof(cells_memory_t, sum) + (part * CELLS_RANKS + job->rank) * sizeof(double);
@@ -327,7 +330,7 @@ static keel_status_t put_and_look(cells_job_t *job, uint32_t target, uint64_t pa
     status = keel_get_nbx(job->win, target, WORDS_OF(job->rank), words, sizeof(words), NULL, &req);
     while (status == KEEL_INPROGRESS && (status = keel_req_test(req)) == KEEL_INPROGRESS) {
         looks++;
-        if (looks < 4) { /* seen by another between two looks */
+        if (looks < 4) { /* seen by another rank between two tests */
             TRY(keel_put(job->win, target, offsetof(cells_memory_t, sum[2 * CELLS_RANKS + job->rank]), &looks,
                          sizeof(looks)));
         }
@@ -356,7 +359,7 @@ static int looks_are_right(const cells_job_t *job, const cells_memory_t *own, ui
     return right;
 }
 
-/* the flag stays with who sets it, where the target looks for it */
+/* The flag is in the memory of the source; the target polls the flag there. */
 static keel_status_t put_and_show(cells_job_t *job, uint32_t target, uint64_t part)
 {
     const uint64_t value = cells_value(job->rank, job->step, part);
@@ -426,7 +429,7 @@ static keel_status_t put_and_draw(cells_job_t *job, uint32_t target, uint64_t pa
     return draw(job, target, part);
 }
 
-/* for all that its sources do in this part */
+/* Waits for the accesses of all sources in this part. */
 static keel_status_t wait_count(cells_job_t *job, uint32_t source, uint64_t part)
 {
     const uint64_t sources = cells_sources(job);
@@ -460,7 +463,7 @@ static keel_status_t signal_add(cells_job_t *job, uint32_t target, uint64_t part
     return signal_with(job, target, part, KEEL_SIGNAL_ADD);
 }
 
-/* ranks 0 to 2 are a group, and rank 2 has been called for its second source when it has come to it */
+/* Ranks 0 to 2 are a group. Rank 2 takes part when it is called for its second source. */
 static keel_status_t collect(cells_job_t *job, uint64_t part)
 {
     uint64_t value = cells_value(job->rank, job->step, part), sum = 0;
@@ -559,7 +562,7 @@ static keel_status_t all_locked(cells_job_t *job, uint32_t target, uint64_t part
     return keel_unlock_all(job->ctx);
 }
 
-/* the words without a lock, in the phase after */
+/* Puts the words without a lock in every second phase. */
 static keel_status_t locked_or_put(cells_job_t *job, uint32_t target, uint64_t part)
 {
     return (job->step % 2 == 0) ? locked(job, target, part) : put_words(job, target, part);

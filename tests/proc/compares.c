@@ -1,6 +1,8 @@
 /*
- * Each comparison of keel_wait_until(), on words of each size: the left neighbour's word does not compare so at first; then it puts a
- * number and, behind a fence, a word that does. Who returns too early has not got the number. Rank 1 kills itself amid it.
+ * Each comparison of keel_wait_until(), on words of each size. At first the comparison with the
+ * left neighbour's word fails; then the neighbour puts a number and, after a fence, a word for
+ * which the comparison holds. A rank that returns too early lacks the number. Rank 1 kills itself
+ * during the program.
  */
 #include "try.h"
 
@@ -11,18 +13,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NUMBER 0u /* places in the window */
+#define NUMBER 0u /* offsets in the window */
 #define WORD   8u
-#define DELAY  2000u /* us, in which somebody who does not wait goes on */
+#define DELAY  2000u /* us; a rank without a wait would go on meanwhile */
 
-/* words of 64 bits, of which the first bytes are put */
+/* Words of 64 bits, of which the first bytes are put. */
 static const struct {
     keel_compare_t compare;
     uint64_t before, after, value;
 } turns[] = {
     {KEEL_COMPARE_EQ, 3, 4, 4},
     {KEEL_COMPARE_NE, 5, 4, 5},
-    {KEEL_COMPARE_EQ, 3, (uint64_t)-1, (uint64_t)-1}, /* as it is in 64 bits, whatever the word's size */
+    /* the same 64 bits for every size of the word */
+    {KEEL_COMPARE_EQ, 3, (uint64_t)-1, (uint64_t)-1},
     {KEEL_COMPARE_NE, (uint64_t)-7, 4, (uint64_t)-7},
     {KEEL_COMPARE_ALL_BITS, 0x7f, (uint64_t)-1, (uint64_t)-128},
     {KEEL_COMPARE_GE, 0, (uint64_t)-1, (uint64_t)-1},

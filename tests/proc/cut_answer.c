@@ -1,6 +1,7 @@
 /*
- * A rank dies when half of an answer to it is sent. The rank that answers learns of it from the other half, and goes on: it looks at
- * its own calls of send() and sendmsg(), passes half of the first long message on, and kills the asker before the rest.
+ * A rank dies after half of a reply to it was sent. The replying rank discovers the death while it
+ * sends the second half, and goes on. The program intercepts its own calls of send() and sendmsg(),
+ * passes on half of the first long message, and kills the requesting rank before the rest.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <keel/keel.h>
@@ -20,11 +21,11 @@ enum { BYTES = 1 << 20, LONG = 16 << 10, PARTS_MAX = 16, ANSWERING = 0, ASKING =
 typedef ssize_t (*send_t)(int, const void *, size_t, int);
 typedef ssize_t (*sendmsg_t)(int, const struct msghdr *, int);
 
-static atomic_int asker; /* to be killed; 0: nobody */
+static atomic_int asker; /* process to be killed; 0: none */
 static atomic_int cut_fd = -1;
 static unsigned char got[BYTES];
 
-/* its connections are closed then */
+/* True once the process has died: its connections are closed then. */
 static int is_gone(int pid)
 {
     char path[64], line[512] = "";
@@ -42,7 +43,7 @@ static int is_gone(int pid)
     return state == NULL || state[2] == 'Z' || state[2] == 'X';
 }
 
-/* 1: half of it is to be sent; the call after that is the one for the rest */
+/* Returns 1 if half of the message is to be sent; the next call sends the rest. */
 static int is_to_be_cut(int fd, size_t length)
 {
     const int pid = atomic_load(&asker);
@@ -130,7 +131,8 @@ int main(void)
     do {
         status = run(ctx, win);
     } while (status == KEEL_ERR_ROLLED_BACK);
-    /* the asker's second life has all of it; the other is in its first, and has cut an answer */
+    /* the requester's second incarnation has all bytes; the other rank is in its first, and has cut
+     * a reply */
     is_right = (keel_rank(ctx) == ASKING) ? keel_incarnation(ctx) == 1 && got[BYTES - 1] == 'k'
                                           : keel_incarnation(ctx) == 0 && atomic_load(&cut_fd) >= 0;
     if (status != KEEL_OK || !is_right) {

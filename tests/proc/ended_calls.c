@@ -1,6 +1,7 @@
 /*
- * A thread waits for what nobody does, and the job is rolled back meanwhile: the main thread calls keel_restore() at once, without waiting
- * for the other. When it returns, the other's call has ended, and said why.
+ * A thread waits for a word that no rank writes, and the job is rolled back meanwhile. The main
+ * thread calls keel_restore() at once, without waiting for the other thread. When keel_restore()
+ * returns, the other thread's call has returned KEEL_ERR_ROLLED_BACK.
  */
 #include "try.h"
 
@@ -16,7 +17,7 @@ enum { LOOKS = 200, LOOK_US = 10000, INSIDE_US = 100000 };
 static keel_context_h ctx;
 static keel_win_h win;
 static keel_status_t ended = KEEL_INPROGRESS;
-static int is_there; /* about to call */
+static int is_there; /* the thread is about to call */
 
 static void *wait_for_nothing(void *unused)
 {
@@ -28,7 +29,7 @@ static void *wait_for_nothing(void *unused)
     return unused;
 }
 
-/* what it does behind its call may be slow */
+/* Waits for the thread, which may be slow after its call. */
 static keel_status_t await_end(void)
 {
     for (unsigned i = 0; i < LOOKS && __atomic_load_n(&ended, __ATOMIC_ACQUIRE) == KEEL_INPROGRESS; i++) {

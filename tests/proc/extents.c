@@ -1,7 +1,8 @@
 /*
- * A large window of which little belongs to the image: extents STEPS. Each rank puts a word to two places of its neighbour's window, far
- * apart; from half of the steps on a third place is used instead of the first, and the extents are what is used. Rank 1 kills itself
- * twice, once before the change and once after it.
+ * A large window, of which a small part belongs to the image: extents STEPS. Each rank puts a word
+ * to two distant places of its neighbour's window. From the middle step on, a third place replaces
+ * the first, and the extents follow. Rank 1 kills itself twice, before the change and after the
+ * change.
  */
 #include "try.h"
 
@@ -20,7 +21,7 @@
 typedef struct job {
     keel_context_h ctx;
     keel_win_h win;
-    uint64_t steps, step; /* the latter protected */
+    uint64_t steps, step; /* step is protected */
 } job_t;
 
 static keel_status_t set_extents(const job_t *job)

@@ -1,8 +1,10 @@
 /*
- * A program that polls: it takes what comes in whatever order that is, serves whoever asks, and tests for the answer.
+ * A program with polls: ranks take words in the order of arrival, serve requests, and test for the
+ * reply.
  *
- *   first_come STEPS -|RANK@STEP.PLACE,... [declared]   each rank named dies there in its first life: 0 after its puts, 1 amid taking what
- *                                        others put, 2 as the server after one answer, else before asking, 3 amid tests
+ *   first_come STEPS -|RANK@STEP.PLACE,... [declared]
+ *       the named ranks die there in their first incarnation: 0 after the puts, 1 between the
+ *       words taken, 2 as the server after one reply, else before the request, 3 between tests
  */
 #include "deaths.h"
 #include "try.h"
@@ -17,9 +19,9 @@
 enum { SAVE_EVERY = 5, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, RANKS_MAX = 16 };
 
 typedef struct {
-    uint64_t number[RANKS_MAX]; /* put before */
+    uint64_t number[RANKS_MAX]; /* put before the flag */
     uint32_t flag[RANKS_MAX];
-    uint64_t asked[RANKS_MAX]; /* at the server */
+    uint64_t asked[RANKS_MAX]; /* requests, at the server */
     uint64_t answer;
 } memory_t;
 
@@ -46,7 +48,7 @@ static void wrong(const job_t *job, const char *what, uint64_t is)
     exit(EXIT_WRONG);
 }
 
-/* each word as it comes; those that have come are left out */
+/* Takes each word when it arrives; arrived words are left out of the next wait. */
 static keel_status_t take_all(job_t *job, keel_wait_for_t how)
 {
     const memory_t *own = keel_win_base(job->win);
@@ -80,7 +82,7 @@ static keel_status_t take_all(job_t *job, keel_wait_for_t how)
     return KEEL_OK;
 }
 
-/* answers everybody else once */
+/* Replies to every other rank once. */
 static keel_status_t serve(job_t *job)
 {
     const uint64_t said = job->at.step + 1;

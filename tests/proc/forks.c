@@ -1,6 +1,7 @@
 /*
- * Children of fork() in a job: whatever they do, the job does not notice. Each step puts a word to the right-hand neighbour, and in
- * between every rank has children that leave by exit(), run a program, write where a window was, or call Keel.
+ * Children of fork() in a job: the job is not affected by any of their acts. Each step puts a word
+ * to the right neighbour. In between, every rank has children that leave by exit(), run a program,
+ * write to a window's address, or call Keel.
  */
 #include <keel/keel.h>
 
@@ -19,7 +20,7 @@ static uint32_t rank, size, right;
 
 static void child_exits(void)
 {
-    exit(0); /* with all exit handlers and destructors of all libraries */
+    exit(0); /* runs all exit handlers and destructors of all libraries */
 }
 
 static void child_runs_a_program(void)
@@ -27,7 +28,7 @@ static void child_runs_a_program(void)
     exit(system("true"));
 }
 
-/* shared memory is not there, a copy of private memory is */
+/* Shared memory is absent in the child; a copy of private memory is present. */
 static void child_writes(void)
 {
     signal(SIGSEGV, SIG_DFL);

@@ -1,12 +1,14 @@
 /*
- * A window over memory of the program's own, of which a part is filled before it is made: given STEPS DEATHS MEMORY plain|full.
+ * A window over memory of the program's own, partly filled before the window is created: given
+ * STEPS DEATHS MEMORY plain|full.
  *
- *   MEMORY   placed: Keel's, at an address that is asked for; pages, odd (of the heap, aligned to nothing), stack, globals, or mixed: rank 0 has its window from Keel, and the others the
- *            four kinds in turn
- *   plain    puts and gets alone; full: atomics, accumulates, signals and waits as well
+ *   MEMORY   placed: Keel's, at a requested address; pages, odd (of the heap, unaligned), stack,
+ *            globals; mixed: rank 0 has its window from Keel, the others the four kinds in turn
+ *   plain    puts and gets only; full: atomics, accumulates, signals and waits as well
  *
- * Each rank named in DEATHS ("RANK@STEP.PLACE,...", or -) dies there in its first life: 0 before the puts, 1 after them, 2 before the gsync. At
- * the end the window is freed, and the memory has to be the program's own again, with what was put there.
+ * The ranks named in DEATHS ("RANK@STEP.PLACE,...", or -) die there in their first incarnation: 0
+ * before the puts, 1 after them, 2 before the gsync. At the end the window is freed; the memory
+ * must then be the program's own again, with its contents.
  */
 #include "deaths.h"
 #include "try.h"
@@ -26,18 +28,18 @@ enum { SAVE_EVERY = 6, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, CELLS = 10
 typedef struct {
     uint64_t sum, drawn, flag;
     double parts;
-    uint32_t cells[CELLS]; /* of the left neighbour */
-    uint64_t first;        /* put by nobody */
+    uint32_t cells[CELLS]; /* put by the left neighbour */
+    uint64_t first;        /* put by no rank */
 } memory_t;
 
-#define PLACE ((uintptr_t)0x300000000000)                       /* nobody maps anything there */
-#define BYTES ((sizeof(memory_t) + 8 + PAGE - 1) / PAGE * PAGE) /* words begin at an address that is a multiple of 8 */
+#define PLACE ((uintptr_t)0x300000000000)                       /* an unused address */
+#define BYTES ((sizeof(memory_t) + 8 + PAGE - 1) / PAGE * PAGE) /* words begin at a multiple of 8 */
 
 typedef struct {
     const char *deaths, *kind;
     int is_full;
-    uint64_t steps, step; /* the latter protected */
-    uint64_t begin;       /* of the words in the window */
+    uint64_t steps, step; /* step is protected */
+    uint64_t begin;       /* offset of the words in the window */
     keel_context_h ctx;
     keel_win_h win;
     void *memory;
@@ -149,7 +151,8 @@ static void *find_memory(job_t *job, char *stack)
     return (strcmp(kind, "stack") == 0 ? stack : global_room) + skew;
 }
 
-/* with the window freed: what is there, and that a child has it, too, is what makes it the program's */
+/* After the free the contents are unchanged. A child of fork() has them, too, so the memory is the
+ * program's. */
 static void check_memory(job_t *job)
 {
     const uint64_t sum = job->is_full ? 10 + 3 * job->steps : 10;
@@ -173,7 +176,7 @@ static void check_memory(job_t *job)
     memset(job->memory, 0, BYTES);
 }
 
-/* whether the window is over Keel's memory */
+/* True if the window is over Keel's memory. */
 static int is_keels(const job_t *job)
 {
     return strcmp(job->kind, "placed") == 0 || (strcmp(job->kind, "mixed") == 0 && job->rank == 0);
@@ -242,7 +245,7 @@ int main(int argc, char **argv)
     } else if (keel_win_free(job.win) != KEEL_OK) {
         return EXIT_KEEL;
     }
-    if (job.rank == 3) { /* the last that may die */
+    if (job.rank == 3) { /* the last rank that may die */
         printf("given: %u ranks, %lu steps, %lu rollbacks: right\n", job.size, (unsigned long)job.steps,
                (unsigned long)rolled);
     }

@@ -1,9 +1,11 @@
 /*
- * Ranks in a ring that get many blocks from the next one, of a list and at distances, and put all of them anew: what was there before nobody
- * knows afterwards but the logs. Some are long, others of a few bytes. A death is recovered locally, wherever in a step it comes.
+ * Ranks in a ring that get many blocks from the next rank, by a list and at regular distances, and
+ * then overwrite all of them: afterwards only the logs have the earlier contents. Some blocks are
+ * long, others of a few bytes. A death is recovered locally at any place of a step.
  *
- *   got_blocks STEPS -|RANK@STEP.PLACE,... [waits]   each rank named dies there in its first life: 0 before the gets, 1 between them and the
- *                                                    puts, 2 after these have been flushed
+ *   got_blocks STEPS -|RANK@STEP.PLACE,... [waits]
+ *       the named ranks die there in their first incarnation: 0 before the gets, 1 between the
+ *       gets and the puts, 2 after the flush of the puts
  */
 #include "deaths.h"
 #include "try.h"
@@ -23,7 +25,7 @@ enum {
     LISTED = 40,
     SLOT = 6000, /* bytes between blocks of the list */
     ROWS = 900,
-    ROW = 16, /* cells, of which one is in the column */
+    ROW = 16, /* cells, one of them in the column */
     LONG = 5000
 };
 
@@ -34,7 +36,7 @@ typedef struct {
 
 typedef struct {
     const char *deaths;
-    uint64_t steps, step; /* the latter protected */
+    uint64_t steps, step; /* step is protected */
     keel_context_h ctx;
     keel_win_h win;
     uint32_t rank, size;
@@ -46,7 +48,7 @@ static void die_here(const job_t *job, unsigned place)
     die_when_said(keel_incarnation(job->ctx) == 0 ? job->deaths : NULL, job->rank, job->step, place);
 }
 
-/* what there is after @a step steps */
+/* The contents after @a step steps. */
 static unsigned char byte_of(uint32_t rank, uint64_t step, unsigned block, size_t i)
 {
     return (step == 0) ? 0 : (unsigned char)(step * 41 + rank * 5 + block * 11 + i);
@@ -59,7 +61,7 @@ static uint64_t cell_of(uint32_t rank, uint64_t step, unsigned row)
 
 static size_t length_of(uint64_t step, unsigned block)
 {
-    return (block % 13 == 12) ? LONG : (block + step) % 7 * 9; /* some are empty */
+    return (block % 13 == 12) ? LONG : (block + step) % 7 * 9; /* some blocks are empty */
 }
 
 static void wrong(const job_t *job, const char *what, unsigned i, uint64_t is)
@@ -71,7 +73,7 @@ static void wrong(const job_t *job, const char *what, unsigned i, uint64_t is)
 
 static void list_of(const job_t *job, keel_block_t *blocks)
 {
-    for (unsigned i = 0; i < LISTED; i++) { /* the last of them first */
+    for (unsigned i = 0; i < LISTED; i++) { /* from the last block to the first */
         blocks[LISTED - 1 - i] = (keel_block_t){.offset = offsetof(memory_t, listed) + i * SLOT,
                                                 .length = length_of(job->step, i),
                                                 .buffer = job->got->listed[i]};
@@ -87,7 +89,8 @@ static keel_blocks_t column_of(const job_t *job)
                            .buffer_stride = ROW * sizeof(uint64_t)};
 }
 
-/* of the lengths that this step has: the others were not put in the one before, and are not got */
+/* Checks only the lengths of this step: other bytes were not put in the previous step, and are not
+ * got. */
 static void check(const job_t *job)
 {
     for (unsigned i = 0; i < LISTED; i++) {
@@ -104,7 +107,7 @@ static void check(const job_t *job)
     }
 }
 
-/* as the next step expects them */
+/* Puts the contents that the next step expects. */
 static keel_status_t put_anew(const job_t *job, uint32_t right)
 {
     const job_t next = {.step = job->step + 1, .got = job->got};
@@ -181,7 +184,7 @@ int main(int argc, char **argv)
         keel_stats(job.ctx, &stats, sizeof(stats)) != KEEL_OK) {
         return EXIT_KEEL;
     }
-    if (job.rank == 3) { /* it does not die */
+    if (job.rank == 3) { /* this rank never dies */
         printf("got_blocks: %u ranks, %lu steps, %lu rollbacks: right\n", job.size, (unsigned long)job.steps,
                (unsigned long)stats.rollbacks);
     }

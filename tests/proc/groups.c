@@ -1,9 +1,10 @@
 /*
- * A program in which rows and all ranks do things together: sums, broadcasts, gathers and exchanges, each longer than a piece. A death
- * is recovered locally.
+ * A program with collective operations of rows and of all ranks: sums, broadcasts, gathers and
+ * exchanges, each longer than a chunk. A death is recovered locally.
  *
- *   groups STEPS -|RANK@STEP.PLACE,...   each rank named dies there in its first life: 0 before the row's sum, 1 between that and
- *                                        the broadcast to all, 2 after the exchange
+ *   groups STEPS -|RANK@STEP.PLACE,...
+ *       the named ranks die there in their first incarnation: 0 before the row's sum, 1 between
+ *       the sum and the broadcast to all, 2 after the exchange
  */
 #include "deaths.h"
 #include "try.h"
@@ -19,10 +20,10 @@ enum { SAVE_EVERY = 5, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, RANKS_MAX 
 
 typedef struct {
     const char *deaths;
-    uint64_t steps, step; /* the latter protected */
+    uint64_t steps, step; /* step is protected */
     keel_context_h ctx;
     keel_win_h win;
-    keel_group_h row, all; /* even or odd ranks; those from the highest to the lowest */
+    keel_group_h row, all; /* row: even or odd ranks; all: in descending order */
     uint32_t rank, size;
 } job_t;
 
@@ -33,7 +34,7 @@ static void die_here(const job_t *job, unsigned place)
 
 static double number(uint32_t rank, uint64_t step, unsigned i)
 {
-    return (double)(step * 1000 + i) / (rank + 3); /* sums depend on their order */
+    return (double)(step * 1000 + i) / (rank + 3); /* sums depend on the order of additions */
 }
 
 static void wrong(const job_t *job, const char *what, double is)
@@ -42,7 +43,7 @@ static void wrong(const job_t *job, const char *what, double is)
     exit(EXIT_WRONG);
 }
 
-/* close to the sum, and the same at all */
+/* The sum is approximately right, and identical at all members. */
 static keel_status_t sum_row(job_t *job)
 {
     double own[NUMBERS], sums[NUMBERS], others[RANKS_MAX][NUMBERS];
@@ -71,7 +72,7 @@ static keel_status_t sum_row(job_t *job)
     return KEEL_OK;
 }
 
-/* who has the least, of equal ones the first */
+/* Finds the rank with the least value; of equal values, the first rank. */
 static keel_status_t find_least(job_t *job)
 {
     struct {
@@ -100,7 +101,7 @@ static keel_status_t share(job_t *job)
     uint32_t words[NUMBERS] = {0}, parts[RANKS_MAX][NUMBERS] = {{0}}, sum[1] = {job->rank + 1};
 
     for (unsigned i = 0; i < NUMBERS && job->rank == job->size - 1 - root;
-         i++) { /* the groups' numbers are the other way round */
+         i++) { /* members are in descending order of ranks */
         words[i] = root * 1000 + i;
     }
     TRY(keel_group_broadcast(job->all, root, words, sizeof(words)));
@@ -205,7 +206,7 @@ int main(int argc, char **argv)
         run(&job) != KEEL_OK || keel_stats(job.ctx, &stats, sizeof(stats)) != KEEL_OK) {
         return EXIT_KEEL;
     }
-    if (job.rank == job.size - 1) { /* it lives */
+    if (job.rank == job.size - 1) { /* this rank survives */
         printf("groups: %u ranks, %lu steps, %lu rollbacks, %lu deaths: right\n", job.size, (unsigned long)job.steps,
                (unsigned long)stats.rollbacks, (unsigned long)stats.deaths);
     }

@@ -1,6 +1,7 @@
 /*
- * A rank of the tests of keelrun and of runtime/pmix: it uses the runtime's table alone, and checks what it is told.
- * Each incarnation's address is a pattern of its rank and incarnation, so that a wrong or mixed-up one shows.
+ * A rank of the tests of keelrun and of runtime/pmix: the program uses the runtime's table only,
+ * and checks the events. Each incarnation's address is a pattern of its rank and incarnation, so a
+ * wrong or mixed-up address is detected.
  */
 #include <base/config.h>
 #include <runtime/pmix.h>
@@ -12,12 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CLIENT_WAIT_NS     (60 * 1000000000ull) /* longer than any test: a lost event ends in a failure, not in a hang */
+/* longer than any test: a lost event causes a failure, not a hang */
+#define CLIENT_WAIT_NS     (60 * 1000000000ull)
 #define CLIENT_ADDRESS_MAX 4096
 
 typedef struct peer {
-    int deaths; /* incarnations below this one are dead */
-    int joined; /* the incarnation that is there, as far as we were told */
+    int deaths; /* incarnations below this are dead */
+    int joined; /* latest incarnation announced */
     int has_left;
 } peer_t;
 
@@ -112,7 +114,8 @@ static int client_replacements(const client_t *client)
     return sum;
 }
 
-/* rank 0 leaves when it has seen so many replacements (never: < 0), the others when they hear that it has left */
+/* Rank 0 leaves after this number of replacements (never: < 0), the other ranks when rank 0 has
+ * left. */
 static void client_watch(client_t *client, int replacements)
 {
     const struct timespec nap = {.tv_nsec = 200000};
@@ -137,9 +140,9 @@ static void client_die(void)
     pause();
 }
 
-/* "RANK.COUNT.PLACE,...": incarnations of the rank below COUNT kill themselves in that place: early is the start of
- * the first incarnation, first the same in a job that was not started anew; start, opened and announced are places in
- * later incarnations */
+/* "RANK.COUNT.PLACE,...": incarnations of the rank below COUNT kill themselves at that place. early
+ * is the start of the first incarnation, first the same in a job that was never restarted; start,
+ * opened and announced are places in later incarnations. */
 static void client_maybe_die(const char *plan, uint32_t rank, uint32_t incarnation, const char *place)
 {
     unsigned victim, count;
@@ -193,7 +196,8 @@ static keel_status_t client_prepare_nothing(void *arg, const uint64_t *bytes, un
     return KEEL_OK;
 }
 
-/* the job is over for all; the last rank waits to be killed, the others leave when they have heard of that */
+/* The job is over for all ranks. The last rank waits to be killed; the others leave when its death
+ * is known. */
 static void client_finish(client_t *client)
 {
     const struct timespec nap = {.tv_nsec = 200000};
@@ -208,7 +212,8 @@ static void client_finish(client_t *client)
     }
 }
 
-/* client MODE NUMBER [PLAN]: watch REPLACEMENTS; abort RANK (-1: all); exit STATUS (of the last rank); desert; finish */
+/* client MODE NUMBER [PLAN]: watch REPLACEMENTS; abort RANK (-1: all); exit STATUS (of the last
+ * rank); desert; finish */
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "watch", *plan = argc > 3 ? argv[3] : NULL;

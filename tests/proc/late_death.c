@@ -1,7 +1,8 @@
 /*
- * A rank dies when the last gsync is over and nobody has left the job yet: late_death MODE FILE. It does so in the runtime's calls of
- * PMIx, which are this program's: `told` when all have told the launcher that the gsync is over, `untold` when nobody
- * has. The others go on when its replacement has made FILE, or are ended before.
+ * A rank dies after the last gsync, while no rank has left the job yet: late_death MODE FILE. The
+ * death happens in the runtime's calls of PMIx, which this program intercepts: `told` after every
+ * rank has announced the end of the gsync to the launcher, `untold` before any has. The others go
+ * on when the replacement has created FILE, or are ended before.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "runtime/pmix_events.h"
@@ -55,7 +56,7 @@ static void await(const char *name, unsigned rank)
     }
 }
 
-/* all know that the last gsync is over: no death is recovered any more */
+/* Dies once all ranks know that the last gsync is over: no death is recovered any more. */
 static void die(void)
 {
     for (unsigned rank = 0; rank < RANKS; rank++) {
@@ -87,7 +88,7 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
     return status;
 }
 
-/* nobody has left before the replacement is there */
+/* No rank leaves before the replacement has started. */
 pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t count)
 {
     const finalize_t next = (finalize_t)dlsym(RTLD_NEXT, "PMIx_Finalize");

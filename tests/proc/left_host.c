@@ -1,6 +1,7 @@
 /*
- * What Keel leaves of itself in its host: compares signals, environment, limits, open files and threads before keel_init() with
- * those after keel_finalize(), prints each difference, and lets UCX report an error of the program's own context meanwhile.
+ * The traces of Keel in a host process: compares signals, environment, limits, open files and
+ * threads before keel_init() with those after keel_finalize(), and prints each difference.
+ * Meanwhile checks that UCX still reports an error of the program's own context.
  */
 #define _GNU_SOURCE /* environ */
 #include <keel/keel.h>
@@ -102,7 +103,8 @@ static void compare_numbers(const char *what, int number, unsigned long was, uns
     }
 }
 
-/* Variables of one environment that another one does not have with this value. PMIx keeps settings of its own there. */
+/* Reports variables of `some` that `others` lacks or has with another value. PMIx keeps settings of
+ * its own in the environment. */
 static void compare_variables(const char *what, const char *some, const char *others)
 {
     char line[ENVIRONMENT_MAX];
@@ -142,7 +144,8 @@ static void compare_hosts(void)
     compare_numbers("threads", 0, before.threads, after.threads);
 }
 
-/* UCX's log of the program's own context: an unknown transport is an error that UCX prints. */
+/* True if UCX logs an error of the program's own context: an unknown transport, which UCX
+ * reports. */
 static int hears_of_its_own_errors(void)
 {
     const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_RMA};

@@ -1,7 +1,8 @@
 /*
- * A program at the limits of the machine: limits [window BYTES | lost LIVES | differ RANK CALL CALL]. With differ that rank makes the
- * second of two collective calls where the others make the first. With lost rank 1 dies as soon as all have met, and so
- * many of its next lives inside keel_init(). What a call returns is its status: 10 + the error's number.
+ * A program at the limits of the machine: limits [window BYTES | lost LIVES | differ RANK CALL
+ * CALL]. differ: RANK makes the second of two collective calls while the others make the first.
+ * lost: rank 1 dies as soon as the job has started, and so do LIVES of its replacements inside
+ * keel_init(). The exit status is 10 + the number of the error.
  */
 #include <keel/keel.h>
 
@@ -44,7 +45,7 @@ static keel_status_t collective(keel_context_h ctx, const char *name)
     return keel_gsync(ctx, strcmp(name, "safe") == 0 ? KEEL_GSYNC_SAFE : 0);
 }
 
-/* the last call waits for those that had an error here */
+/* The last call waits for the ranks with an error here. */
 static keel_status_t differ(keel_context_h ctx, uint32_t rank, const char *usual, const char *other)
 {
     keel_status_t status = collective(ctx, "alloc");
@@ -63,7 +64,7 @@ int main(int argc, char **argv)
     keel_status_t status;
 
     if (is_lost && life != NULL && atoi(life) > 0 && atoi(life) <= atoi(argv[2])) {
-        abort(); /* as a library would that keel_init() calls */
+        abort(); /* as a library called by keel_init() would */
     }
     status = keel_init(NULL, &ctx);
     if (status != KEEL_OK) {

@@ -1,8 +1,10 @@
 /*
- * A program that only locks, with a safe point behind each section: one rank dies by SIGKILL late in it, and its replacement says at which
- * step it begins. Ranks do different numbers of sections and wait for each other in a safe gsync. At the end rank 0 finds each of
- * them counted once.
- *   lock_points STEPS   of rank 0; each next rank does a tenth more
+ * A program of critical sections only, with a safe point after each section. Rank 1 dies by SIGKILL
+ * late in the program, and its replacement prints the step at which it begins. Ranks have different
+ * numbers of sections and wait for each other in a safe gsync. At the end rank 0 finds each section
+ * counted once.
+ *
+ *   lock_points STEPS   of rank 0; each next rank has a tenth more
  */
 #include <keel/keel.h>
 
@@ -47,7 +49,8 @@ static keel_status_t section(job_t *job, uint32_t target)
     return keel_unlock(job->ctx, target);
 }
 
-/* at nine tenths, when two images were in use: the first one is then in use everywhere */
+/* Dies at nine tenths of the steps, after a second checkpoint: the first is then in use at every
+ * rank. */
 static keel_status_t die_late(job_t *job)
 {
     keel_stats_t stats = {0};
@@ -86,7 +89,7 @@ static keel_status_t run(job_t *job)
     return KEEL_OK;
 }
 
-/* all sections of all ranks, wherever they were */
+/* Checks the number of sections of all ranks, at all targets. */
 static keel_status_t judge(job_t *job, uint64_t first, int *is_right)
 {
     uint64_t all = 0, counted = 0, count;

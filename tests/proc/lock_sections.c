@@ -1,9 +1,11 @@
 /*
- * Critical sections in real processes. Every rank's window holds a counter, a balance, a sum that atomics add to and a
- * list; each step of a rank, drawn from its number and the step's, changes some rank's window under its lock, moves an
- * amount between the balances of two ranks under both locks, or reads all of them in a reading epoch, in which the balances must add
- * up to nothing. At the end rank 0 finds every entry of every list exactly once and each source's in order. The order of
- * the entries of different sources is the locks' and differs between runs; the rest is hashed and must not.
+ * Critical sections in real processes. Every rank's window holds a counter, a balance, a sum
+ * changed by atomics, and a list. Each step of a rank, drawn from the rank and the step, changes
+ * some rank's window under its lock, moves an amount between the balances of two ranks under both
+ * locks, or reads all windows in a reading epoch, in which the balances must add up to zero. At the
+ * end rank 0 finds every entry of every list exactly once, with the entries of each source in
+ * order. The order of entries of different sources follows the locks and differs between runs; all
+ * other values are hashed and must not differ.
  */
 #include "kernel_options.h"
 #include "kernel_outcome.h"
@@ -19,10 +21,10 @@ typedef struct {
     int64_t balance;
 } head_t;
 
-/* What a step does; see draw(). */
+/* The accesses of a step; see draw(). */
 typedef struct {
     enum { WRITE_ONE, WRITE_TWO, READ_ALL } kind;
-    uint32_t first, second; /* targets, first < second when two */
+    uint32_t first, second; /* targets, first < second if two */
     uint64_t amount;
     int is_split; /* with a flush inside */
 } draw_t;
@@ -34,8 +36,8 @@ typedef struct {
     keel_win_h win;
     uint64_t step;      /* protected */
     double started;     /* protected */
-    uint64_t is_broken; /* protected: a reading epoch saw what cannot be */
-    uint64_t *seen;     /* protected: the length of each rank's list when last read */
+    uint64_t is_broken; /* protected: a reading epoch saw an impossible state */
+    uint64_t *seen;     /* protected: the length of each rank's list at the last read */
     size_t capacity;    /* entries of a list */
 } job_t;
 
@@ -71,7 +73,7 @@ static uint64_t entry_of(uint32_t rank, uint64_t step)
     return ((uint64_t)rank << 32) | step;
 }
 
-/* Own memory is the caller's to read and write while it holds its own lock. */
+/* The caller reads and writes its own memory directly while it holds its own lock. */
 static keel_status_t write_own(job_t *job, const draw_t *drawn, int64_t delta)
 {
     head_t *head = keel_win_base(job->win);
@@ -84,7 +86,7 @@ static keel_status_t write_own(job_t *job, const draw_t *drawn, int64_t delta)
     return KEEL_OK;
 }
 
-/* What a step changes at one rank, which is locked. */
+/* The changes of a step at a locked rank. */
 static keel_status_t write_one(job_t *job, const draw_t *drawn, uint32_t target, int64_t delta)
 {
     const uint64_t entry = entry_of(keel_rank(job->ctx), job->step);
@@ -110,7 +112,7 @@ static keel_status_t write_one(job_t *job, const draw_t *drawn, uint32_t target,
     KERNEL_TRY(keel_put(job->win, target, offsetof(head_t, balance), &head.balance, sizeof head.balance));
     status = keel_atomic_nbx(job->win, KEEL_ATOMIC_ADD, target, offsetof(head_t, added), sizeof head.added,
                              drawn->amount, 0, NULL, NULL, NULL);
-    return (status == KEEL_INPROGRESS) ? KEEL_OK : status; /* the unlock completes it */
+    return (status == KEEL_INPROGRESS) ? KEEL_OK : status; /* the unlock completes the access */
 }
 
 static keel_status_t write_locked(job_t *job, const draw_t *drawn)
@@ -164,14 +166,15 @@ static keel_status_t do_step(job_t *job)
     job->step++;
     if (((job->common.ckpt_every != 0) && (job->step % (job->common.ckpt_every * job->unit) == 0)) ||
         (job->step == job->steps)) {
-        return keel_checkpoint(job->ctx); /* the last one: all ranks have done their steps */
+        return keel_checkpoint(job->ctx); /* the last checkpoint: all ranks have done their steps */
     }
     return KEEL_OK;
 }
 
 /* ---- the end, at rank 0 ---- */
 
-/* What the window of @a target must hold, in @a head and, for each source, the number of entries in @a entries. */
+/* Computes the expected window of @a target into @a head, and the number of entries of each source
+ * into @a entries. */
 static void expect(const job_t *job, uint32_t target, head_t *head, uint64_t *entries)
 {
     const uint32_t size = keel_size(job->ctx);
@@ -204,7 +207,7 @@ static int is_touching(const job_t *job, uint32_t target, uint64_t entry)
     return (drawn.kind != READ_ALL) && ((drawn.first == target) || (drawn.second == target));
 }
 
-/* In order and of the right number means each exactly once; @a entries is used up. */
+/* Entries in order and in the right number occur exactly once. @a entries is used up. */
 static int is_list_right(const job_t *job, uint32_t target, const uint64_t *list, uint64_t length, uint64_t *entries,
                          uint64_t *last)
 {

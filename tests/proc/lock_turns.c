@@ -1,7 +1,7 @@
 /*
- * Turns at a lock, in grants. Rank 1 has a lock and waits until rank 2 asks for the same lock. Then
- * rank 1 gives the lock up and takes it again, at once and over and over, until rank 2 has had the
- * lock. Rank 0 prints the median of the grants to rank 1, of several rounds.
+ * Turns at a lock, in grants. Rank 1 has a lock and waits until rank 2 requests the same lock. Then
+ * rank 1 releases and retakes the lock, at once and repeatedly, until rank 2 has had the lock. Rank
+ * 0 prints the median of the grants to rank 1, of several rounds.
  *
  *   lock_turns sections | window | own
  *
@@ -22,7 +22,8 @@
 enum { EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3 };
 enum { ROUNDS = 15, ASKS_US = 5000, GRANTS_MAX = 100000, BOUND = 64 + 3 };
 
-/* words that others put: the round in which rank 1 holds the lock, rank 2 asks, rank 2 had the lock */
+/* Words put by other ranks: the round in which rank 1 holds the lock, rank 2 requests it, rank 2
+ * had it. */
 typedef struct {
     uint64_t holds, asks, had, grants[ROUNDS];
 } memory_t;
@@ -30,7 +31,7 @@ typedef struct {
 typedef struct {
     keel_context_h ctx;
     keel_win_h win;
-    uint32_t at; /* the rank that the lock belongs to */
+    uint32_t at; /* the rank that owns the lock */
     int is_window;
 } job_t;
 
@@ -58,7 +59,7 @@ static keel_status_t await(const job_t *job, const uint64_t *own, uint64_t round
     return KEEL_OK;
 }
 
-/* counts the grants to rank 1 while rank 2 waits */
+/* Counts the grants to rank 1 while rank 2 waits. */
 static keel_status_t take_again(const job_t *job, uint64_t round)
 {
     const memory_t *own = keel_win_base(job->win);

@@ -1,9 +1,11 @@
 /*
- * Several threads inside Keel at once: many_threads STEPS DEATHS. In each step every rank has four threads beside the main one. Two exchange
- * words with the same thread of the neighbour and wait for each other, with puts and keel_wait_until(), in opposite directions; one adds to
- * counters of all ranks by atomics and accumulates, and draws tickets; one takes locks of windows. The main thread is in a barrier
- * of waits meanwhile, which its rank's first thread lets go on, and ends the step with a gsync. RANK@STEP.PLACE in DEATHS: 0 a thread that
- * exchanges, 1 one that adds, 2 the main thread before the gsync.
+ * Several threads inside Keel at once: many_threads STEPS DEATHS. In each step every rank has four
+ * threads besides the main thread. Two exchange words with the same thread of the neighbour and
+ * wait for each other, by puts and keel_wait_until(), in opposite directions; a third adds to
+ * counters of all ranks by atomics and accumulates, and draws tickets; the last takes locks of
+ * windows. Meanwhile the main thread is in a barrier of waits, which its rank's first thread
+ * releases, and ends the step with a gsync. RANK@STEP.PLACE in DEATHS: 0 an exchanging thread, 1
+ * the adding thread, 2 the main thread before the gsync.
  */
 #include "deaths.h"
 #include "try.h"
@@ -19,16 +21,16 @@
 enum { SAVE_EVERY = 4, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, TURNS = 20, EXCHANGERS = 2, BLOCK = 700 };
 
 typedef struct {
-    uint64_t come[EXCHANGERS];  /* turns of this step, from one side */
-    uint64_t taken[EXCHANGERS]; /* and that they were looked at, from the other */
-    uint64_t released;          /* steps: by the rank's own thread */
+    uint64_t come[EXCHANGERS];  /* turns of this step, put by one neighbour */
+    uint64_t taken[EXCHANGERS]; /* turns read, put by the other neighbour */
+    uint64_t released;          /* number of steps, put by the rank's own thread */
     uint64_t added, summed, tickets, locked;
     uint64_t block[EXCHANGERS][BLOCK];
 } memory_t;
 
 typedef struct {
     const char *deaths;
-    uint64_t steps, step; /* the latter protected */
+    uint64_t steps, step; /* step is protected */
     keel_context_h ctx;
     keel_win_h win;
     uint32_t rank, size;
@@ -52,7 +54,8 @@ static void wrong(const job_t *job, const char *what, uint64_t is)
     exit(EXIT_WRONG);
 }
 
-/* a block to one side, when the one before was taken there; and one from the other side */
+/* Puts a block to one neighbour, once the previous block was taken there, and takes a block from
+ * the other. */
 static keel_status_t exchange(job_t *job, unsigned number)
 {
     const uint32_t next = (job->rank + (number == 0 ? 1 : job->size - 1)) % job->size;
@@ -172,7 +175,7 @@ static keel_status_t run(job_t *job)
 static void check(const job_t *job)
 {
     const memory_t *own = keel_win_base(job->win);
-    const uint64_t all = job->steps * TURNS; /* TURNS is a multiple of the ranks */
+    const uint64_t all = job->steps * TURNS; /* TURNS is a multiple of the number of ranks */
 
     if (own->added != all || own->summed != all || own->locked != all) {
         wrong(job, "a sum", own->locked != all ? own->locked : own->added);
@@ -204,7 +207,7 @@ int main(int argc, char **argv)
         return EXIT_KEEL;
     }
     check(&job);
-    if (job.rank == job.size - 1) { /* it lives */
+    if (job.rank == job.size - 1) { /* this rank survives */
         printf("many_threads: %u ranks, %lu steps, %lu rollbacks: right\n", job.size, (unsigned long)job.steps,
                (unsigned long)stats.rollbacks);
     }

@@ -1,6 +1,7 @@
 /*
- * As many windows as asked for, each of a word, and one that is freed for every eight: many_windows COUNT DEATHS. Each rank puts to a window
- * drawn from the step and its rank, also to the last; DEATHS as in deaths.h, RANK@STEP.0. Then windows are made until that is refused.
+ * COUNT windows of a word each, one of every eight freed again: many_windows COUNT DEATHS. Each
+ * rank puts to a window drawn from the step and its rank, also to the last; DEATHS as in deaths.h,
+ * RANK@STEP.0. Then windows are allocated until the call is refused.
  */
 #include "deaths.h"
 #include "try.h"
@@ -25,7 +26,7 @@ static int is_freed(const job_t *job, unsigned w)
     return w % 8 == 7 && w + 1 < job->count;
 }
 
-/* of the rank that puts in this step */
+/* The window that the rank puts to in this step. */
 static unsigned window_of(const job_t *job, uint32_t rank)
 {
     const uint64_t drawn = (job->step * 977 + rank * 131) * 2654435761u % job->count;
@@ -94,7 +95,8 @@ int main(int argc, char **argv)
         return EXIT_KEEL;
     }
     for (made = job.count; made <= WINDOWS_MAX && job.count == WINDOWS_MAX && status == KEEL_OK; made++) {
-        status = keel_win_alloc(job.ctx, 8, NULL, &job.win[made]); /* of each rank the same one is refused */
+        /* every rank is refused the same window */
+        status = keel_win_alloc(job.ctx, 8, NULL, &job.win[made]);
     }
     if (job.count == WINDOWS_MAX && status != KEEL_ERR_LIMIT) {
         return EXIT_WRONG;

@@ -1,6 +1,7 @@
 /*
- * The programs of tests/lib/mixed.h in real processes: they synchronise in all ways, as their seed says, and ranks die at moments that it
- * says, too, within what follows the beginning of a step. What each has found is in a file, which outlives them; who judges reads that.
+ * The programs of tests/lib/mixed.h in real processes. The seed draws all their ways to
+ * synchronise, and also the deaths: each at a moment after the beginning of a step. All results are
+ * in a file that survives the processes, and the judge reads this file.
  */
 #include "mixed_draw.h"
 #include "mixed_rounds.h"
@@ -19,7 +20,7 @@
 
 #define PROGRAM   "mixed_random"
 #define DEATH_MAX 3
-#define DELAY_MAX 3000 /* us: a step takes about as long */
+#define DELAY_MAX 3000 /* us: about the length of a step */
 
 enum { STATUS_FLAW = 3 };
 
@@ -29,7 +30,7 @@ static const char help[] =
     "Runs the program that the seed says. Up to so many (3) die, each at a moment of its own.\n"
     "  -h, --help   this text\n";
 
-/* in the file */
+/* The contents of the file. */
 typedef struct {
     mixed_journal_t journal;
     unsigned recoveries, rollbacks;
@@ -41,14 +42,15 @@ typedef struct {
     results_t *results;
 } job_t;
 
-/* who dies in which step; that of one that has died already is passed over */
+/* Starts the timer of this rank's death in the drawn step. A second death of a rank is skipped. */
 static void on_step(play_host_t *host, uint32_t step)
 {
     static int has_been;
     const job_t *job = host->arg;
     keel_random_t random = {keel_random_mix(job->seed ^ 0x6465617468)};
 
-    if (step == job->results->journal.options.steps) { /* nothing is recovered while the job is leaving */
+    /* no death is recovered while the job is leaving */
+    if (step == job->results->journal.options.steps) {
         (void)setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
     }
     for (unsigned i = 0; i < job->deaths; i++) {
@@ -94,7 +96,7 @@ static void *get_memory(size_t bytes, const char *name)
     return calloc(1, bytes);
 }
 
-/* @a flags O_CREAT: it is there afterwards */
+/* With O_CREAT in @a flags, the file exists afterwards. */
 static results_t *map_results(const char *path, int flags)
 {
     const int fd = open(path, O_RDWR | flags, 0600);
@@ -124,7 +126,7 @@ static uint64_t number_of(const char *text, uint64_t least, uint64_t most)
     return number;
 }
 
-/* as the simulator draws it with --more 2 */
+/* Draws the same program as the simulator with --more 2. */
 static mixed_options_t draw_program(uint64_t seed, uint32_t ranks, uint32_t steps, keel_params_t *params)
 {
     keel_random_t random = {keel_random_mix(seed ^ 0x6d69786564)};
@@ -206,7 +208,7 @@ int main(int argc, char **argv)
     job.seed = number_of(argv[1], 0, UINT64_MAX);
     job.deaths = (unsigned)number_of(argv[4], 0, DEATH_MAX);
     if (getenv("KEELRUN_JOB") != NULL && strcmp(getenv("KEELRUN_JOB"), "0") != 0) {
-        job.deaths = 0; /* the job was started anew: nobody dies in that one */
+        job.deaths = 0; /* the job was restarted: no rank dies in a restarted job */
     }
     job.results = map_results(argv[5], O_CREAT);
     job.results->journal.options = draw_program(job.seed, (uint32_t)number_of(argv[2], 2, GATHER_RANKS),

@@ -1,9 +1,11 @@
 /*
- * A program that synchronises as those for MPI do: everything is locked for reading from one gsync to another, and written under
- * that by atomics and puts; a word is moved on under an exclusive lock; neighbours wait for each other. All of it is checked.
+ * A program that synchronises as MPI programs do: all memory is locked for reading from one gsync
+ * to another, and changed inside that epoch by atomics and puts; a word is incremented under an
+ * exclusive lock; neighbours wait for each other. All values are checked.
  *
- *   mixing STEPS -|RANK@STEP.PLACE,... [undeclared]   each rank named dies there in its first life: 0 with everything locked, 1 after the
- *                                        gsync in that epoch, 2 with one rank locked, 3 before a wait
+ *   mixing STEPS -|RANK@STEP.PLACE,... [undeclared]
+ *       the named ranks die there in their first incarnation: 0 with all memory locked, 1 after
+ *       the gsync in that epoch, 2 with one rank locked, 3 before a wait
  */
 #include "deaths.h"
 #include "try.h"
@@ -18,15 +20,15 @@
 enum { SAVE_EVERY = 5, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, RANKS_MAX = 64 };
 
 typedef struct {
-    uint64_t tickets; /* by atomics */
-    uint64_t count;   /* under an exclusive lock */
+    uint64_t tickets; /* changed by atomics */
+    uint64_t count;   /* changed under an exclusive lock */
     uint64_t flag;    /* the neighbour's step */
     uint64_t slot[RANKS_MAX];
 } memory_t;
 
 typedef struct {
     const char *deaths;
-    uint64_t steps, step; /* the latter protected */
+    uint64_t steps, step; /* step is protected */
     keel_context_h ctx;
     keel_win_h win;
 } job_t;
@@ -36,7 +38,8 @@ static void die_here(const job_t *job, unsigned place)
     die_when_said(keel_incarnation(job->ctx) == 0 ? job->deaths : NULL, keel_rank(job->ctx), job->step, place);
 }
 
-/* locked for reading throughout, the gsync in the middle included: an image may be taken there */
+/* All memory is locked for reading throughout, including the gsync in the middle, where an image
+ * may be taken. */
 static keel_status_t epoch(job_t *job)
 {
     const uint32_t size = keel_size(job->ctx), rank = keel_rank(job->ctx);

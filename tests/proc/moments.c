@@ -1,18 +1,24 @@
 /*
- * A small job that checks itself, for deaths at moments that a kernel does not reach at will: while the job meets, while a
- * replacement starts, while the job leaves, and many in one job. Each step every rank puts a number at its right
- * neighbour, and gets one from its left neighbour in the next phase; what it saw goes into a sum of its own.
+ * A small self-checking job, for deaths at moments that a kernel does not reach at will: while the
+ * job starts, while a replacement starts, while the job leaves, and many in one job. In each step
+ * every rank puts a number at its right neighbour, and gets a number from its left neighbour in the
+ * next phase; both are added to a sum of its own.
  *
- *   moments plain STEPS                  without deaths of its own; rank 0 tells of step 100, when checkpoints were taken
- *   moments init RANK DELAY_US           RANK dies so long after it called keel_init() in its first life
- *   moments reinit RANK DELAY_US         RANK dies in a step, and again so long after its replacement called keel_init()
- *   moments finalize RANK DELAY_US       RANK dies so long after it called keel_finalize() in its first life
- *   moments many DEATHS [LEAK]           so many deaths one after another; files and mappings of the survivor are counted;
- *                                        LEAK is file or mapping: the survivor leaks one with each death, which must be seen
- *   moments lives RANK.LIFE@STEP[:FILE],...   that incarnation of RANK dies in STEP; first it kills the process whose number
- *                                        is in FILE
- *   moments compute RANK MS              RANK computes so long in a step without calling the library; others wait for it
- *   moments doubted STEPS                tells when a rank was suspected that was well after all
+ *   moments plain STEPS             without deaths of its own; rank 0 prints a line at step 100,
+ *                                   after checkpoints were taken
+ *   moments init RANK DELAY_US      RANK dies this long after keel_init() in its first incarnation
+ *   moments reinit RANK DELAY_US    RANK dies in a step, and again this long after its
+ *                                   replacement called keel_init()
+ *   moments finalize RANK DELAY_US  RANK dies this long after keel_finalize() in its first
+ *                                   incarnation
+ *   moments many DEATHS [LEAK]      DEATHS deaths one after another; files and mappings of the
+ *                                   survivor are counted. LEAK is file or mapping: the survivor
+ *                                   leaks one with each death, and the count must show the leak
+ *   moments lives RANK.LIFE@STEP[:FILE],...
+ *                                   that incarnation of RANK dies in STEP; first it kills the
+ *                                   process with the number in FILE
+ *   moments compute RANK MS         RANK computes MS in a step without calls; others wait for it
+ *   moments doubted STEPS           prints a line when a live rank was suspected
  */
 #include "try.h"
 
@@ -47,10 +53,11 @@ typedef struct {
     const char *mode;
     unsigned long victim, delay_us, deaths, steps;
     keel_context_h ctx;
-    keel_win_h win;     /* a word for the left neighbour to fill, one for the right neighbour to get */
-    uint64_t step, sum; /* protected */
-    const char *leak;   /* "file", "mapping" or NULL */
-    const char *plan;   /* of mode lives */
+    /* a word put by the right neighbour, and a word that the right neighbour gets */
+    keel_win_h win;
+    uint64_t step, sum;                           /* protected */
+    const char *leak;                             /* "file", "mapping" or NULL */
+    const char *plan;                             /* of mode lives */
     unsigned files[DEATHS_MAX], maps[DEATHS_MAX]; /* of this process, after each death */
 } job_t;
 
@@ -64,10 +71,11 @@ static void die_after(unsigned long delay_us)
     const struct itimerval timer = {
         .it_value = {.tv_sec = (time_t)(delay_us / 1000000), .tv_usec = (suseconds_t)(delay_us % 1000000 + 1)}};
 
-    setitimer(ITIMER_REAL, &timer, NULL); /* SIGALRM is not handled: it kills, wherever the process is */
+    /* SIGALRM is not handled: it kills the process at any point */
+    setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* before keel_init() the launcher's variables tell who this is */
+/* Before keel_init() only the launcher's variables identify the rank. */
 static void plan_early_death(const job_t *job)
 {
     const char *rank = getenv("PMIX_RANK"), *incarnation = getenv("KEEL_INCARNATION"), *anew = getenv("KEELRUN_JOB");
@@ -112,7 +120,7 @@ static int is_end_of_life(const job_t *job)
     return 0;
 }
 
-/* death number d is rank 1 + d % (ranks - 1)'s, so that rank 0 survives all of them */
+/* Death number d is of rank 1 + d % (ranks - 1), so rank 0 survives all deaths. */
 static int is_time_to_die(const job_t *job)
 {
     const uint64_t d = job->step / PER_DEATH, others = keel_size(job->ctx) - 1;
@@ -152,7 +160,7 @@ static unsigned count_maps(void)
     return count;
 }
 
-/* MAP_SHARED: each is a mapping of its own, as those of other processes' memory are */
+/* MAP_SHARED: each call makes a separate mapping, like those of other processes' memory. */
 static void leak_one(const job_t *job)
 {
     if (job->leak != NULL && strcmp(job->leak, "file") == 0) {
@@ -162,7 +170,7 @@ static void leak_one(const job_t *job)
     }
 }
 
-/* at the end of each death's steps */
+/* Counts at the end of each death's steps. */
 static void count_resources(job_t *job)
 {
     const uint64_t d = job->step / PER_DEATH;
@@ -189,10 +197,10 @@ static unsigned least(const unsigned *value, size_t count)
 }
 
 /*
- * How many more there are in the last third of the deaths than in the first one, by the least of each. A single count says
- * little: two processes that connect to each other at the same moment may keep a socket for either direction for as long as
- * both live, and a count may fall into the short life of a file. What is left by every death, or by every second one, is in
- * the least count too.
+ * The increase from the first third of the deaths to the last, by the least count of each third. A
+ * single count is unreliable: two processes that connect to each other at the same moment may keep
+ * a socket for either direction while both live, and a count may include a file that is open for a
+ * short time. A leak by every death, or by every second death, also raises the least count.
  */
 static unsigned growth(const unsigned *value, size_t deaths)
 {
@@ -208,14 +216,14 @@ static int has_leaked(const job_t *job)
         return 0;
     }
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return growth(job->files, job->deaths) > 0; /* mappings are the sanitizer's own, too */
+    return growth(job->files, job->deaths) > 0; /* mappings include the sanitizer's own */
 #else
     /* the C library's heap may grow by a mapping */
     return growth(job->files, job->deaths) > 0 || growth(job->maps, job->deaths) > 1;
 #endif
 }
 
-/* without a system call: only its service thread can say that the process is well */
+/* Computes without a system call: only the service thread can show that the process is alive. */
 static void compute(unsigned long ms)
 {
     const clock_t end = clock() + (clock_t)ms * (CLOCKS_PER_SEC / 1000);
@@ -224,7 +232,8 @@ static void compute(unsigned long ms)
     }
 }
 
-/* nobody was suspected: a neighbour that computes, or has to share its core, answers */
+/* True if a rank was suspected. A neighbour that computes, or shares its core, must reply in
+ * time. */
 static int is_anybody_suspected(const job_t *job)
 {
     keel_stats_t stats;
@@ -279,7 +288,7 @@ static keel_status_t do_step(job_t *job)
     return keel_gsync(job->ctx, KEEL_GSYNC_SAFE);
 }
 
-/* what the sum has to be, without anybody else */
+/* The expected sum, computed locally. */
 static uint64_t expected_sum(const job_t *job)
 {
     const uint64_t size = keel_size(job->ctx), rank = keel_rank(job->ctx);
@@ -304,7 +313,7 @@ static keel_status_t run(job_t *job, int *is_wrong)
         tell_step(job);
     }
     *is_wrong |= has_leaked(job) | is_anybody_suspected(job) | (job->sum != expected_sum(job));
-    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL); /* a death that was to be early must not be late */
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL); /* an early death must not happen late */
     if (is_mode(job, "finalize") && keel_rank(job->ctx) == job->victim && keel_incarnation(job->ctx) == 0) {
         die_after(job->delay_us);
     }
@@ -326,7 +335,7 @@ int main(int argc, char **argv)
     keel_status_t status;
 
     job.victim = number;
-    job.delay_us = argc > 3 ? strtoul(argv[3], NULL, 10) : 0; /* no number: not used */
+    job.delay_us = argc > 3 ? strtoul(argv[3], NULL, 10) : 0; /* not a number: unused */
     if (is_mode(&job, "plain") || is_mode(&job, "doubted")) {
         job.steps = number;
     } else if (is_mode(&job, "many")) {

@@ -1,6 +1,7 @@
 /*
- * Accesses allocate nothing: after a first round, every allocation of this process fails during rounds of puts, gets,
- * atomics, flushes and gsyncs with each rank, over whichever lane leads there. Every call must return KEEL_OK all the same.
+ * Accesses allocate nothing: after a first round, every allocation of this process fails during
+ * rounds of puts, gets, atomics, flushes and gsyncs with each rank, over each lane. Every call must
+ * still return KEEL_OK.
  */
 #include "base/memory.h"
 
@@ -13,7 +14,7 @@
 
 #define ROUNDS 20
 #define LARGE  150000u /* bytes: several records, several messages */
-#define GETS   64      /* under way at once */
+#define GETS   64      /* outstanding at once */
 #define SLOT   (LARGE + 1024u)
 
 static atomic_int is_forbidden;

@@ -1,6 +1,6 @@
 /*
- * Calls at moments that programs seldom choose, in a job of two ranks: on one node, or with the argument `served` on
- * two; with `alone` of one, without a launcher.
+ * Calls at unusual moments, in a job of two ranks: on one node, or with the argument `served` on
+ * two; with `alone` a single rank, without a launcher.
  */
 #define _GNU_SOURCE /* gettid() */
 #include <keel/keel.h>
@@ -37,14 +37,15 @@ static unsigned count_mappings(void)
     return count;
 }
 
-/* nobody keeps the memory of a window that was freed, own or others' */
+/* No mapping of a freed window remains, neither own memory nor another rank's. */
 static void free_windows(void)
 {
     enum { WINDOWS = 4, BYTES = 1 << 16 };
     unsigned before;
     keel_win_h win;
 
-    CHECK(keel_win_alloc(ctx, BYTES, NULL, &win) == KEEL_OK); /* after it all that the other rank has is mapped */
+    /* afterwards all memory of the other rank is mapped */
+    CHECK(keel_win_alloc(ctx, BYTES, NULL, &win) == KEEL_OK);
     before = count_mappings() - 2;
     CHECK(keel_win_free(win) == KEEL_OK);
     for (int i = 0; i < WINDOWS; i++) {
@@ -53,11 +54,12 @@ static void free_windows(void)
     }
     if (keel_incarnation(ctx) == 0) {
         CHECK(count_mappings() == before);
-        CHECK(keel_gsync(ctx, 0) == KEEL_OK); /* before it nobody makes another */
+        CHECK(keel_gsync(ctx, 0) == KEEL_OK); /* no rank allocates another window before */
     }
 }
 
-/* rank 1 dies after a checkpoint; what its replacement does before keel_restore() is out of order, whatever it is */
+/* Rank 1 dies after a checkpoint. Every access of its replacement before keel_restore() is
+ * refused. */
 static void access_before_restore(void)
 {
     uint64_t word = 0;
@@ -85,7 +87,8 @@ static void *ask_for_rollback(void *arg)
     return NULL;
 }
 
-/* a call of another thread returns what a call of this one jumps for */
+/* Another thread's call requests a rollback and returns; this thread's next call jumps to the
+ * restart point. */
 static void jump_in_own_thread(void)
 {
     static unsigned jumps; /* not protected */
@@ -98,7 +101,8 @@ static void jump_in_own_thread(void)
     if (keel_restarted(ctx)) {
         jumps++;
         CHECK(keel_restore(ctx) == KEEL_OK);
-    } else if (keel_gsync(ctx, 0) == KEEL_OK && rank == 0) { /* rank 1 has set its point, too */
+    } else if (keel_gsync(ctx, 0) == KEEL_OK && rank == 0) {
+        /* rank 1 has set its restart point, too */
         CHECK(pthread_create(&thread, NULL, ask_for_rollback, &status) == 0 && pthread_join(thread, NULL) == 0);
         CHECK(status == KEEL_ERR_ROLLED_BACK);
         (void)keel_progress(ctx);
@@ -116,7 +120,7 @@ static void join_again(void)
     CHECK(keel_init(NULL, &again) == KEEL_ERR_STATE && again == NULL);
 }
 
-/* who asks again and again until a request is complete hears that it will not be */
+/* A program that tests a request repeatedly receives the rollback as its status. */
 static void poll_behind_rollback(void)
 {
     uint64_t word = 0;
@@ -125,7 +129,7 @@ static void poll_behind_rollback(void)
     keel_win_h win;
 
     CHECK(keel_win_alloc(ctx, sizeof word, NULL, &win) == KEEL_OK);
-    status = keel_gsync(ctx, 0); /* after it rank 1 has its window, too */
+    status = keel_gsync(ctx, 0); /* afterwards rank 1 has its window, too */
     if (rank == 0) {
         CHECK(status == KEEL_OK);
         CHECK(keel_get_nbx(win, 1, 0, &word, sizeof word, NULL, &req) == KEEL_INPROGRESS);
@@ -158,7 +162,7 @@ int main(int argc, char **argv)
         jump_in_own_thread();
     }
     join_again();
-    CHECK(keel_gsync(ctx, 0) == KEEL_OK); /* the job is as it was */
+    CHECK(keel_gsync(ctx, 0) == KEEL_OK); /* the job still works */
     CHECK(keel_finalize(ctx) == KEEL_OK);
     if (!is_alone) {
         join_again();

@@ -1,15 +1,17 @@
 /*
- * A process outside a job that opens connections to the job's processes: outsider list|random|silent|magic PID..., or
- * outsider replay
+ * A process outside a job that opens connections to the job's processes: outsider
+ * list|random|silent|magic PID..., or outsider replay
  *
  *   list    prints "PID ADDRESS PORT" for each TCP socket that listens in a process
  *   random  sends random bytes to each of those ports, of several lengths
  *   silent  connects and sends nothing
- *   magic   sends what UCX's tcp transport begins with, then a message that is longer than any
- *   replay  captures what goes over the loopback interface (it needs root), prints "captures", reads a line of process numbers, and sends
- *           to each port of these what was sent there from the start of a connection on, each thrice
+ *   magic   sends the first bytes of UCX's tcp transport, then a message of excessive length
+ *   replay  captures the packets of the loopback interface (requires root), prints "captures",
+ *           reads a line of process numbers, and sends to each of their ports the bytes sent to
+ *           that port from the start of a connection, each thrice
  *
- * But for list, the connections stay open until standard input ends. Prints "connected COUNT" when all is sent.
+ * Except for list, the connections stay open until standard input ends. Prints "connected COUNT"
+ * after the last send.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -99,7 +101,8 @@ static void find_ports(long pid)
     }
 }
 
-/* what comes before the first message, and the head of a message that no buffer holds: number 1, 4 GiB - 1 bytes */
+/* The bytes before the first message, and the head of a message that no buffer holds: number 1, 4
+ * GiB - 1 bytes. */
 static size_t compose_magic(unsigned char *bytes)
 {
     const uint64_t magic = 0xCAFEBABE12345678u;
@@ -126,9 +129,9 @@ static size_t compose(const char *what, unsigned number, unsigned char *bytes)
 
 /* ---- replay ---- */
 
-/* one direction of a connection, from its beginning */
+/* One direction of a connection, from its beginning. */
 typedef struct stream {
-    uint16_t from, to; /* ports, as they go over the network */
+    uint16_t from, to; /* ports, in network byte order */
     uint32_t first;    /* sequence number of the first byte */
     size_t length;
     unsigned char bytes[STREAM_MAX];
@@ -169,13 +172,13 @@ static void take_packet(const unsigned char *packet, size_t length)
     }
     offset = ntohl(tcp->seq) - stream->first;
     if (offset == stream->length &&
-        bytes <= STREAM_MAX - stream->length) { /* what does not fit ends it, cut at a packet */
+        bytes <= STREAM_MAX - stream->length) { /* the stream ends at the last packet that fits */
         memcpy(stream->bytes + offset, packet + before, bytes);
         stream->length += bytes;
     }
 }
 
-/* until standard input has the process numbers */
+/* Captures until standard input has the process numbers. */
 static int capture(void)
 {
     static unsigned char packet[1 << 17];
@@ -198,7 +201,8 @@ static int capture(void)
         socklen_t from_len = sizeof(from);
         const ssize_t length = recvfrom(fd, packet, sizeof(packet), MSG_DONTWAIT, (struct sockaddr *)&from, &from_len);
 
-        if (length > (ssize_t)sizeof(struct iphdr) && from.sll_pkttype != PACKET_OUTGOING) { /* each is there twice */
+        /* each packet occurs twice */
+        if (length > (ssize_t)sizeof(struct iphdr) && from.sll_pkttype != PACKET_OUTGOING) {
             take_packet(packet, (size_t)length);
         }
         if (files[1].revents != 0) {

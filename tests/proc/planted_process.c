@@ -1,4 +1,4 @@
-/* A process with a planted defect: FEW_PLANT in the environment says which; not set: none. */
+/* A process with a planted defect, named by FEW_PLANT in the environment; unset: none. */
 #include "sim/planted.h"
 
 #include <stdlib.h>

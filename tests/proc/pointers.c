@@ -1,9 +1,10 @@
 /*
- * A program that stores to its neighbours' windows by address, and waits for them by loads. Survivors ask for the addresses once in
- * their lives.
+ * A program with stores to its neighbours' windows by address, and loads to wait for them.
+ * Survivors request the addresses once in their lives.
  *
- *   pointers STEPS -|RANK@STEP.PLACE,... [declared]   each rank named dies there in its first life: 0 amid its stores, 1 before saying
- *                                        that they are there, 2 after the wait
+ *   pointers STEPS -|RANK@STEP.PLACE,... [declared]
+ *       the named ranks die there in their first incarnation: 0 between the stores, 1 before
+ *       the flag, 2 after the wait
  */
 #include "deaths.h"
 #include "try.h"
@@ -19,13 +20,14 @@ enum { SAVE_EVERY = 5, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, RANKS_MAX 
 
 typedef struct {
     uint64_t flag[RANKS_MAX];
-    uint64_t sum; /* of all ranks of the node, by their own instructions and by keel_atomic() */
+    /* added to by all ranks of the node, by plain instructions and by keel_atomic() */
+    uint64_t sum;
     uint64_t number[NUMBERS];
 } memory_t;
 
 typedef struct {
     const char *deaths;
-    uint64_t steps, step; /* the latter protected */
+    uint64_t steps, step; /* step is protected */
     keel_context_h ctx;
     keel_win_h win;
     memory_t *at[RANKS_MAX];
@@ -45,7 +47,7 @@ static void wrong(const job_t *job, const char *what, uint32_t rank, uint64_t is
     exit(EXIT_WRONG);
 }
 
-/* what is known stays where it was */
+/* A known address never changes. */
 static keel_status_t ask_all(job_t *job)
 {
     job->mapped = 0;
@@ -62,7 +64,7 @@ static keel_status_t ask_all(job_t *job)
     return KEEL_OK;
 }
 
-/* the right neighbour's numbers; it looks when the flag says so */
+/* Stores the right neighbour's numbers, and then the flag that the neighbour waits for. */
 static keel_status_t say(job_t *job, uint32_t right)
 {
     memory_t *there = job->at[right];
@@ -103,7 +105,7 @@ static keel_status_t step(job_t *job)
 
     TRY(say(job, right));
     while (__atomic_load_n(&own->flag[left], __ATOMIC_ACQUIRE) < said) {
-        if (job->at[right] != NULL) { /* whether that one lives or not */
+        if (job->at[right] != NULL) { /* whether the neighbour is alive or not */
             job->at[right]->number[0] = said * job->rank;
         }
         TRY(keel_progress(job->ctx));

@@ -1,12 +1,12 @@
 /*
- * Ranks that poll. In each step one rank, a different one each time, computes for a while, dies or stops for ever, and is to put a
- * word to all others; these call something that completes at once, again and again, until they find the word. No call of theirs
- * waits inside Keel, and nothing else tells them of the death.
+ * Ranks with polls. In each step one rank, a different rank each time, computes for a while, dies
+ * or stops for ever, before it puts a word to all others. The others repeat calls without waits
+ * until they find the word. No call waits inside Keel, and only these calls can detect the death.
  *
  *   polling kill|stop accesses|locks [STEPS]
  *
- * accesses: gets, puts, atomics, flushes, fences and tests in turn, and a gsync after each step. locks: critical sections, of the
- * own memory and of the next rank's in turn, and nothing else.
+ * accesses: gets, puts, atomics, flushes, fences and tests in turn, and a gsync after each step.
+ * locks: critical sections only, at own memory and at the next rank in turn.
  */
 #include "try.h"
 
@@ -27,10 +27,10 @@ typedef struct job {
     keel_win_h win;
     uint32_t rank, ranks;
     int signal, is_locking;
-    uint64_t steps, step; /* step: protected */
+    uint64_t steps, step; /* step is protected */
 } job_t;
 
-/* who has had its turn so often has died as often, whatever was rolled back since */
+/* A rank has died as often as it has had its turn, regardless of rollbacks since. */
 static void die_here(const job_t *job)
 {
     usleep(THINK_US);
@@ -49,7 +49,9 @@ static keel_status_t put_words(const job_t *job)
             TRY(keel_lock(job->ctx, r));
             TRY(keel_get(job->win, r, WORD, &before, sizeof(before)));
         }
-        if (before < word) { /* nobody awaits who has its turn next: it may have been here */
+        /* no rank waits for the end of this loop: the rank of the next turn may have been here
+         * already */
+        if (before < word) {
             TRY(keel_put(job->win, r, WORD, &word, sizeof(word)));
         }
         if (job->is_locking) {
@@ -89,7 +91,7 @@ static keel_status_t call_once(const job_t *job)
     case TEST:
         status = keel_get_nbx(job->win, next, BESIDE, &word, sizeof(word), NULL, &req);
         while (status == KEEL_INPROGRESS && req != NULL) {
-            status = keel_progress(job->ctx); /* an answer needs that */
+            status = keel_progress(job->ctx); /* a reply requires progress */
             status = (status == KEEL_OK) ? keel_req_test(req) : status;
         }
         if (req != NULL) {

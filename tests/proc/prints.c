@@ -1,9 +1,10 @@
 /*
- * Ranks that print, and die around that: prints STEPS RANK@STEP.PLACE,...|- [declared|killed|-] [differs|logs]. Each rank named dies there in its first
- * life: 0 before printf, 1 after it, 2 after fflush, 3 after the gsync, 4 after the safe point. declared: not deterministic, so that
- * all ranks print again; differs: a replacement prints something else once; logs: each life prints
- * lines as UCX's log has them, with its own time;
- * killed: each rank behind keel_finalize(), with its last line unflushed.
+ * Ranks that print, and die around the output: prints STEPS RANK@STEP.PLACE,...|-
+ * [declared|killed|-] [differs|logs]. The named ranks die there in their first incarnation: 0
+ * before printf, 1 after it, 2 after fflush, 3 after the gsync, 4 after the safe point. declared:
+ * not deterministic, so all ranks print again; killed: each rank dies after keel_finalize(), with
+ * its last line unflushed; differs: a replacement prints a different line once; logs: each
+ * incarnation prints lines in the format of UCX's log, with its own time.
  */
 #include "deaths.h"
 
@@ -80,7 +81,7 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    printf("rank %u: the end", keel_rank(ctx)); /* a line that has none */
+    printf("rank %u: the end", keel_rank(ctx)); /* a line without an end */
     if (argc > 3 && strcmp(argv[3], "killed") == 0) {
         return keel_finalize(ctx) != KEEL_OK || raise(SIGKILL);
     }

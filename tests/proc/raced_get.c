@@ -1,6 +1,6 @@
 /*
- * Rank 0 stores to its window while the others read it: what they get is of no one moment, but each word is old or new, and the
- * job goes on.
+ * Rank 0 stores to its window while the others read the window. The words got are of different
+ * moments, but each word is old or new, and the job goes on.
  */
 #include "try.h"
 
@@ -21,7 +21,7 @@ static keel_status_t store_until_told(void)
 
     for (uint64_t round = 1; words[WORDS] + words[WORDS + 1] < others; round++) {
         for (unsigned i = 0; i < WORDS; i++) {
-            words[i] = round * 0x100000001ull; /* both halves alike */
+            words[i] = round * 0x100000001ull; /* both halves are equal */
         }
     }
     return KEEL_OK;

@@ -1,14 +1,19 @@
 /*
- * Rank 1 puts words to rank 0, and dies when they are there; its replacement does the same or something else. Rank 0 looks after each
- * gsync whether it has what rank 1 goes on from.
+ * Rank 1 puts words to rank 0, and dies after the words have arrived; the replacement does the same
+ * or something else. After each gsync rank 0 compares its words with those from which rank 1 goes
+ * on.
  *
  *   redone right          the same
- *   redone clock|pid      puts something else
- *   redone fewer          one word less
- *   redone loads          rank 0 looks at its own memory by loads until the last word is there, and puts to rank 2 how often it looked; it is
- *                         the one that dies, and rank 2 that looks after each gsync whether it has what rank 0 goes on from
- *   redone forgotten      goes on from memory that is not protected: a rollback does not bring it back, so nobody looks
- * With "declared" after the mode the program says that it is not deterministic, with "waits" that it waits inside phases.
+ *   redone clock|pid      puts other values
+ *   redone fewer          puts a word less
+ *   redone loads          rank 0 polls its own memory by loads until the last word is there, and
+ *                         puts the number of polls to rank 2. Rank 0 dies, and rank 2 compares
+ *                         after each gsync
+ *   redone forgotten      goes on from unprotected memory: a rollback does not restore the
+ *                         memory, so no rank compares
+ *
+ * With "declared" after the mode the program declares to be not deterministic, with "waits" to wait
+ * inside phases.
  */
 #include "try.h"
 
@@ -27,9 +32,9 @@ typedef struct {
     const char *mode;
     keel_context_h ctx;
     keel_win_h win;
-    uint64_t *words; /* of the window: rank 1 keeps what rank 0 is to have */
+    uint64_t *words; /* of the window: rank 1 keeps the words that rank 0 should have */
     uint64_t step;   /* protected */
-    uint64_t sum;    /* not where it is forgotten */
+    uint64_t sum;    /* protected, except in mode forgotten */
 } job_t;
 
 static int is(const job_t *job, const char *mode)
@@ -55,7 +60,7 @@ static keel_status_t put_words(job_t *job)
     job->sum += job->step;
     for (unsigned i = 0; i < words; i++) {
         if (is(job, "loads")) {
-            TRY(keel_fence(job->ctx)); /* who looks at the last one has them all then */
+            TRY(keel_fence(job->ctx)); /* a reader of the last word then has all words */
         }
         job->words[i] = job->sum + i + extra(job);
         TRY(keel_put(job->win, 0, i * sizeof(*job->words), &job->words[i], sizeof(*job->words)));

@@ -1,14 +1,16 @@
 /*
- * A ring that adds up what comes from the left, rightly or with something that a replacement cannot do again:
+ * A ring with sums of numbers from the left, correct or with a value that a replacement cannot
+ * reproduce:
  *
- *   rehearsed right|calm       as it should be; calm: without a safe gsync
+ *   rehearsed right|calm       correct; calm: without a safe gsync
  *   rehearsed step|sum         that variable is not protected
- *   rehearsed clock|pid        is added to what is put
- *   rehearsed stamp            the clock is kept in protected memory, and put nowhere
- *   rehearsed own              so is the clock, in the own window
- *   rehearsed loads            puts what it reads by a load from where another rank puts in the same phase
- *   rehearsed where            reads from another place in each life
- *   rehearsed crash            dies by itself in its second life
+ *   rehearsed clock|pid        is added to the value put
+ *   rehearsed stamp            the clock is kept in protected memory, and never put
+ *   rehearsed own              the clock is kept in the own window
+ *   rehearsed loads            puts a value loaded from a place where another rank puts in the
+ *                              same phase
+ *   rehearsed where            reads from another place in each incarnation
+ *   rehearsed crash            dies by itself in its second incarnation
  */
 #include "try.h"
 
@@ -23,7 +25,8 @@
 
 enum { STEPS = 14, PATIENCE = 200 /* ms */, EXIT_USAGE = 2 };
 
-/* a window: what comes from the left, in turn; the answer of the right; how far this rank has looked; the own */
+/* The cells of a window: two numbers from the left, in turn; the reply of the left; the last step
+ * in which this rank has looked; the rank's own value. */
 enum { CELL_LEFT, CELL_ANSWER = 2, CELL_LOOKED, CELL_OWN, CELLS };
 
 typedef struct {
@@ -48,8 +51,9 @@ static uint64_t clock_ns(void)
 }
 
 /*
- * The left answers when it knows that this rank has looked: so nothing has come by then, however long it looks. A replacement is given
- * the answer before it.
+ * Polls for the reply of the left neighbour. The left replies only after this rank has looked, so a
+ * survivor never sees the reply, however long the polls last. A replacement receives the reply
+ * before the look.
  */
 static keel_status_t look(job_t *job, uint64_t *seen)
 {
@@ -65,7 +69,7 @@ static keel_status_t look(job_t *job, uint64_t *seen)
     *seen = *answer;
     __atomic_store_n(&job->cell[CELL_LOOKED], answered, __ATOMIC_RELEASE);
     while (looked < answered) {
-        usleep(1000); /* each get has a record, and logs have an end */
+        usleep(1000); /* each get has a record, and log space is limited */
         TRY(keel_get(job->win, right, CELL_LOOKED * sizeof(looked), &looked, sizeof(looked)));
         TRY(keel_flush(job->ctx, right));
     }
@@ -78,7 +82,7 @@ static keel_status_t step_run(job_t *job)
     const uint64_t step = job->step;
     uint64_t given, seen = 0;
 
-    job->sum += job->cell[(step + 1) % 2] + 1; /* put by the left in the step before */
+    job->sum += job->cell[(step + 1) % 2] + 1; /* put by the left neighbour in the previous step */
     given = job->sum;
     given += is(job, "clock") ? clock_ns() : is(job, "pid") ? (uint64_t)getpid() : 0;
     job->stamp = is(job, "stamp") ? clock_ns() : 0;

@@ -1,11 +1,12 @@
 /*
- * Neighbours in a ring that exchange a column and a row of a table, put with signals, which set words or add to them, or as a
- * list and a signal. Or the last
- * of them that takes its turn at a word, which another rank has in each step, knows by what it fetches there that all have put, and
- * says so. A death is recovered locally.
+ * Neighbours in a ring with an exchange of a column and a row of a table, put with signals, which
+ * set words or add to them, or as a list and a signal. With fetch, ranks take turns at a word, at
+ * another rank in each step. The fetched value proves to the last rank that all ranks have put, and
+ * the rank announces this. A death is recovered locally.
  *
- *   signals STEPS -|RANK@STEP.PLACE,... set|add|list|fetch   each rank named dies there in its first life: 0 between column and row, 1 before the
- *                                        wait, 2 after it
+ *   signals STEPS -|RANK@STEP.PLACE,... set|add|list|fetch
+ *       the named ranks die there in their first incarnation: 0 between column and row,
+ *       1 before the wait, 2 after the wait
  */
 #include "deaths.h"
 #include "try.h"
@@ -21,13 +22,14 @@ enum { SAVE_EVERY = 5, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, SIDE = 40 
 
 typedef struct {
     uint64_t come, taken;
-    uint64_t turns, all_but_own; /* of others, in steps in which this rank has the word */
-    uint32_t table[SIDE][SIDE];  /* column 0 and row 0 are the left neighbour's */
+    /* turns: of other ranks, in steps in which this rank owns the word */
+    uint64_t turns, all_but_own;
+    uint32_t table[SIDE][SIDE]; /* column 0 and row 0 are the left neighbour's */
 } memory_t;
 
 typedef struct {
     const char *deaths;
-    uint64_t steps, step; /* the latter protected */
+    uint64_t steps, step; /* step is protected */
     keel_context_h ctx;
     keel_win_h win;
     keel_signal_op_t op;
@@ -57,7 +59,7 @@ static keel_signal_t signal_of(const job_t *job, size_t offset)
     return (keel_signal_t){.offset = offset, .op = job->op, .value = (job->op == KEEL_SIGNAL_ADD) ? 1 : job->step + 1};
 }
 
-/* to whoever is at step + 1 by it */
+/* Adds to `come` at every rank. The word then reaches step + 1. */
 static keel_status_t say_come(job_t *job)
 {
     keel_status_t status = KEEL_OK;
@@ -68,7 +70,7 @@ static keel_status_t say_come(job_t *job)
     return status;
 }
 
-/* what this rank has put is there */
+/* Takes a turn. The puts of this rank are complete. */
 static keel_status_t take_turn(job_t *job)
 {
     const uint32_t owner = (uint32_t)(job->step % job->size);
@@ -89,7 +91,7 @@ static keel_status_t take_turn(job_t *job)
     return keel_atomic(job->win, KEEL_ATOMIC_ADD, owner, offsetof(memory_t, all_but_own), 8, 1, 0, NULL);
 }
 
-/* both but for the last cell, as a list */
+/* Puts both as a list, except for the last cell. */
 static keel_status_t send_list(job_t *job, uint32_t right, uint32_t *cells)
 {
     keel_block_t list[SIDE / 2 + 1];
@@ -105,7 +107,7 @@ static keel_status_t send_list(job_t *job, uint32_t right, uint32_t *cells)
     return keel_put_list(job->win, right, list, SIDE / 2 + 1);
 }
 
-/* every other cell of a column, and a row */
+/* Puts every other cell of a column, and a row. */
 static keel_status_t send(job_t *job, uint32_t right)
 {
     const keel_blocks_t column = {.length = sizeof(uint32_t),
@@ -150,7 +152,7 @@ static keel_status_t receive(job_t *job, uint32_t left)
             wrong(job, "the column", i, own->table[i][0]);
         }
     }
-    return keel_put_signal(job->win, left, 0, NULL, 0, &taken); /* that alone */
+    return keel_put_signal(job->win, left, 0, NULL, 0, &taken); /* a signal without data */
 }
 
 static keel_status_t step(job_t *job)
@@ -214,7 +216,7 @@ int main(int argc, char **argv)
         keel_stats(job.ctx, &stats, sizeof(stats)) != KEEL_OK) {
         return EXIT_KEEL;
     }
-    if (job.rank == 3) { /* the last that may die */
+    if (job.rank == 3) { /* the last rank that may die */
         printf("signals: %u ranks, %lu steps, %lu rollbacks: right\n", job.size, (unsigned long)job.steps,
                (unsigned long)stats.rollbacks);
     }

@@ -1,8 +1,10 @@
 /*
- * Tickets that all ranks race for: in each step every rank draws some from the counter of one rank, by fetch and add. Whoever gets which
- * is nobody's to say, but every ticket is drawn once, and rank 0 looks at all of them at the end.
+ * Tickets that all ranks race for: in each step every rank draws some from the counter of one rank,
+ * by fetch and add. The order is undefined, but every ticket is drawn once, and rank 0 checks all
+ * tickets at the end.
  *
- *   tickets STEPS [RANK@STEP.DRAW,...]   each rank named dies there in its first life, before that draw
+ *   tickets STEPS [RANK@STEP.DRAW,...]
+ *       the named ranks die there in their first incarnation, before that draw
  */
 #include "try.h"
 
@@ -19,9 +21,9 @@ typedef struct {
     const char *deaths;
     unsigned long steps;
     keel_context_h ctx;
-    keel_win_h win;  /* the counter; at rank 0 after it what everybody drew */
+    keel_win_h win;  /* the counter; at rank 0, the tickets of all ranks follow */
     uint64_t step;   /* protected */
-    uint64_t *drawn; /* protected: of each step and draw */
+    uint64_t *drawn; /* protected: tickets by step and draw */
 } job_t;
 
 static size_t drawn_bytes(const job_t *job)
@@ -56,7 +58,7 @@ static keel_status_t draw_all(job_t *job)
     return (job->step % CKPT_EVERY == 0) ? keel_checkpoint(job->ctx) : keel_gsync(job->ctx, KEEL_GSYNC_SAFE);
 }
 
-/* rank 0: all that were drawn from a counter are the numbers below their count, each once */
+/* At rank 0: the tickets drawn from a counter must be the numbers below their count, each once. */
 static int is_wrong(const job_t *job)
 {
     const uint64_t *all = (const uint64_t *)keel_win_base(job->win) + 1;

@@ -1,7 +1,8 @@
 /*
- * Two threads take turns inside calls, as the thread rule has it: one makes progress and asks for statistics whenever the
- * other, which runs the program, is between its calls, and every third step another one yet makes the accesses. Rank 1 dies in
- * a step, rank 0 asks for a rollback in a later one.
+ * Two threads take turns inside calls, as the thread rule requires: the first makes progress and
+ * queries statistics while the second, the program's, is between its calls. In every third step a
+ * third thread makes the accesses. Rank 1 dies in a step, rank 0 requests a rollback in a later
+ * step.
  */
 #include "try.h"
 
@@ -19,7 +20,7 @@ enum { STEPS = 30, CKPT_EVERY = 7, DEATH_STEP = 11, ASK_STEP = 18, BLOCK = 3000 
 
 static pthread_mutex_t inside = PTHREAD_MUTEX_INITIALIZER;
 static keel_context_h ctx;
-static keel_win_h win; /* a block put by the rank before, one to be got by it */
+static keel_win_h win; /* a block put by the preceding rank, and a block that it gets */
 static uint64_t step;  /* protected */
 static unsigned turns, called;
 static int is_over, has_asked;
@@ -48,7 +49,7 @@ static void *make_progress(void *unused)
     return unused;
 }
 
-/* the other thread has its turn, once at least */
+/* Gives the other thread at least one turn. */
 static void give_turn(void)
 {
     const unsigned before = turns;
@@ -141,7 +142,7 @@ static keel_status_t do_step(void)
     return (step % CKPT_EVERY == 0) ? keel_checkpoint(ctx) : keel_gsync(ctx, KEEL_GSYNC_SAFE);
 }
 
-/* inside; a jump comes back here with the turn */
+/* Runs with the turn taken; a jump comes back here with the turn. */
 static keel_status_t run(void)
 {
     static keel_status_t status;
@@ -152,12 +153,12 @@ static keel_status_t run(void)
         while (status == KEEL_OK && step < STEPS) {
             status = do_step();
         }
-    } while (status == KEEL_ERR_ROLLED_BACK); /* what another thread's call returned */
+    } while (status == KEEL_ERR_ROLLED_BACK); /* the status of another thread's call */
     keel_restart_clear(ctx);
     return status;
 }
 
-/* the death was recovered alone, and the job rolled back once */
+/* The death was recovered locally, and the job was rolled back once. */
 static keel_status_t check_deaths(void)
 {
     const int is_new = keel_rank(ctx) == 1;

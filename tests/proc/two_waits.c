@@ -1,8 +1,10 @@
 /*
- * Rank 0 waits for a word of rank 1 and then for one of rank 2, which puts some data before it, by what rank 1 puts when rank 0 has come
- * back from its first wait; then rank 0 tells rank 1 what data it found, and dies. Both words hold the same, and nothing is between the two waits.
+ * Rank 0 waits for a word of rank 1, and then for a word of rank 2. Rank 2 puts data before its
+ * word, after a word that rank 1 puts when rank 0 has returned from the first wait. Then rank 0
+ * puts the data that it found to rank 1, and dies. Both words have the same value, and no call is
+ * between the two waits.
  *
- *   two_waits FILE   which is made between these: nothing of Keel tells of it
+ *   two_waits FILE   created between the waits, unknown to Keel
  */
 #include "try.h"
 
@@ -27,7 +29,7 @@ typedef struct {
     keel_context_h ctx;
     keel_win_h win;
     const char *file;
-    uint64_t found; /* by rank 0, behind its second wait */
+    uint64_t found; /* by rank 0, after the second wait */
     struct {
         uint64_t step;
     } at; /* protected */

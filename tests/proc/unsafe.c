@@ -1,5 +1,6 @@
 /*
- * Each rank puts 4 KiB to the next one a step, STEPS times: unsafe STEPS FIRST, where gsyncs from step FIRST on are safe points.
+ * Each rank puts 4 KiB to the next rank in each step, STEPS times: unsafe STEPS FIRST. Gsyncs from
+ * step FIRST on are safe points.
  */
 #include "try.h"
 

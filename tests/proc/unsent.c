@@ -1,8 +1,9 @@
 /*
- * Rank 0 puts a word to rank 1 and does not flush it; then it looks for what rank 2 is told by rank 1, which waits for the word: that is on its way
- * when it looks.
+ * Rank 0 puts a word to rank 1 without a flush. Then rank 0 looks for a word that rank 1 puts after
+ * it has waited for the first: the put is sent while rank 0 looks.
  *
- *   unsent HOW FLAGS   how it looks: poll, fetch, get, progress at rank 2, or own for a word of its own, which rank 1 puts; flags of keel_params_t
+ *   unsent HOW FLAGS   HOW: poll, fetch, get, progress at rank 2, or own for a word in own memory,
+ *                      which rank 1 puts; FLAGS of keel_params_t
  */
 #include "try.h"
 

@@ -1,6 +1,7 @@
 /*
- * Waits inside phases in real processes: a step is a phase in which tokens wander over the ranks (tests/lib/relay.h). Each rank
- * compares what it finds with what has to be there, whoever died; at the end rank 0 hashes what all have been left with.
+ * Waits inside phases in real processes: a step is a phase in which tokens wander over the ranks
+ * (tests/lib/relay.h). Each rank compares the values that it finds with the expected values,
+ * despite deaths. At the end rank 0 hashes the final values of all ranks.
  */
 #include "kernel_options.h"
 #include "kernel_outcome.h"
@@ -30,7 +31,7 @@ static const char help[] = "usage: waits [options]   under a launcher\n"
                            "      --die RANK@STEP.PHASE before (0) the access of that number in the step, from 0 on\n"
                            "  -h, --help                this text\n";
 
-static unsigned long accesses; /* of this step, so far */
+static unsigned long accesses; /* of this step */
 
 static void job_point(play_host_t *host)
 {
@@ -63,7 +64,7 @@ static keel_status_t do_step(job_t *job)
     return keel_gsync(job->host.ctx, KEEL_GSYNC_SAFE);
 }
 
-/* nobody puts anything any more */
+/* Call when no rank puts any more. */
 static keel_status_t judge(job_t *job, kernel_outcome_t *outcome)
 {
     relay_area_t area;

@@ -1,6 +1,6 @@
 /*
- * Ranks that ask who died: who_died STEPS RANK@STEP.PLACE,...: each rank named dies there in its first life, and after each rollback every
- * rank says what it has heard of.
+ * Ranks that query the deaths. Arguments: STEPS RANK@STEP.PLACE,... The named ranks die there in
+ * their first incarnation. After each rollback every rank prints the deaths known to it.
  */
 #include "deaths.h"
 

@@ -1,9 +1,11 @@
 /*
- * A program that locks windows as those for MPI do: counters moved on under exclusive locks, by waiting and by trying; everything locked
- * shared from one gsync to another, with an image in between; and one rank that writes among readers that leave no gap.
+ * A program that locks windows as MPI programs do: counters incremented under exclusive locks, by
+ * waits and by tries; all windows locked shared from one gsync to another, with an image in
+ * between; and a writer among readers that leave no gap.
  *
- *   window_locks STEPS -|RANK@STEP.PLACE,... [declared]   each rank named dies there in its first life: 0 with two windows of a rank
- *                                        locked, 1 with all of them shared, 2 after the gsync amid that
+ *   window_locks STEPS -|RANK@STEP.PLACE,... [declared]
+ *       the named ranks die there in their first incarnation: 0 with two windows of a rank
+ *       locked, 1 with all windows shared, 2 after the gsync in that epoch
  */
 #include "deaths.h"
 #include "try.h"
@@ -18,7 +20,7 @@
 enum { EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, READS = 20 };
 
 typedef struct {
-    uint64_t pair[2]; /* the same, but while somebody writes */
+    uint64_t pair[2]; /* equal, except during a write */
     uint64_t sum;
 } memory_t;
 
@@ -55,7 +57,7 @@ static keel_status_t try_until(keel_win_h win, uint32_t rank, keel_lock_how_t ho
     return status;
 }
 
-/* moves a pair on, word by word, so that half of it shows where the lock does not hold */
+/* Increments a pair word by word, so a reader without the lock may see different words. */
 static keel_status_t write_pair(job_t *job, keel_win_h win, uint32_t rank)
 {
     uint64_t pair[2];
@@ -74,19 +76,19 @@ static keel_status_t sections(job_t *job)
 {
     const uint32_t right = (job->rank + 1) % job->size;
 
-    TRY(keel_win_lock(job->win[0], right, KEEL_LOCK_EXCLUSIVE)); /* in this order, everywhere */
+    TRY(keel_win_lock(job->win[0], right, KEEL_LOCK_EXCLUSIVE)); /* in this order, at every rank */
     TRY(try_until(job->win[1], right, KEEL_LOCK_EXCLUSIVE));
     TRY(write_pair(job, job->win[0], right));
     die_here(job, 0);
     TRY(write_pair(job, job->win[1], right));
     TRY(keel_win_unlock(job->win[1], right));
     TRY(keel_win_unlock(job->win[0], right));
-    TRY(keel_win_lock(job->win[1], 0, KEEL_LOCK_EXCLUSIVE)); /* all at one */
+    TRY(keel_win_lock(job->win[1], 0, KEEL_LOCK_EXCLUSIVE)); /* all ranks at one target */
     TRY(write_pair(job, job->win[1], 0));
     return keel_win_unlock(job->win[1], 0);
 }
 
-/* one writes, and the others read without a gap */
+/* One rank writes, and the others read without a gap. */
 static keel_status_t readers(job_t *job)
 {
     const uint32_t writer = (uint32_t)(job->at.step % job->size);
@@ -113,7 +115,7 @@ static keel_status_t begin_epoch(job_t *job)
 {
     const uint64_t one = 1;
 
-    TRY(keel_gsync(job->ctx, 0)); /* nobody writes any more */
+    TRY(keel_gsync(job->ctx, 0)); /* no rank writes any more */
     for (uint32_t r = 0; r < job->size; r++) {
         TRY(keel_win_lock(job->win[1], r, KEEL_LOCK_SHARED));
         TRY(keel_accumulate(job->win[1], KEEL_OP_SUM, KEEL_TYPE_UINT64, r, offsetof(memory_t, sum), &one, 1, NULL));

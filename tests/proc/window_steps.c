@@ -1,6 +1,7 @@
 /*
- * Windows made in the steps of a program: window_steps ask|retry. Every third step makes one, and rank 1 dies between two. Its
- * replacement asks how many window calls to repeat, or repeats one after the other until keel_restore() has enough of them.
+ * Windows allocated in the steps of a program: window_steps ask|retry. Every third step allocates a
+ * window, and rank 1 dies between two of these. The replacement queries the number of window calls
+ * to repeat, or repeats calls until keel_restore() succeeds.
  */
 #include <keel/keel.h>
 
@@ -12,7 +13,7 @@ enum { STEPS = 14, DEATH = 10, WINDOWS = STEPS / 3 + 1 };
 
 static keel_context_h ctx;
 static keel_win_h wins[WINDOWS];
-static unsigned here;       /* windows that this process has */
+static unsigned here;       /* windows of this process */
 static uint64_t step, made; /* protected */
 
 static keel_status_t make_window(void)
@@ -38,7 +39,7 @@ static keel_status_t restore(int asks)
             return status;
         }
     } while (status == KEEL_ERR_STATE && !asks);
-    here = (unsigned)made; /* those behind the image are gone */
+    here = (unsigned)made; /* later windows than the image's are freed */
     return status;
 }
 
