@@ -273,9 +273,34 @@ keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
     return status;
 }
 
+/* Takes the given drivers, or those of this build, and opens the runtime. */
+static keel_status_t context_open_runtime(keel_context_h ctx, const keel_drivers_t *given, keel_drivers_t *drivers)
+{
+    *drivers = (keel_drivers_t){.runtime = keel_runtime_table(0), .runtime_arg = &ctx->config};
+    if (given != NULL) {
+        *drivers = *given;
+    }
+    if (drivers->transport == NULL) {
+        drivers->transport = keel_transport_pick(&ctx->config);
+    }
+    return (drivers->transport == NULL) ? KEEL_ERR_TRANSPORT
+                                        : drivers->runtime->open(drivers->runtime_arg, &ctx->runtime);
+}
+
+static void context_started(keel_context_h ctx)
+{
+    if (ctx->lane.incarnation > 0 && ctx->runtime->ops->started != NULL) {
+        ctx->runtime->ops->started(ctx->runtime);
+    }
+    if (ctx->lane.incarnation == 0) {
+        keel_context_mark(ctx, KEEL_MARK_SAVED, 0);
+    }
+    ctx->fast_ranks = (ctx->threads == NULL) ? ctx->lane.programs : 0;
+}
+
 keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *params, keel_context_h *ctx_p)
 {
-    keel_drivers_t drivers = {.runtime = keel_runtime_table(0)};
+    keel_drivers_t drivers;
     keel_status_t status;
     keel_context_h ctx;
 
@@ -294,13 +319,7 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
     if (status != KEEL_OK) {
         goto err_free;
     }
-    drivers.runtime_arg = &ctx->config;
-    drivers = (given != NULL) ? *given : drivers;
-    if (drivers.transport == NULL) {
-        drivers.transport = keel_transport_pick(&ctx->config);
-    }
-    status =
-        (drivers.transport == NULL) ? KEEL_ERR_TRANSPORT : drivers.runtime->open(drivers.runtime_arg, &ctx->runtime);
+    status = context_open_runtime(ctx, given, &drivers);
     if (status != KEEL_OK) {
         goto err_config;
     }
@@ -339,13 +358,7 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
         context_fail(ctx, status);
         return status;
     }
-    if (ctx->lane.incarnation > 0 && ctx->runtime->ops->started != NULL) {
-        ctx->runtime->ops->started(ctx->runtime);
-    }
-    if (ctx->lane.incarnation == 0) {
-        keel_context_mark(ctx, KEEL_MARK_SAVED, 0);
-    }
-    ctx->fast_ranks = (ctx->threads == NULL) ? ctx->lane.programs : 0;
+    context_started(ctx);
     *ctx_p = ctx;
     return KEEL_OK;
 

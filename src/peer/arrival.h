@@ -27,8 +27,4 @@ keel_status_t keel_arrival_post(keel_lane_t *lane, uint32_t rank, uint32_t numbe
 /* The words of a slot as an arrival has them. */
 keel_wire_body_t keel_arrival_body(const keel_board_slot_t *slot);
 
-/* Service side, with the lane's lock: take KEEL_WIRE_ARRIVE and KEEL_WIRE_MARK messages. */
-void keel_arrival_receive(keel_lane_t *lane, const keel_wire_t *wire);
-void keel_arrival_receive_mark(keel_lane_t *lane, const keel_wire_t *wire);
-
 #endif

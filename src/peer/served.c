@@ -27,7 +27,7 @@
 #include "check/reached.h"
 #include "peer/access.h"
 #include "peer/apply.h"
-#include "peer/arrival.h"
+#include "peer/arrival_receive.h"
 #include "peer/served_blocks.h"
 #include "peer/served_gets.h"
 #include "peer/served_combine.h"

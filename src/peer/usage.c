@@ -1,8 +1,6 @@
 /* Usage on boards and on the wire. */
 #include "peer/usage.h"
 
-#include "peer/access.h"
-#include "peer/issue.h"
 #include "peer/peer.h"
 
 void keel_usage_store(keel_board_slot_t *slot, const keel_usage_t *usage)
@@ -38,19 +36,6 @@ keel_usage_t keel_usage_unpack(uint32_t packed, uint32_t number)
                           .fetched = (packed & KEEL_USAGE_FETCHED) ? number : 0,
                           .in_doubt = (packed & KEEL_USAGE_IN_DOUBT) ? number : 0,
                           .waits = (packed & KEEL_USAGE_WAITS) ? number + 1 : 0};
-}
-
-keel_status_t keel_usage_announce(keel_lane_t *lane, uint32_t rank, const keel_usage_t *usage)
-{
-    keel_board_slot_t *slot = keel_access_slot(lane, rank);
-    keel_wire_t wire = {.type = KEEL_WIRE_USAGE,
-                        .body.usage = {usage->classes, usage->fetched, usage->in_doubt, usage->begun, usage->waits}};
-
-    if (slot == NULL) {
-        return keel_lane_request(lane, rank, &wire, NULL, 0);
-    }
-    keel_usage_store(slot, usage);
-    return KEEL_OK;
 }
 
 void keel_usage_publish(keel_lane_t *lane, const keel_usage_t *usage)

@@ -56,8 +56,6 @@ static inline int keel_usage_is_none(const keel_usage_t *usage)
 
 /* ---- announcements ---- */
 
-/* Announces @a usage to @a rank, by stores to the board there or by a message. */
-keel_status_t keel_usage_announce(struct keel_lane *lane, uint32_t rank, const keel_usage_t *usage);
 /* Sets the usage for arrivals of this rank, and for replies to ranks that fetch from it. */
 void keel_usage_publish(struct keel_lane *lane, const keel_usage_t *usage);
 /* Service side, with the lane's lock: takes a KEEL_WIRE_USAGE message. */

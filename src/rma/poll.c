@@ -109,8 +109,7 @@ static void poll_stored(keel_fragment_t *fragment, const char *from)
     if (record != NULL) {
         memcpy(record + 1, fragment->to, fragment->polled);
         keel_polled_fill(record + 1, fragment->polled, clock);
-        keel_determinants_open(polls, fragment->rank, record);
-        polls->incarnation = ctx->lane.peers[fragment->rank].incarnation;
+        keel_determinants_open(polls, fragment->rank, ctx->lane.peers[fragment->rank].incarnation, record);
         keel_gate_set(ctx, KEEL_GATE_DETERMINANTS);
     } else {
         keel_get_log_push(&ctx->gets, fragment->rank); /* announces that there is no record */

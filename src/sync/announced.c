@@ -1,5 +1,6 @@
 /* Announced usage. */
 #include "sync/announced.h"
+#include "peer/usage_announce.h"
 #include "sync/sync.h"
 
 #include "base/memory.h"

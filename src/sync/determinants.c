@@ -44,9 +44,10 @@ keel_determinants_t *keel_determinants_of(keel_sync_t *sync, keel_determinants_t
     return d;
 }
 
-void keel_determinants_open(keel_determinants_t *d, uint32_t holder, keel_get_record_t *open)
+void keel_determinants_open(keel_determinants_t *d, uint32_t holder, uint32_t incarnation, keel_get_record_t *open)
 {
     d->holder = holder;
+    d->incarnation = incarnation;
     d->open = open;
     d->number++;
     d->is_unstable = 1;
@@ -215,6 +216,6 @@ keel_record_local_read_t *keel_results_open(keel_sync_t *sync, keel_get_log_t *g
 
     keel_get_log_end_replay(gets, results->holder);
     record = keel_get_log_reserve(gets, results->holder, result_where(results), (uint32_t)length, &index);
-    keel_determinants_open(results, results->holder, record);
+    keel_determinants_open(results, results->holder, results->incarnation, record);
     return (record != NULL) ? (void *)(record + 1) : NULL;
 }

@@ -40,8 +40,9 @@ static inline uint64_t *keel_result_values(const keel_record_local_read_t *answe
 
 /* @a d, emptied if it is of an earlier phase or of before a rollback. */
 keel_determinants_t *keel_determinants_of(struct keel_sync *sync, keel_determinants_t *d);
-/* A new determinant; the record @a open lies at @a holder once the determinant is stable. */
-void keel_determinants_open(keel_determinants_t *d, uint32_t holder, keel_get_record_t *open);
+/* A new determinant; the record @a open lies at incarnation @a incarnation of @a holder once the
+ * determinant is stable. */
+void keel_determinants_open(keel_determinants_t *d, uint32_t holder, uint32_t incarnation, keel_get_record_t *open);
 /*
  * Completes the record of the last determinant and gives it to a live holder. KEEL_INPROGRESS: the
  * holder is not live. *holder_p: KEEL_RANK_NONE if there is no holder.

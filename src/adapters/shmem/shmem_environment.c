@@ -48,7 +48,7 @@ const char *keel_shmem_environment_read(keel_shmem_environment_t *environment)
 
     *environment = (keel_shmem_environment_t){
         .heap_bytes = (heap != NULL) ? bytes_of(heap) : HEAP_DEFAULT,
-        .is_deterministic = is_on(promise),
+        .has_promise = is_on(promise),
         .waits = promise != NULL && strcmp(promise, "waits") == 0,
         .has_globals = globals == NULL || is_on(globals),
         .is_debug = is_on(value_of("SHMEM_DEBUG", "SMA_DEBUG")),
@@ -77,9 +77,9 @@ void keel_shmem_environment_print(const keel_shmem_environment_t *environment)
                "Those of the first three lines have their old names, too: SMA_SYMMETRIC_SIZE. keel_info -cf prints "
                "KEEL_...\n",
                environment->heap_bytes, environment->asks_info, environment->asks_version, environment->is_debug,
-               environment->waits              ? "waits"
-               : environment->is_deterministic ? "y"
-                                               : "n",
+               environment->waits         ? "waits"
+               : environment->has_promise ? "y"
+                                          : "n",
                environment->has_globals ? 'y' : 'n');
     }
     (void)fflush(stdout);

@@ -6,9 +6,9 @@
 
 typedef struct keel_shmem_environment {
     size_t heap_bytes;
-    int is_deterministic; /* the promise of determinism was given */
-    int waits;            /* the program announced its waits */
-    int has_globals;      /* global variables are to be symmetric */
+    int has_promise; /* the promise of determinism was given */
+    int waits;       /* the program announced its waits */
+    int has_globals; /* global variables are to be symmetric */
     int is_debug;
     int asks_info, asks_version;
 } keel_shmem_environment_t;

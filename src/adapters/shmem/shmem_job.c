@@ -29,7 +29,7 @@ void keel_shmem_job_restart(const char *call, const char *why)
 
 int keel_shmem_job_polls(void)
 {
-    return environment.is_deterministic && environment.waits;
+    return environment.has_promise && environment.waits;
 }
 
 /* ---- joining ---- */
@@ -40,7 +40,7 @@ static void join(const char *call)
     const uint64_t promises = environment.waits ? KEEL_PARAM_FLAG_POLLS : 0;
     const keel_params_t params = {
         .field_mask = KEEL_PARAM_FIELD_FLAGS | KEEL_PARAM_FIELD_ENV,
-        .flags = environment.is_deterministic ? promises : KEEL_PARAM_FLAG_NONDETERMINISTIC,
+        .flags = environment.has_promise ? promises : KEEL_PARAM_FLAG_NONDETERMINISTIC,
         .env = environment.is_debug ? debug : none,
     };
     const keel_status_t status = keel_init(&params, &keel_shmem.ctx);
@@ -66,7 +66,7 @@ static void go_on(const char *call)
     if (stats.generation > 0) {
         return;
     }
-    if (!environment.is_deterministic) {
+    if (!environment.has_promise) {
         keel_shmem_job_restart(call, "there is no checkpoint yet");
     }
     status = keel_restore(keel_shmem.ctx);
@@ -136,11 +136,11 @@ void keel_shmem_job_join(const keel_shmem_joining_t *joining, const char *call)
         fprintf(stderr, "shmem 0 error: %s: %s is no number of bytes\n", call, wrong);
         _Exit(EXIT_FAILURE);
     }
-    environment.is_deterministic |= joining->is_deterministic;
+    environment.has_promise |= joining->has_promise;
     environment.waits |= joining->waits;
     if (joining->is_threaded) {
-        is_given_up = environment.is_deterministic;
-        environment.is_deterministic = 0; /* no log has the order of several threads */
+        is_given_up = environment.has_promise;
+        environment.has_promise = 0; /* no log has the order of several threads */
     }
     join(call);
     if (keel_shmem.pe == 0 && keel_incarnation(keel_shmem.ctx) == 0) {
@@ -152,7 +152,7 @@ void keel_shmem_job_join(const keel_shmem_joining_t *joining, const char *call)
                     call);
         }
     }
-    keel_shmem.lends = !environment.is_deterministic;
+    keel_shmem.lends = !environment.has_promise;
     make_window(call);
     keel_shmem_teams_begin();
     keel_shmem_is_threaded = joining->is_threaded;

@@ -4,9 +4,9 @@
 
 /* Properties of the program, given at the join. */
 typedef struct keel_shmem_joining {
-    int is_deterministic; /* promise of determinism, also settable by the environment */
-    int waits;            /* waits for words of memory, also settable by the environment */
-    int is_threaded;      /* several threads will call */
+    int has_promise; /* promise of determinism, also settable by the environment */
+    int waits;       /* waits for words of memory, also settable by the environment */
+    int is_threaded; /* several threads will call */
 } keel_shmem_joining_t;
 
 /* Joins the job; does nothing if already joined. */

@@ -14,7 +14,7 @@ int shmemx_init_attr(const shmemx_init_attr_t *attr)
         (flags & ~(uint64_t)(SHMEMX_INIT_DETERMINISTIC | SHMEMX_INIT_WAITS))) {
         return -1;
     }
-    keel_shmem_job_join(&(keel_shmem_joining_t){.is_deterministic = (flags & SHMEMX_INIT_DETERMINISTIC) != 0,
+    keel_shmem_job_join(&(keel_shmem_joining_t){.has_promise = (flags & SHMEMX_INIT_DETERMINISTIC) != 0,
                                                 .waits = (flags & SHMEMX_INIT_WAITS) != 0},
                         "shmemx_init_attr");
     return 0;
