@@ -1,6 +1,7 @@
 /*
- * Rank 2 fetches from a word of rank 1 and adds to it. Rank 1 dies; its replacement is at the front, and has its get records back, but
- * not what rank 2 added, when rank 2 dies too. The record is no proof that the word has that: so the job rolls back.
+ * Rank 2 fetches from a word of rank 1 and adds to the word. Rank 1 dies. Its replacement is at the
+ * front and has its get records back, but not the addition of rank 2. Rank 2 dies too. The record
+ * is no proof that the word has the addition: the job must roll back.
  */
 #include "few_ranks.h"
 
@@ -15,7 +16,7 @@ static const char *const lanes[] = {"KEEL_LANES=served", "KEEL_LANES=direct"};
 
 typedef struct job {
     few_t few;
-    int has_added; /* the first life of rank 2 */
+    int has_added; /* the first life of rank 2 has added */
 } job_t;
 
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)

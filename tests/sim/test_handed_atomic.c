@@ -1,6 +1,7 @@
 /*
- * Rank 2 is on its way back when rank 0 adds to a word of it, before anybody else has begun: it is handed that. Rank 0 dies, and adds
- * again: what it added first must not stay.
+ * The replacement of rank 2 is on its way back. Rank 0 adds to a word of rank 2 before any other
+ * rank has begun, and rank 2 is handed the addition. Rank 0 dies, and its replacement adds again.
+ * The first addition must not stay.
  */
 #include "few_ranks.h"
 
@@ -10,7 +11,7 @@
 
 typedef struct job {
     few_t few;
-    int has_added; /* the first life of rank 0 */
+    int has_added; /* the first life of rank 0 has added */
 } job_t;
 
 static void ready(few_t *few, uint32_t rank)

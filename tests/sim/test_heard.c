@@ -1,11 +1,12 @@
 /*
- * Rank 0 copies a large image because a log is full, and has compared it with the one before only when it has to be done with that
- * before an arrival. It arrives when the others have heard of the image, so that logs grow by no more than three phases.
+ * Rank 0 copies a large image because a log is full. Rank 0 compares the image with the previous
+ * image until the last moment before an arrival. Rank 0 must arrive when the other ranks know of
+ * the image, so that logs grow by at most three phases.
  */
 #include "few_ranks.h"
 
 #define SEEDS  20
-#define COPIED 5u /* gsync */
+#define COPIED 5u /* number of the gsync */
 #define BYTES  ((size_t)4 << 20)
 
 static void ready(few_t *few, uint32_t rank)

@@ -1,7 +1,8 @@
 /*
- * A program that waits. Rank 2 dies before anybody has begun and is on its way back when rank 1 dies, too; rank 1's replacement is
- * at the front first. What it puts to rank 2 can only be logged, so it must not tell rank 0 of it: rank 2 may be at the front
- * for rank 0 before it was handed that.
+ * A program that waits. Rank 2 dies before any rank has begun. Its replacement is on its way back
+ * when rank 1 dies too. The replacement of rank 1 reaches the front first. The put of rank 1 to
+ * rank 2 can only be logged, so rank 1 must not tell rank 0 of the put: for rank 0, rank 2 may be
+ * at the front before the hand-over of the put.
  */
 #include "few_ranks.h"
 
@@ -22,7 +23,7 @@ static void ready(few_t *few, uint32_t rank)
     if (keel_incarnation(ctx) > 0) {
         return;
     }
-    if (rank == 1) { /* dies */
+    if (rank == 1) { /* dies here */
         while (few->deaths == 0 || ctx->lane.peers[2].incarnation == 0 || keel_recovery_is_frozen(&ctx->rec)) {
             (void)few_progress(few, rank);
         }

@@ -1,15 +1,15 @@
 /*
- * Reports and decisions that are longer than a message: of few ranks and short messages, and of as many ranks as it takes for
- * messages of 4 KiB. A rank dies, and amid the pieces of a report that follows, or of the decision, who sends it or who it is
- * for.
+ * Reports and decisions that are longer than a message: with few ranks and short messages, and with
+ * as many ranks as messages of 4 KiB require. A rank dies. The sender or the receiver of the report
+ * or decision that follows dies amid its segments.
  */
 #include "few_ranks.h"
 
 #include <stdlib.h>
 
 #define STEPS  5u
-#define VICTIM 2u /* dies first, */
-#define FRONT  3u /* in this phase, or shortly after it */
+#define VICTIM 2u /* first victim */
+#define FRONT  3u /* the victim dies in this phase or shortly after */
 
 typedef enum { REPORT, DECISION } what_t;
 
@@ -23,7 +23,8 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     for (unsigned step = 0; step < STEPS && status == KEEL_OK; step++) {
         status = few_put_ring(few, rank, last, step << 8);
         status = (status == KEEL_OK) ? few_gsync_ring(few, rank, last, step << 8) : status;
-        status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status; /* it was looked at */
+        /* all ranks have checked the values */
+        status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
     }
     return status;
 }
@@ -38,7 +39,7 @@ static int is_amid_job(const few_t *few)
     return few->ctx[VICTIM]->rec.phase >= FRONT;
 }
 
-/* a part of what was sent from @a source is there */
+/* Returns 1 if a part of the message from @a source has arrived. */
 static int is_amid(const few_t *few, uint32_t target, uint32_t source)
 {
     const keel_control_type_t type = (what == REPORT) ? KEEL_CONTROL_REPORT : KEEL_CONTROL_DECISION;
@@ -80,7 +81,7 @@ int main(void)
             what = (what_t)(moment / 2);
             is_sender = (int)(moment % 2);
             if (what == DECISION && sizes[i].ranks == 65) {
-                continue; /* it is in one piece */
+                continue; /* the decision is a single segment */
             }
             status |= few_main(&play, sizeof(few_t), sizes[i].seeds);
         }

@@ -1,6 +1,6 @@
 /*
- * Puts as large as one record can be, in programs that lock or wait: when their target dies they are sent to its replacement, which
- * replays them.
+ * Puts of the largest record size, in programs that lock or wait. The target dies. The source sends
+ * the puts to the replacement, and the replacement must replay them.
  */
 #include "few_ranks.h"
 
@@ -11,7 +11,7 @@
 #define BYTES ((size_t)20 << 10)
 
 typedef struct large {
-    few_t few; /* first */
+    few_t few; /* must be the first member */
     int is_put;
     unsigned char bytes[BYTES];
 } large_t;
@@ -38,7 +38,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     const int locks = few->play->flags == 0;
     large_t *large = (large_t *)few;
     keel_win_h win, end;
-    keel_status_t status = keel_win_alloc(few->ctx[rank], BYTES, NULL, &win); /* a gsync */
+    keel_status_t status = keel_win_alloc(few->ctx[rank], BYTES, NULL, &win); /* includes a gsync */
 
     if (status == KEEL_OK && rank == 0) {
         status = put_large(large, win, last, locks);

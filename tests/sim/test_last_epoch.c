@@ -1,6 +1,7 @@
 /*
- * A put that lies long ago: epochs are compared by numbers that come round, and half as many after it would pass for epochs before
- * it. Flushes of what is not logged take no epoch; those of what is are so many at most, then logs are full.
+ * A put lies long ago. Epochs are compared by numbers that wrap around, so the epochs half a range
+ * later would count as earlier than the put. Flushes of accesses without a record must take no
+ * epoch. Flushes of logged accesses take a limited number of epochs, and then logs are full.
  */
 #include "few_ranks.h"
 
@@ -12,11 +13,14 @@
 
 typedef struct job {
     few_t few;
-    int is_logged; /* what is flushed meanwhile */
+    int is_logged; /* the accesses flushed meanwhile are logged */
     int is_put;
 } job_t;
 
-/* after a put to rank 1, as many epochs as may be but a few, and then these */
+/*
+ * After a put to rank 1, skips all but a few of the allowed epochs, and then flushes through the
+ * last few.
+ */
 static keel_status_t put_and_flush(job_t *job, keel_win_h win)
 {
     keel_context_h ctx = job->few.ctx[0];
@@ -25,14 +29,14 @@ static keel_status_t put_and_flush(job_t *job, keel_win_h win)
 
     status = (status == KEEL_OK) ? keel_flush(ctx, 1) : status;
     if (!job->is_logged) {
-        ctx->puts.targets[2].is_off = 1; /* as when it was full */
+        ctx->puts.targets[2].is_off = 1; /* state of a log that was full */
         ctx->puts.epochs.open += (1u << 31) - FLUSHES / 2;
     } else {
         ctx->puts.epochs.open += KEEL_EPOCHS_MAX - FLUSHES / 2;
     }
     for (uint64_t i = 0; i < FLUSHES && status == KEEL_OK; i++) {
         if (job->is_logged && i == FLUSHES / 2) {
-            ctx->puts.targets[2].limit = NULL; /* as after a full segment */
+            ctx->puts.targets[2].limit = NULL; /* state after a full segment */
         }
         if (job->is_logged && i == FLUSHES / 2 + 1 && ctx->puts.targets[2].is_off) {
             status = keel_flush(ctx, 2);

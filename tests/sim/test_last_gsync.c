@@ -1,6 +1,7 @@
 /*
- * The last gsyncs that there can be. Up to them a death is recovered as ever; after them every call that is one says so on all ranks
- * alike, a replacement's too, and the job can end.
+ * The last possible gsyncs. A death before the last gsync is recovered as usual. After the last
+ * gsync every call that includes a gsync must return KEEL_ERR_LIMIT on all ranks, also on a
+ * replacement, and the job can end.
  */
 #include "few_ranks.h"
 
@@ -8,13 +9,13 @@
 
 #define SEEDS 40
 #define PAIRS 3
-#define LAST  (1 + 2 * PAIRS) /* gsyncs that there are: the window's, and two a round */
+#define LAST  (1 + 2 * PAIRS) /* number of possible gsyncs: one of the window, two per round */
 #define RANKS 3
 
 typedef struct job {
     few_t few;
-    unsigned when;          /* rounds that rank 1 has done when it dies */
-    unsigned rounds[RANKS]; /* of the life that is there */
+    unsigned when;          /* rounds that rank 1 has done at its death */
+    unsigned rounds[RANKS]; /* rounds of the present life */
 } job_t;
 
 static void check_refused(few_t *few, const char *call, keel_status_t status)
@@ -35,7 +36,8 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
         job->rounds[rank] = (unsigned)i;
         status = few_put_ring(few, rank, win, 100 * i);
         status = (status == KEEL_OK) ? few_gsync_ring(few, rank, win, 100 * i) : status;
-        status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status; /* the next put overwrites what is compared here */
+        /* the next put overwrites the compared value */
+        status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
     }
     if (status != KEEL_OK) {
         return status;

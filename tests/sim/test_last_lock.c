@@ -1,20 +1,20 @@
 /*
- * Locks whose numbers are beyond 32 bits, and the last ones there are. Behind these everybody is told that there is no more lock, the
- * replacement of one that died too, and all else goes on.
+ * Locks with numbers beyond 32 bits, and the last possible locks. After the last lock every rank,
+ * also the replacement of a dead rank, must get KEEL_ERR_LIMIT, and all else goes on.
  */
 #include "few_ranks.h"
 
 #include <stdlib.h>
 
 #define SEEDS    8
-#define SECTIONS 4 /* of each rank, at rank 0 */
+#define SECTIONS 4 /* sections of each rank, at rank 0 */
 #define RANKS    2
 
 typedef struct job {
     few_t few;
     uint32_t victim;
-    uint64_t all;             /* sections that there can be */
-    unsigned sections[RANKS]; /* of the life that is there */
+    uint64_t all;             /* number of possible sections */
+    unsigned sections[RANKS]; /* sections of the present life */
     int is_refused[RANKS];
 } job_t;
 
@@ -47,7 +47,8 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
     }
     if (status == KEEL_ERR_LIMIT) {
         job->is_refused[rank] = 1;
-        status = (rank == 0) ? keel_lock_all(ctx) : KEEL_ERR_LIMIT; /* who reads its own memory takes a number too */
+        /* a rank that reads its own memory takes a number too */
+        status = (rank == 0) ? keel_lock_all(ctx) : KEEL_ERR_LIMIT;
         if (status != KEEL_ERR_LIMIT) {
             keel_sim_flaw(few->sim, "rank 0 reads under a number that it cannot have: %s", keel_status_string(status));
         }
@@ -57,7 +58,8 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
         status = few_progress(few, rank);
     }
     if (status == KEEL_OK) {
-        status = keel_win_alloc(ctx, 64, NULL, &further); /* a gsync, in programs that lock too */
+        /* includes a gsync, in programs that lock too */
+        status = keel_win_alloc(ctx, 64, NULL, &further);
     }
     if (status == KEEL_OK && rank == 0 && *(const uint64_t *)keel_win_base(win) != job->all) {
         keel_sim_flaw(few->sim, "%lu sections took effect, of %lu", (unsigned long)*(uint64_t *)keel_win_base(win),

@@ -1,6 +1,8 @@
 /*
- * More records of a pair in one phase than have numbers, and more waits than there are clocks. All of it is done, as the program says;
- * a death before is recovered alone, and one after the end is a rollback. The next phase begins anew, from an image.
+ * A pair of ranks has more records in one phase than numbers, or a rank has more waits than clocks.
+ * All accesses must take effect in the program's order. A death before the end of the numbers is
+ * recovered locally; a death after the end is a rollback. The next phase starts its numbers again,
+ * from an image.
  */
 #include "few_ranks.h"
 
@@ -8,21 +10,24 @@
 
 #define SEEDS  12
 #define RANKS  3
-#define ROUNDS 20 /* of a phase */
+#define ROUNDS 20 /* rounds of a phase */
 #define PHASES 2
 #define EARLY  (ROUNDS + 3)
 #define LATE   (2 * ROUNDS - 1)
-#define NUMBER 16u /* of the records, or clocks, that a phase has; a round takes one, two or three of each */
+#define NUMBER 16u /* records, or clocks, of a phase; a round takes one, two or three of each */
 
 typedef struct job {
     few_t few;
     uint32_t victim;
-    unsigned when;         /* the round of the second phase in which it dies */
-    unsigned round[RANKS]; /* in all, of the life that is there */
+    unsigned when;         /* round of the second phase in which the victim dies */
+    unsigned round[RANKS]; /* rounds in all, of the present life */
     int is_put;
 } job_t;
 
-/* a token goes round, and what it is behind of goes to rank 2: of rank 0 always, of rank 1 each second time */
+/*
+ * Passes a token around. The data that the token follows goes to rank 2: from rank 0 always, from
+ * rank 1 in every second round.
+ */
 static keel_status_t pass_on(keel_context_h ctx, keel_win_h win, uint32_t rank, uint64_t round)
 {
     const uint64_t data = RANKS * round + rank;
@@ -63,7 +68,7 @@ static void check_rollbacks(few_t *few, uint32_t rank, int is_beyond)
     }
 }
 
-/* rank 0 alone puts more than has numbers; either it dies, or who has them */
+/* Rank 0 alone puts more records than have numbers. Rank 0 or the target, rank 1, dies. */
 static keel_status_t put_many(few_t *few, uint32_t rank, keel_win_h win)
 {
     job_t *job = (job_t *)few;
@@ -109,7 +114,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
     for (uint64_t round = own[2] + 1; round <= PHASES * ROUNDS && status == KEEL_OK; round++) {
         job->round[rank] = (unsigned)round;
         status = one_round(job, win, rank, round);
-        own[2] = round; /* where an image goes on */
+        own[2] = round; /* position from which an image continues */
         if (status == KEEL_OK && round % ROUNDS == 0) {
             status = keel_checkpoint(few->ctx[rank]);
         }

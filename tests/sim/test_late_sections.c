@@ -1,7 +1,9 @@
 /*
- * A replacement that is whole when it arrives at a gsync is told once more of critical sections, of the phase after it, by who has
- * left that gsync before it heard so. What that one has locked there since stays locked. Whoever waits there looks at its
- * messages and then at the arrivals, so both would have to come in between: here the message is sent by hand.
+ * A replacement is complete when it arrives at a gsync. A peer that left the gsync before it knew
+ * so sends the replacement its critical sections once more, those of the next phase. Locks that the
+ * peer has taken at the replacement since then must stay taken. A waiting rank looks at its
+ * messages and then at arrivals, so both would have to come between the two looks; here the test
+ * sends the message by hand.
  */
 #include "few_ranks.h"
 
@@ -9,8 +11,8 @@
 
 typedef struct job {
     few_t few;
-    int has_unlocked; /* rank 1, in the first phase */
-    int is_reading;   /* rank 0, in the second */
+    int has_unlocked; /* rank 1 has unlocked in the first phase */
+    int is_reading;   /* rank 0 reads in the second phase */
 } job_t;
 
 static keel_status_t reader(job_t *job)
@@ -44,9 +46,10 @@ static keel_status_t writer(job_t *job)
     status = (status == KEEL_OK) ? keel_unlock(ctx, 0) : status;
     job->has_unlocked = 1;
     if (keel_incarnation(ctx) == 0) {
-        keel_sim_compute(job->few.sim, 100000000); /* dies */
+        keel_sim_compute(job->few.sim, 100000000); /* dies here */
     }
-    if (status == KEEL_OK) { /* its last section of the first life was just done again: whole */
+    /* the last section of the first life has just been repeated, so the replacement is complete */
+    if (status == KEEL_OK) {
         status = keel_win_alloc(ctx, 64, NULL, &second);
     }
     while (status == KEEL_OK && !job->is_reading) {

@@ -1,10 +1,16 @@
 /*
- * Who waits at the end of a job that cannot come to it: all that are left end, and say so. A replacement that cannot even begin
- * leaves while the others are in their last gsync; and where nothing is kept a rank dies, another hangs, and the third waits in
- * keel_finalize() until that has heard why it goes. And a rank dies there when the others know that the last gsync is over: nobody
- * needs it any more, and each of them says so to its runtime, which would end the job if it had no spare left. And where nobody
- * tells who has left on another node, all leave, and nobody takes itself for cut off; nor is one replaced that cannot go on and
- * leaves, but all end.
+ * Ranks wait at the end of a job that cannot end well, or need not wait any more. All remaining
+ * ranks must end, with the right status.
+ *    GIVES_UP   A replacement that cannot even begin leaves while the others are in their last
+ *               gsync.
+ *    HANGS      Nothing is protected. A rank dies, another hangs, and the third waits in
+ *               keel_finalize() until the hung rank knows why the third leaves.
+ *    IS_OVER    A rank dies in its last gsync when the others know that the gsync is over. No rank
+ *               needs the dead rank any more. Each survivor must announce so to its runtime, which
+ *               would end the job if no spare were left.
+ *    IS_UNTOLD  No process announces which ranks on other nodes have left. All ranks must leave,
+ *               and none may count itself as cut off.
+ *    FAILS      A rank cannot go on and leaves. The rank must not be replaced: all ranks end.
  */
 #include "engine/context.h"
 #include "job/init.h"
@@ -20,13 +26,13 @@ typedef enum { GIVES_UP, HANGS, IS_OVER, IS_UNTOLD, FAILS, WHAT_LAST } what_t;
 
 typedef struct job {
     what_t what;
-    uint32_t ranks; /* the last of them dies */
+    uint32_t ranks; /* the last rank dies */
     keel_sim_t *sim;
-    keel_context_h ctx[RANKS_MAX]; /* NULL: not there */
+    keel_context_h ctx[RANKS_MAX]; /* NULL: no context */
     keel_status_t ended[RANKS_MAX];
     unsigned deaths, hangs;
     keel_runtime_ops_t ops;
-    unsigned finished[RANKS_MAX]; /* said to the runtime */
+    unsigned finished[RANKS_MAX]; /* number of finish announcements to the runtime */
 } job_t;
 
 static job_t *running;
@@ -47,7 +53,7 @@ static void listen(job_t *job, keel_runtime_t *runtime)
 static keel_status_t phases(const job_t *job, uint32_t rank)
 {
     if (rank == job->ranks - 1 && job->what < IS_OVER) {
-        keel_sim_compute(job->sim, 100000000); /* dies */
+        keel_sim_compute(job->sim, 100000000); /* dies here */
     }
     if (rank == 0 && job->what == FAILS) {
         keel_lane_fail(&job->ctx[0]->lane, KEEL_ERR_NO_MEMORY);
@@ -103,7 +109,10 @@ static void hook(void *arg, keel_sim_t *sim)
     keel_sim_hook_at(sim, keel_sim_step(sim) + 1);
 }
 
-/* Whoever is killed, or was, comes back and does not get far. Who hangs may have heard just before: then nobody waits for it. */
+/*
+ * A killed rank comes back and does not get far. A hung rank may have learned of the end just
+ * before the hang, and then no rank waits for it.
+ */
 static int is_right(const job_t *job, int is_done)
 {
     if (job->what == GIVES_UP) {
@@ -124,7 +133,10 @@ static int is_right(const job_t *job, int is_done)
            job->ended[1] == (is_done ? KEEL_ERR_STATE : KEEL_OK) && job->ended[2] == KEEL_ERR_STATE;
 }
 
-/* 0: a flaw; *done_p: everybody ended, and the death came, for which there is not always time when the job is over */
+/*
+ * Returns 0 on a flaw. *done_p: every rank ended, and the death came. Once the job is over, the
+ * death does not always find time.
+ */
 static int run(what_t what, uint64_t seed, int *done_p)
 {
     static const uint32_t one[RANKS_MAX], two[RANKS_MAX] = {0, 1, 1};

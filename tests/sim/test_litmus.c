@@ -1,6 +1,7 @@
 /*
- * What the simulator lets others see of stores that it holds back: small programs of two ranks, with what may come of each on
- * x86 and on ARM. What may has to be seen within the seeds, what may not never is.
+ * Visibility of delayed stores in the simulator: small programs of two ranks, with the outcomes
+ * allowed on x86 and ARM. Each allowed outcome must occur within the seeds; no other outcome may
+ * occur.
  */
 #include "sim/sim.h"
 
@@ -13,7 +14,7 @@
 typedef struct litmus {
     keel_sim_t *sim;
     const struct litmus_case *what;
-    volatile uint64_t x, y[8]; /* y: a line of its own */
+    volatile uint64_t x, y[8]; /* y has a cache line of its own */
     uint64_t read[4];
     unsigned over;
     int is_killed;
@@ -24,8 +25,8 @@ typedef struct litmus_case {
     void (*first)(litmus_t *litmus);
     void (*second)(litmus_t *litmus);
     int (*is_seen)(const litmus_t *litmus);
-    int on_x86, on_arm; /* whether that may be */
-    int has_death;      /* of the first */
+    int on_x86, on_arm; /* 1: the outcome is allowed */
+    int has_death;      /* the first rank dies */
 } litmus_case_t;
 
 static void store(litmus_t *litmus, volatile uint64_t *to, uint64_t value, keel_stored_t how)
@@ -41,7 +42,7 @@ static void look(litmus_t *litmus, unsigned at, const volatile uint64_t *from)
     keel_sim_point(litmus->sim);
 }
 
-/* ---- a message, and a flag that says that it is there ---- */
+/* ---- a message, and a flag that announces the message ---- */
 
 static void send_plain(litmus_t *litmus)
 {
@@ -102,7 +103,7 @@ static int is_flag_alone(const litmus_t *litmus)
     return litmus->read[0] == 1 && litmus->read[1] == 0;
 }
 
-/* ---- each stores, and looks for the other's ---- */
+/* ---- each rank stores, and looks for the store of the other ---- */
 
 static void cross(litmus_t *litmus, volatile uint64_t *mine, unsigned at, const volatile uint64_t *others,
                   int is_fenced)
@@ -165,7 +166,7 @@ static int is_own_unseen(const litmus_t *litmus)
     return litmus->read[2] != 1 || litmus->read[3] != 2;
 }
 
-/* a store of the other, before which this one's is seen, is lost */
+/* A store of the other rank is lost if it becomes visible before the store of this rank. */
 static void store_other(litmus_t *litmus)
 {
     store(litmus, &litmus->x, 3, KEEL_STORED_PLAIN);
@@ -186,7 +187,7 @@ static int is_neither_last(const litmus_t *litmus)
     return litmus->x != 2 && litmus->x != 3;
 }
 
-/* ---- who dies ---- */
+/* ---- death of a rank ---- */
 
 static void look_after_death(litmus_t *litmus)
 {
@@ -202,7 +203,7 @@ static int is_first_alone(const litmus_t *litmus)
     return litmus->read[0] == 0 && litmus->read[1] == 1;
 }
 
-/* ---- all of them ---- */
+/* ---- all cases ---- */
 
 static const litmus_case_t cases[] = {
     {"message, plain flag", send_plain, receive, is_flag_alone, 0, 1, 0},

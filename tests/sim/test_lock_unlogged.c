@@ -1,6 +1,7 @@
 /*
- * A lock is granted by a rank that dies then, and no log has room for its number. Room comes while the section is open, when
- * another log is given up: what is put in the section still comes after the sections before it.
+ * A rank grants a lock and dies, and no log has room for the lock's number. Room comes while the
+ * critical section is open, when another log is given up. The puts of the section must still come
+ * after the previous sections.
  */
 #include "few_ranks.h"
 
@@ -10,16 +11,17 @@
 #define SOURCE    0u
 #define TARGET    1u
 #define OTHER     2u
-#define ANSWER_NS 20000   /* more than a message takes */
-#define SLOW_NS   4000000 /* and more than a replacement takes to report */
+#define ANSWER_NS 20000   /* longer than a message takes */
+#define SLOW_NS   4000000 /* longer than a replacement takes to report */
 
 typedef struct job {
     few_t few;
-    uint64_t has_own; /* the target's own section is over, in so many computations */
+    uint64_t has_own; /* number of computations in which the target's own section is over */
     uint64_t granted_ns;
-    int is_first; /* the source was granted the lock by a replacement that has yet to do its own section again */
+    int is_first; /* the lock was granted by a replacement that has yet to repeat its own section */
     int is_met;   /* the number is not in the log */
-    int is_again; /* the target dies again when the section is over: who comes then is not brought back alone */
+    /* the target dies again after the section; its replacement is not recovered locally */
+    int is_again;
     int is_over;
 } job_t;
 
@@ -28,7 +30,7 @@ static keel_status_t put(keel_win_h win, uint32_t rank, uint64_t value)
     return keel_put(win, rank, 0, &value, sizeof(value));
 }
 
-/* all of KEEL_OPLOG_SIZE, but no more */
+/* Fills exactly KEEL_OPLOG_SIZE. */
 static keel_status_t fill(keel_context_h ctx, keel_win_h win)
 {
     keel_status_t status = keel_lock(ctx, OTHER);
@@ -89,7 +91,7 @@ static keel_status_t run(job_t *job, uint32_t rank, keel_win_h win)
     keel_win_h further;
 
     if (status == KEEL_OK) {
-        status = keel_win_alloc(ctx, sizeof(uint64_t), NULL, &further); /* a gsync */
+        status = keel_win_alloc(ctx, sizeof(uint64_t), NULL, &further); /* includes a gsync */
     }
     if (status == KEEL_OK && rank == TARGET && *own != (job->is_first ? 5 : 6)) {
         keel_sim_flaw(job->few.sim, "the last section left %u, and %lu is there", job->is_first ? 5 : 6, *own);
@@ -97,7 +99,7 @@ static keel_status_t run(job_t *job, uint32_t rank, keel_win_h win)
     return status;
 }
 
-/* who had said that the log is not whole rolls back */
+/* A rank that had announced an incomplete log rolls back. */
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 {
     keel_status_t status = run((job_t *)few, rank, win);
@@ -112,7 +114,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
     return status;
 }
 
-/* the answer is there, and the news of the death and the replacement too, before the source looks */
+/* The reply, and the news of the death and of the replacement, arrive before the source looks. */
 static void strike(few_t *few)
 {
     job_t *job = (job_t *)few;
@@ -135,7 +137,10 @@ static void strike(few_t *few)
 
 static int run_all(const few_play_t *play)
 {
-    /* the death strikes right after the answer: without the number's loss told (plant number_missed) all of these fail */
+    /*
+     * The death strikes right after the reply. With the plant number_missed, which omits the
+     * announcement of the lost number, all of these seeds fail.
+     */
     static const uint64_t seeds[] = {15, 29, 41, 42, 44, 58, 63, 73, 75, 85, 94, 97};
     int is_right = 1, is_met = 0;
 

@@ -1,6 +1,7 @@
 /*
- * A rank looks at a request between polls and tests, and so do callbacks, tells another how often, and dies: its replacement is told the same as
- * often. Looks of callbacks, whose moment is nobody's, are not among those that are recorded.
+ * A rank tests a request between polls and tests of words, and callbacks test requests too. The
+ * rank tells another rank the number of vain tests and dies. Its replacement must count the same
+ * number. Tests by callbacks, which have no determined moment, are not recorded.
  */
 #include "few_ranks.h"
 
@@ -9,19 +10,19 @@
 
 #define SEEDS   60
 #define LIVES   2
-#define SLOW_NS 20000 /* a few looks */
+#define SLOW_NS 20000 /* longer than a few tests of the request */
 
-/* in each rank's window */
+/* offsets in each rank's window */
 enum { A = 0, B = 8, TOLD = 16 };
 
 typedef struct looking {
     few_t few;
-    keel_req_h called; /* the request whose callback looks at it, and at the other one */
+    keel_req_h called; /* the callback of this request tests this request and the other */
     keel_req_h other;
     unsigned calls;
-    uint64_t looks[LIVES]; /* in vain, by rank 0 */
-    int is_told;           /* to rank 1, by the first of these */
-    int is_asked, is_slow; /* rank 2, when it was asked for both */
+    uint64_t looks[LIVES]; /* number of vain tests by rank 0 */
+    int is_told;           /* the first life has told rank 1 */
+    int is_asked, is_slow; /* rank 2 has received both requests; rank 2 hangs */
 } looking_t;
 
 static void call_back(void *arg, keel_status_t status)
@@ -81,7 +82,8 @@ static keel_status_t looker(looking_t *looking, keel_win_h win)
 {
     const uint32_t life = keel_incarnation(looking->few.ctx[0]);
     uint64_t *looks = &looking->looks[life % LIVES], got[2] = {0, 0};
-    keel_status_t status = keel_poll(win, 1, B, &got[0], sizeof(got[0])); /* all others are told that it does */
+    /* announces to all other ranks that rank 0 polls */
+    keel_status_t status = keel_poll(win, 1, B, &got[0], sizeof(got[0]));
 
     *looks = 0;
     status = (status == KEEL_OK) ? get_twice(looking, win, got) : status;

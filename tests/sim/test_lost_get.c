@@ -1,6 +1,7 @@
 /*
- * Rank 0 reads from rank 1 until the log of it is full, then a word without a record, and overwrites the word. Rank 1 dies. As soon as
- * its replacement has the word from rank 0, rank 0 dies too: nobody but that replacement can know that the word cannot be read again.
+ * Rank 0 reads from rank 1 until the get log is full. Rank 0 reads a word without a record and
+ * overwrites the word. Rank 1 dies. As soon as its replacement has the word from rank 0, rank 0
+ * dies too. Only the replacement can know that the word cannot be read again.
  */
 #include "few_ranks.h"
 
@@ -10,11 +11,11 @@
 
 typedef struct job {
     few_t few;
-    unsigned long gets; /* of the first life, until a record was lost */
+    unsigned long gets; /* gets of the first life until a record was lost */
     int is_read, is_put;
 } job_t;
 
-/* where it lies at rank 1, before everything that the program does there; NULL: not yet */
+/* Returns the word at rank 1, even before rank 1's program does anything; NULL: not yet there. */
 static const uint64_t *word_of(const few_t *few)
 {
     return (few->ctx[1] != NULL) ? few->ctx[1]->lane.own[KEEL_REGION_WINDOW0].base : NULL;
@@ -40,13 +41,15 @@ static keel_status_t read_word(job_t *job, keel_win_h win)
 static keel_status_t read_and_put(job_t *job, keel_win_h win)
 {
     const uint64_t word = WORD;
-    keel_status_t status = keel_put(win, 1, OTHER, &word, sizeof(word)); /* where the next one has room in its log */
+    /* leaves room in the log for the next put */
+    keel_status_t status = keel_put(win, 1, OTHER, &word, sizeof(word));
 
     status = (status == KEEL_OK) ? read_word(job, win) : status;
     status = (status == KEEL_OK) ? keel_put(win, 1, 0, &word, sizeof(word)) : status;
     status = (status == KEEL_OK) ? keel_flush(job->few.ctx[0], 1) : status;
     job->is_put = 1;
-    while (status == KEEL_OK && job->few.deaths < 2) { /* others hear of the loss with its arrival */
+    /* Others learn of the loss by rank 0's arrival. */
+    while (status == KEEL_OK && job->few.deaths < 2) {
         status = few_progress(&job->few, 0);
     }
     return status;

@@ -1,6 +1,7 @@
 /*
- * Rank 1 adds to a word of rank 0, by an accumulate that begins elsewhere. Rank 2 fetches that, and is about to fetch it again when rank 0 dies:
- * handed over before what rank 1 added, it would find less than before. So the job rolls back.
+ * Rank 1 adds to a word of rank 0, by an accumulate that begins at another word. Rank 2 fetches the
+ * word, and is about to fetch it again when rank 0 dies. If the second fetch is handed over before
+ * the addition of rank 1, the fetch finds less than before: the job must roll back.
  */
 #include "few_ranks.h"
 

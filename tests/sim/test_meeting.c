@@ -1,6 +1,7 @@
 /*
- * A program that asks keel_restarted() before its first window, and whose deaths always roll back. One has asked already and
- * another dies, while the third is in keel_init() still: it rolls back with the others when that has returned.
+ * A program calls keel_restarted() before its first window, and each of its deaths is a rollback.
+ * One rank has called keel_restarted() and another rank dies, while the third is still in
+ * keel_init(). The third must roll back with the others when keel_init() has returned.
  */
 #include "few_ranks.h"
 

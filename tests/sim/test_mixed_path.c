@@ -1,7 +1,8 @@
 /*
- * A program that locks and accesses without a lock, in a phase with waits, whether it tells of these or not: they end though atomics come
- * before the section. From the next phase on nothing stands in the way of its accesses' fast path, its waits find what is put so, and a
- * death is a rollback, after which it is the same.
+ * A program locks, and accesses without a lock, in a phase with waits; the program declares the
+ * waits or not. The waits must end although atomics come before the section. From the next phase
+ * on, accesses must take the fast path, and waits must find values put by the fast path. A death is
+ * a rollback, and the same holds afterwards.
  */
 #include "few_ranks.h"
 
@@ -11,10 +12,10 @@
 
 typedef struct job {
     few_t few;
-    unsigned halves; /* ranks that have come to the middle */
+    unsigned halves; /* number of ranks that have reached the middle */
 } job_t;
 
-/* atomics and a section at the other rank, and then a word that it waits for */
+/* Atomics and a section at the other rank, and then a wait for a word. */
 static keel_status_t mix(keel_context_h ctx, keel_win_h win, uint32_t rank)
 {
     const uint64_t word = 1;
@@ -31,7 +32,7 @@ static keel_status_t mix(keel_context_h ctx, keel_win_h win, uint32_t rank)
     return (status == KEEL_OK) ? keel_wait_until(win, 16, sizeof(word), KEEL_COMPARE_EQ, ADDS) : status;
 }
 
-/* it is put to, and sees that, before its own put */
+/* Rank 1 waits for the put of rank 0 before its own put. */
 static keel_status_t step(job_t *job, uint32_t rank, keel_win_h win, uint64_t word)
 {
     const keel_context_h ctx = job->few.ctx[rank];

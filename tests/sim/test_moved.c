@@ -1,6 +1,7 @@
 /*
- * A replacement that runs on another node than its predecessor did: two that shared memory send messages then. What the one has
- * put so far and what it puts from then on all count, whoever of the two died.
+ * A replacement runs on another node than its predecessor, so two ranks that shared memory then
+ * send messages. The earlier and the later puts of the source must all count, whichever of the two
+ * ranks died.
  */
 #include "few_ranks.h"
 
@@ -15,12 +16,15 @@ typedef enum { DIES_TARGET, DIES_LOCKING, DIES_SOURCE_TOO, DIES_LAST } what_t;
 typedef struct job {
     few_t few;
     what_t what;
-    int is_half;  /* of what is put */
-    int is_later; /* and some more */
-    int is_seen;  /* the lock, and who owned it */
+    int is_half;  /* half of the words are put */
+    int is_later; /* one more word is put */
+    int is_seen;  /* the lock's owner has been checked */
 } job_t;
 
-/* rank 0 puts; rank 1 dies, which is the target, and is replaced elsewhere; rank 0 may die in the same phase */
+/*
+ * Rank 0 puts. The target, rank 1, dies and is replaced on another node. Rank 0 may die in the same
+ * phase.
+ */
 static keel_status_t put_words(job_t *job, keel_win_h win)
 {
     const keel_context_h ctx = job->few.ctx[0];
@@ -30,7 +34,8 @@ static keel_status_t put_words(job_t *job, keel_win_h win)
         const uint64_t word = 100 + i;
 
         status = keel_put(win, 1, i * sizeof(word), &word, sizeof(word));
-        if (status == KEEL_OK) { /* of no bytes: the direct lane and messages have to count it alike */
+        /* a put of no bytes: the direct lane and messages must count it alike */
+        if (status == KEEL_OK) {
             status = keel_put(win, 1, i * sizeof(word), &word, 0);
         }
         job->is_half |= (i == HALF - 1);
@@ -41,13 +46,13 @@ static keel_status_t put_words(job_t *job, keel_win_h win)
         if (job->what == DIES_SOURCE_TOO && status == KEEL_OK && i == HALF && keel_incarnation(ctx) == 0) {
             status = keel_flush(ctx, 1);
             job->is_later = 1;
-            keel_sim_compute(job->few.sim, 100000000); /* dies */
+            keel_sim_compute(job->few.sim, 100000000); /* dies here */
         }
     }
     return (status == KEEL_OK) ? keel_flush(ctx, 1) : status;
 }
 
-/* rank 1 owns the lock of rank 0 */
+/* Checks that rank 1 owns the lock of rank 0. */
 static void check_owner(job_t *job)
 {
     const uint64_t word = keel_lane_locks(&job->few.ctx[0]->lane)->word;
@@ -58,7 +63,7 @@ static void check_owner(job_t *job)
     job->is_seen = 1;
 }
 
-/* rank 1 puts in critical sections, dies itself between two of them, and goes on elsewhere */
+/* Rank 1 puts in critical sections, dies between two sections, and continues on another node. */
 static keel_status_t put_locked(job_t *job, keel_win_h win)
 {
     const keel_context_h ctx = job->few.ctx[1];
@@ -77,7 +82,7 @@ static keel_status_t put_locked(job_t *job, keel_win_h win)
         status = (status == KEEL_OK) ? keel_unlock(ctx, 0) : status;
         job->is_half |= (i == HALF - 1);
         if (job->is_half && keel_incarnation(ctx) == 0) {
-            keel_sim_compute(job->few.sim, 100000000); /* dies */
+            keel_sim_compute(job->few.sim, 100000000); /* dies here */
         }
     }
     return status;
@@ -95,7 +100,8 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
         status = (job->what == DIES_LOCKING) ? put_locked(job, win) : put_words(job, win);
     }
     if (status == KEEL_OK) {
-        status = keel_win_alloc(few->ctx[rank], 64, NULL, &further); /* a gsync, in programs that lock too */
+        /* includes a gsync, in programs that lock too */
+        status = keel_win_alloc(few->ctx[rank], 64, NULL, &further);
     }
     for (uint64_t i = 0; i < WORDS && status == KEEL_OK && rank != source; i++) {
         if (own[i] != 100 + i) {

@@ -1,7 +1,8 @@
 /*
- * Rank 1 has sent a word to rank 0 and dies; its replacement runs on rank 0's node, stores all the words there, arrives at the gsync and dies
- * behind it; the next one runs where the first one did. It does the same as both did, and is told so: what the first one sent is not all of
- * that phase. In a program that gsyncs, and in one that waits.
+ * Rank 1 sends a word to rank 0 and dies. Its replacement runs on rank 0's node, stores all words,
+ * arrives at the gsync and dies behind it. The next replacement runs where the first life ran and
+ * repeats the acts of both predecessors. The repetition must count as the same, because the words
+ * that the first life sent are not the whole phase. The program gsyncs, or waits.
  */
 #include "few_ranks.h"
 
@@ -13,8 +14,8 @@
 
 typedef struct job {
     few_t few;
-    int is_begun;  /* one word is there */
-    unsigned left; /* a bit a rank: it is behind the gsync, rank 1 in its second life */
+    int is_begun;  /* one word is put */
+    unsigned left; /* bit mask of the ranks behind the gsync; rank 1 in its second life */
 } job_t;
 
 static keel_status_t put_words(job_t *job, keel_win_h win)

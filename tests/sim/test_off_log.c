@@ -1,6 +1,7 @@
 /*
- * The log of rank 0 for rank 1 is full, and an image that covers all that is not in it comes into use. The log is still off, until the
- * next phase begins: what rank 0 puts to rank 1 when it has reported that one's death is in no log. So the job rolls back.
+ * The log of rank 0 for rank 1 is full. An image that covers all accesses without a record comes
+ * into use, but the log stays off until the next phase begins. Rank 0 reports the death of rank 1
+ * and then puts to rank 1. The put is in no log: the job must roll back.
  */
 #include "few_ranks.h"
 
@@ -38,7 +39,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     if (ctx->ckpt.set.used.number == 0) {
         status = (rank == 0) ? fill(ctx, last) : KEEL_OK;
         status = (status == KEEL_OK) ? keel_checkpoint(ctx) : status;
-    } else { /* begins where the image was taken */
+    } else { /* begins at the image */
         status = keel_gsync(ctx, 0);
     }
     while (status == KEEL_OK && rank > 0 && few->deaths == 0) {

@@ -1,7 +1,8 @@
 /*
- * A checkpoint that a death aborts is taken by the next safe gsync, whatever becomes of rank 0, which says when one is taken. It may
- * be the one that died, and its replacement too before it has come to that gsync. Or it has yet to leave the gsync that it said so
- * at: it is released from there, and has no image that could be given up.
+ * A death aborts a checkpoint. The next safe gsync must take the checkpoint, whatever happens to
+ * rank 0, the announcer of checkpoints. Rank 0 may be the dead rank, and the replacement of rank 0
+ * may die too before the gsync. Or rank 0 is still inside the gsync of its announcement: rank 0 is
+ * released from the gsync and has no image to give up.
  */
 #include "few_ranks.h"
 
@@ -12,10 +13,10 @@
 
 typedef struct job {
     few_t few;
-    int is_hung; /* rank 0 was, in the gsync that it is released from */
+    int is_hung; /* rank 0 has hung in the gsync from which it is released */
 } job_t;
 
-/* the checkpoint, its end by all deaths, and the next one that is safe */
+/* Runs the checkpoint, its abort by all deaths, and the next safe gsync. */
 static keel_status_t take_next(few_t *few, uint32_t rank)
 {
     const keel_context_h ctx = few->ctx[rank];

@@ -1,15 +1,17 @@
 /*
- * Own memory that is polled by gets, until the rank before has put the next word; each tells it how often it has looked. One dies while it
- * looks. Its replacement finds as often what its predecessor found, and gets on.
- *
- *   get, strided, much, odd, later   how: keel_get() of a word, keel_get_strided(), keel_get() of many words, one that is not aligned,
- *                                    keel_get_nbx()
- *   signalled, listed                the first, and data and word are put by one call
- *
- * Each in a program that says that it waits, or that its gets are polls; and in one that says nothing, and waits before it polls or
- * behind that for the first time.
- *
- *   test_own_got [HOW]
+ * Each rank polls own memory by gets until the previous rank has put the next word, and tells the
+ * previous rank the number of its looks. Rank 1 dies during a look. The replacement must find the
+ * same results as often as rank 1 did, and go on.
+ *    get         keel_get() of a word
+ *    strided     keel_get_strided()
+ *    much        keel_get() of many words
+ *    odd         keel_get() of unaligned bytes
+ *    later       keel_get_nbx()
+ *    signalled   keel_get() of a word; data and word are put with a signal
+ *    listed      keel_get() of a word; data and word are put by a list
+ * The program declares waits, or declares that gets are polls; or the program declares nothing, and
+ * the first wait comes before or after the polls.
+ *    test_own_got [HOW]
  */
 #include "few_ranks.h"
 
@@ -21,10 +23,13 @@
 #define WRONG_MAX 8
 #define RANKS     3
 #define PHASES    4
-#define MUCH      1500 /* one answer */
-#define LARGE     5000 /* several */
+#define MUCH      1500 /* bytes of one record */
+#define LARGE     5000 /* bytes of several records */
 
-/* in each rank's window; what is put lies behind the word that tells of it, or odd bytes before */
+/*
+ * Offsets in each rank's window. The data lies behind the word that announces the data; odd gets
+ * begin before the word.
+ */
 enum { WORD = 8, LOOKED = 24, FIRST = 32, DATA = 40, BYTES = 8192 };
 
 typedef enum { GET, STRIDED, MANY, ODD, LATER, SIGNALLED, LISTED, HOWS } how_t;
@@ -34,7 +39,8 @@ typedef struct job {
     few_t few;
     how_t how;
     kind_t kind;
-    uint64_t looks, dies; /* of rank 1 in its first life, and the one after which it does */
+    /* looks of rank 1 in its first life, and the number of looks after which rank 1 dies */
+    uint64_t looks, dies;
 } job_t;
 
 static keel_status_t look(const job_t *job, uint32_t rank, keel_win_h win, uint64_t *word_p)
@@ -77,7 +83,7 @@ static keel_status_t put(const job_t *job, uint32_t rank, keel_win_h win, uint32
     return (status == KEEL_OK) ? keel_flush(job->few.ctx[rank], target) : status;
 }
 
-/* data, and the word that tells of it */
+/* Puts data, and the word that announces the data. */
 static keel_status_t put_both(const job_t *job, uint32_t rank, keel_win_h win, uint32_t target, uint64_t phase)
 {
     uint64_t data = phase << 8 | rank, word = phase;
@@ -97,7 +103,7 @@ static keel_status_t put_both(const job_t *job, uint32_t rank, keel_win_h win, u
     }
 }
 
-/* who is told by a wait tells the next one */
+/* Signals the next rank, then waits for the signal of the previous rank. */
 static keel_status_t wait_first(const job_t *job, uint32_t rank, keel_win_h win)
 {
     keel_status_t status = put(job, rank, win, (rank + 1) % RANKS, FIRST, 1);
@@ -129,7 +135,8 @@ static keel_status_t play(job_t *job, uint32_t rank, keel_win_h win, uint64_t ph
     if (phase == 1 && job->kind == WAITS_BEFORE) {
         status = wait_first(job, rank, win);
     }
-    for (unsigned i = 0; i < 10 && rank == 0 && status == KEEL_OK; i++) { /* rank 1 looks meanwhile */
+    /* rank 1 looks meanwhile */
+    for (unsigned i = 0; i < 10 && rank == 0 && status == KEEL_OK; i++) {
         status = few_progress(&job->few, rank);
     }
     status = (status == KEEL_OK) ? put_both(job, rank, win, next, phase) : status;

@@ -1,6 +1,7 @@
 /*
- * A rank that alone has locked, its own memory and before a checkpoint, dies: nobody is left who knows of locks, and yet its
- * replacement goes on counting where the image says. The next one tells by the numbers whose critical section came first.
+ * Only rank 0 has locked, its own memory and before a checkpoint. Rank 0 dies, so no living rank
+ * knows of locks. The replacement must continue to count at the number of the image. The next
+ * replacement takes the order of critical sections from the numbers.
  */
 #include "few_ranks.h"
 
@@ -9,12 +10,12 @@
 
 typedef struct job {
     few_t few;
-    unsigned saved; /* ranks after the checkpoint */
-    int has_locked; /* its replacement has done its section */
-    int is_over;    /* and rank 1 the one after it */
+    unsigned saved; /* number of ranks past the checkpoint */
+    int has_locked; /* the replacement has done its section */
+    int is_over;    /* rank 1 has done the section after it */
 } job_t;
 
-/* what is read in the section is there no more: rank 1 overwrites it in the next one */
+/* The value read in the section is gone later: rank 1 overwrites it in the next section. */
 static keel_status_t lock_own(keel_context_h ctx, uint64_t *own)
 {
     keel_status_t status = keel_lock(ctx, 0);
@@ -35,7 +36,7 @@ static keel_status_t first_phases(job_t *job, uint64_t *own)
         status = lock_own(ctx, own);
         status = (status == KEEL_OK) ? keel_checkpoint(ctx) : status;
         job->saved++;
-        keel_sim_compute(job->few.sim, 100000000); /* dies */
+        keel_sim_compute(job->few.sim, 100000000); /* dies here */
     }
     status = (status == KEEL_OK) ? lock_own(ctx, own) : status;
     job->has_locked = 1;
@@ -70,7 +71,8 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
     keel_win_h further;
 
     if (status == KEEL_OK) {
-        status = keel_win_alloc(few->ctx[rank], 64, NULL, &further); /* a gsync, in programs that lock too */
+        /* includes a gsync, in programs that lock too */
+        status = keel_win_alloc(few->ctx[rank], 64, NULL, &further);
     }
     if (status == KEEL_OK && rank == 0 && own[1] != 1) {
         keel_sim_flaw(few->sim, "the section of rank 1 was done before the own one");

@@ -1,9 +1,10 @@
 /*
- * Puts of blocks that take several records: lists with blocks that are longer than a record, and with empty ones, blocks at regular distances,
- * and data with a signal in another window. Messages are short. One rank dies, at each of many moments, on each lane; in a program that waits
- * and in one that does not. Each rank has all that was put to it, and what it wrote over that stays.
- *
- *   test_parts [SEED]
+ * Puts of blocks that take several records: lists with empty blocks and with blocks longer than a
+ * record, blocks at regular distances, and data with a signal in another window. Messages are
+ * short. One rank dies at each of many moments, on each lane, in a program that waits and in a
+ * program that does not. Each rank must have all data put to it, and its own later writes must
+ * stay.
+ *    test_parts [SEED]
  */
 #include "few_ranks.h"
 
@@ -16,9 +17,9 @@
 #define PHASES  3u
 #define MESSAGE 1024u
 #define MOMENTS 24u
-#define OVER    0x77u /* what a rank writes over the first byte of each of its parts */
+#define OVER    0x77u /* value that a rank writes over the first byte of each of its parts */
 
-/* in each rank's window: what lists, blocks and signals put */
+/* offsets in each rank's window of the data of lists, blocks and signals */
 enum {
     LIST = 0,
     LISTED = 5000,
@@ -34,8 +35,8 @@ typedef struct job {
     few_t few;
     keel_win_h words[RANKS]; /* the other window, with the signal's word */
     uint32_t victim;
-    int has_waits, is_over; /* a rank is beyond the last phase: who dies then is not replaced */
-    uint64_t dies, step;    /* the step that it dies at, the last one that was */
+    int has_waits, is_over; /* a rank is past the last phase, so a death would not be replaced */
+    uint64_t dies, step;    /* step of the death, and last step until now */
 } job_t;
 
 static uint8_t byte_of(uint32_t rank, uint64_t phase, uint64_t at)
@@ -43,7 +44,7 @@ static uint8_t byte_of(uint32_t rank, uint64_t phase, uint64_t at)
     return (uint8_t)keel_random_mix(rank << 24 ^ phase << 32 ^ at);
 }
 
-/* what a rank puts in a phase, where it puts it */
+/* Fills in the data that a rank puts in a phase, at the target's offsets. */
 static void fill(uint8_t *data, uint32_t rank, uint64_t phase)
 {
     for (uint64_t i = 0; i < BYTES; i++) {
@@ -89,7 +90,7 @@ static keel_status_t put_all(job_t *job, uint32_t rank, keel_win_h win, uint64_t
     return (status == KEEL_OK) ? keel_put_signal(win, to, SIGNAL, data[rank] + SIGNAL, length, &signal) : status;
 }
 
-/* whether the program's first byte there was written over */
+/* Checks one part. @a is_over: the program wrote over the first byte. */
 static int has_part(job_t *job, uint32_t rank, uint64_t phase, const uint8_t *own, uint64_t from, uint64_t length,
                     int is_over)
 {
@@ -145,7 +146,8 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
     for (uint64_t phase = 1; phase <= PHASES && status == KEEL_OK; phase++) {
         status = phase_of(job, rank, win, phase);
         status =
-            (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status; /* the next ones come after it has looked */
+            /* the next puts come after all ranks have checked */
+            (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
     }
     job->is_over |= status == KEEL_OK;
     if (status == KEEL_OK && few->ctx[rank]->rec.rollbacks > 0) {

@@ -1,7 +1,9 @@
 /*
- * A program that waits, and polls by gets: each rank counts steps in its own word, and reads the next rank's until that has come as
- * far. One dies amid a phase. Nobody accesses its replacement before that has replayed what was put there, and it neither
- * waits nor comes to the gsync before the others get on: so the first get without a record has to make it whole.
+ * A program declares waits, and polls by gets: each rank counts steps in its own word, and reads
+ * the next rank's word until the next rank has come as far. One rank dies amid a phase. No rank
+ * accesses its replacement before the replacement has replayed the puts there. The replacement
+ * neither waits nor reaches the gsync before the others go on. So the first get without a record
+ * must complete the replay.
  */
 #include "few_ranks.h"
 
@@ -10,9 +12,9 @@
 
 #define SEEDS   40
 #define STEPS   12
-#define KILL_AT 5 /* its step */
+#define KILL_AT 5 /* step of the victim */
 
-/* how the program learns that a get is complete */
+/* way in which the program learns that a get is complete */
 typedef enum { END_GET, END_FLUSH, END_FLUSH_ALL, END_FENCE, END_WAIT, END_TEST, END_CALLBACK, END_LAST } end_t;
 
 typedef struct ring {
@@ -80,7 +82,8 @@ static keel_status_t look(ring_t *ring, uint32_t rank, keel_win_h win, uint64_t 
     case END_FENCE:
         return keel_fence(ctx);
     case END_CALLBACK:
-        return (status == KEEL_INPROGRESS) ? until_called(ring, rank) : status; /* complete at once: it is not called */
+        /* a get that is complete at once calls no callback */
+        return (status == KEEL_INPROGRESS) ? until_called(ring, rank) : status;
     default:
         return (req != NULL) ? until_done(ring, rank, req) : KEEL_OK;
     }

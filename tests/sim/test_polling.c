@@ -1,7 +1,7 @@
 /*
- * Programs that poll: two ranks call something that completes at once, again and again, until the third has put a word. It dies
- * before it does. Nobody waits inside Keel, so the calls themselves have to notice the death, or a rank that hangs, and to take
- * part in what follows.
+ * Two ranks call a function that completes at once, again and again, until the third rank has put a
+ * word. The third rank dies before its put. No rank waits inside Keel, so the calls themselves must
+ * notice the death, or a rank that hangs, and must take part in the recovery.
  */
 #include "few_ranks.h"
 
@@ -30,13 +30,13 @@ typedef enum {
 typedef struct polling {
     few_t few;
     poll_t poll;
-    int is_hung; /* instead of killed: only its silence tells */
+    int is_hung; /* the victim hangs instead of dying, so only its silence shows */
     int is_struck;
-    uint64_t polled; /* by rank 0, in its first life */
+    uint64_t polled; /* polls by rank 0 in its first life */
 } polling_t;
 
-#define WORD   0  /* put by rank 2 */
-#define BESIDE 16 /* what is polled with */
+#define WORD   0  /* word that rank 2 puts */
+#define BESIDE 16 /* place of the polling accesses */
 
 static keel_status_t call(const polling_t *p, uint32_t rank, keel_win_h win, keel_req_h req)
 {
@@ -76,7 +76,7 @@ static keel_status_t call(const polling_t *p, uint32_t rank, keel_win_h win, kee
     }
 }
 
-/* as the program looks: what polls by locks looks under the own one */
+/* Looks as the program does: a program that polls by locks looks under its own lock. */
 static keel_status_t look(const polling_t *p, uint32_t rank, keel_win_h win, uint64_t *word_p)
 {
     const int is_locking = p->poll == POLL_LOCK || p->poll == POLL_LOCK_OWN;
@@ -92,7 +92,8 @@ static keel_status_t poll_until_put(polling_t *p, uint32_t rank, keel_win_h win)
     uint64_t word = 0, beside;
     keel_req_h req = NULL;
 
-    if (p->poll == POLL_TEST) { /* from who dies: the answer comes with its replacement, or at once */
+    /* a get from the victim: the reply comes with the replacement, or at once */
+    if (p->poll == POLL_TEST) {
         status = keel_get_nbx(win, 2, BESIDE, &beside, sizeof(beside), NULL, &req);
         status = (status == KEEL_INPROGRESS) ? KEEL_OK : status;
     }
@@ -132,7 +133,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     return (status == KEEL_OK && !is_locking) ? keel_gsync(few->ctx[rank], 0) : status;
 }
 
-/* while the others poll */
+/* Kills or hangs rank 2 while the others poll. */
 static void strike(few_t *few)
 {
     polling_t *p = (polling_t *)few;

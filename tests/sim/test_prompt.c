@@ -1,17 +1,18 @@
 /*
- * A rank that waits for an image to be safe does its own part of the work first: it does not sleep between any two pieces of
- * it, only when it has none to do. Who rebuilds one does not poll all the time: those who are to send it may want the core.
+ * A rank that waits for a safe image must do its own part of the work first: the rank sleeps only
+ * when it has no chunk to do, never between two chunks. A rank that rebuilds an image must not poll
+ * all the time, because the ranks that send the image may need the core.
  */
 #include "few_ranks.h"
 
 #include <stdlib.h>
 
 #define SEEDS      10
-#define CHECKPOINT 2u /* gsync */
-#define LAST       4u /* phase */
+#define CHECKPOINT 2u /* number of the gsync */
+#define LAST       4u /* last phase */
 #define BYTES      ((size_t)1 << 24)
-#define WAITS_MAX  400 /* while others do theirs; one a piece would be 1,024 */
-#define POLLS_MAX  400 /* who spins does it 200 times, and some pieces come at once */
+#define WAITS_MAX  400 /* waits for the parts of other ranks; a wait per chunk would be 1,024 */
+#define POLLS_MAX  400 /* a spinning rank polls 200 times, and some chunks come at once */
 
 typedef struct job {
     few_t few;
@@ -57,7 +58,8 @@ static keel_status_t rebuilt(few_t *few, uint32_t rank, keel_win_h last)
     const unsigned polls = keel_sim_polls(few->sim, rank);
     keel_status_t status = KEEL_OK;
 
-    if (few->ctx[rank]->rec.phase < CHECKPOINT) { /* also in a replacement, when no image was in use yet */
+    /* also runs in a replacement, if no image was in use yet */
+    if (few->ctx[rank]->rec.phase < CHECKPOINT) {
         status = keel_checkpoint(few->ctx[rank]);
         ((job_t *)few)->is_safe = 1;
     } else if (polls > POLLS_MAX) {

@@ -1,6 +1,7 @@
 /*
- * Rank 1 fetches from a word of rank 0 that rank 0 adds to, and rank 2 learns what it fetched. Rank 2 dies, and has its get records
- * back when the other two die that know of the fetch. Fetched again, the value may be another one: so the job rolls back.
+ * Rank 1 fetches from a word of rank 0 to which rank 0 adds, and rank 2 learns the value. Rank 2
+ * dies. The replacement has its get records back when ranks 0 and 1 die, and no other rank knows of
+ * the fetch. A repeated fetch may find another value: the job must roll back.
  */
 #include "few_ranks.h"
 
@@ -22,7 +23,8 @@ static keel_status_t add(few_t *few, uint32_t rank, keel_win_h win)
     uint64_t *own = keel_win_base(win), old = 0;
     keel_status_t status = KEEL_OK;
 
-    if (rank == (keel_incarnation(few->ctx[rank]) > 0 ? 1 : 0)) { /* who comes second in the first life comes first */
+    /* the order of the two ranks is reversed in the next life */
+    if (rank == (keel_incarnation(few->ctx[rank]) > 0 ? 1 : 0)) {
         keel_sim_compute(few->sim, 1000000);
     }
     if (rank == 0) {
@@ -68,7 +70,7 @@ static void strike(few_t *few)
         }
         return;
     }
-    for (uint32_t r = 0; r < 2; r++) { /* each is slow from when it has taken up the decision on */
+    for (uint32_t r = 0; r < 2; r++) { /* each rank hangs as soon as it has adopted the decision */
         if (!(job->slow & 1u << r) && few->ctx[r]->rec.decisions > 0) {
             job->slow |= (unsigned)keel_sim_hang(few->sim, r, SLOW_NS) << r;
         }
