@@ -19,7 +19,8 @@
 /*
  * True if the process has done again everything that its predecessor did in the phase and other
  * ranks know of: its next access belongs to the next phase as well. Only critical sections show
- * that; in other programs a replacement joins after its first gsync.
+ * that; in other programs a replacement joins after its first gsync. A replacement whose predecessor
+ * was a gsync ahead is live at once, and may still have to take up a lock that the predecessor held.
  */
 static int stop_is_current(keel_context_h ctx)
 {
@@ -28,9 +29,12 @@ static int stop_is_current(keel_context_h ctx)
     if (keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_recovery_is_finished(rec)) {
         return 0;
     }
-    return rec->life == KEEL_LIFE_LIVE || KEEL_PLANT(stop_early) ||
-           (keel_sync_has_sections(&ctx->sync) && !keel_sync_is_replaying(&ctx->sync) &&
-            keel_get_log_is_replayed(&ctx->gets));
+    if (KEEL_PLANT(stop_early)) {
+        return 1;
+    }
+    return !keel_sync_is_replaying(&ctx->sync) &&
+           (rec->life == KEEL_LIFE_LIVE ||
+            (keel_sync_has_sections(&ctx->sync) && keel_get_log_is_replayed(&ctx->gets)));
 }
 
 /* True if some rank waits in a call that is no safe point, and leaves it after gsync @a number
