@@ -19,8 +19,8 @@
 /*
  * True if the process has done again everything that its predecessor did in the phase and other
  * ranks know of: its next access belongs to the next phase as well. Only critical sections show
- * that; in other programs a replacement joins after its first gsync. A replacement whose predecessor
- * was a gsync ahead is live at once, and may still have to take up a lock that the predecessor held.
+ * that; in other programs a replacement joins after its first gsync. If the predecessor was a gsync
+ * ahead, the replacement is live at once, but may still have to take up a lock of the predecessor.
  */
 static int stop_is_current(keel_context_h ctx)
 {
