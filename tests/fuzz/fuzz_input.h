@@ -2,8 +2,8 @@
 #ifndef KEEL_FUZZ_INPUT_H_
 #define KEEL_FUZZ_INPUT_H_
 
-/* fuzz_control: the low four bits of a step; the high four are a rank. FUZZ_STEP_MESSAGE is
- * followed by a fuzz_message_t. */
+/* fuzz_control: the low four bits of a step; the high four are a rank. FUZZ_STEP_MESSAGE, and any
+ * value not listed, is followed by a fuzz_message_t. */
 enum {
     FUZZ_STEP_MESSAGE = 0,
     FUZZ_STEP_RAW_REQUEST,

@@ -15,7 +15,7 @@ typedef struct later {
     uint8_t *images[GROUP_MAX], *maps[GROUP_MAX], *shares[GROUP_MAX];
 } later_t;
 
-/* Changes about @a in_1024 of each 1024 blocks, a block in a byte or as a whole. */
+/* Changes about @a in_1024 of each 1024 blocks, each in one byte or as a whole. */
 static void later_image(later_t *later, uint32_t member, unsigned in_1024)
 {
     world_t *w = later->w;

@@ -1,6 +1,6 @@
 /*
- * The cost of a checkpoint in Daly's formula. Making the slot's memory costs time only once, so the
- * next checkpoints do not pay for the allocation.
+ * The cost of a checkpoint in Daly's formula. The allocation of a slot takes time only once, so the
+ * cost of later checkpoints excludes the allocation.
  */
 #include "ckpt/coordinated.h"
 

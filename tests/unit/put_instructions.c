@@ -35,7 +35,7 @@ static struct {
     pthread_cond_t changed;
     unsigned char address[RANKS][4096];
     size_t length[RANKS];
-    unsigned announced, left; /* left: bits of ranks */
+    unsigned announced, left; /* left: bits of the ranks that left */
 } job = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static keel_status_t fake_open(void *arg, keel_runtime_t **runtime_p);

@@ -26,7 +26,7 @@ typedef struct model {
         unsigned char mark;
     } had[MOST];
     unsigned count, looked_at;
-    char *last; /* end of the blocks checked */
+    char *last; /* begin of the last block visited */
 } model_t;
 
 static scene_t scene_begin(size_t bytes)
@@ -224,7 +224,7 @@ START_TEST(there_may_be_many)
     while ((one = keel_shmem_blocks_alloc(scene.blocks, 8, 1)) != NULL) {
         made[count++] = one;
     }
-    /* room of a block, its table entry, and the unused ends of chunks */
+    /* Room of a block, of its table entry, and of the unused ends of table pieces. */
     ck_assert_uint_gt(count, all / (LINE + sizeof(keel_shmem_block_t) + 2));
     for (; count > 0; count--) {
         const unsigned i = (unsigned)(unit_random(&seed) % count);

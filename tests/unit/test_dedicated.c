@@ -123,7 +123,7 @@ START_TEST(large_hierarchies_are_spread_as_evenly_as_can_be)
 }
 END_TEST
 
-/* Each of five nodes has @a each ranks. */
+/* Makes five nodes with @a each ranks. */
 static void domains_of(uint32_t each, keel_domains_t *domains)
 {
     uint32_t node[64];

@@ -1,6 +1,6 @@
 /*
- * The digest of records: an equal re-execution has an equal digest, and any other byte of a short
- * record changes the digest.
+ * The digest of records: an equal re-execution has an equal digest, and a change of any byte of a
+ * short record changes the digest.
  */
 #include "wire/digest.h"
 

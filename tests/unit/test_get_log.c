@@ -146,7 +146,7 @@ START_TEST(an_older_loss_does_not_hide_a_later_one)
 }
 END_TEST
 
-/* Receives ten records a message; the records fill @a times the log present at first. */
+/* Receives messages of ten records each, @a times as many records as fill the initial log. */
 static void receive_replay(unsigned times)
 {
     static _Alignas(8) uint8_t message[sizeof(keel_control_in_t) + 8 + 10 * (sizeof(keel_get_record_t) + BYTES)];
@@ -180,8 +180,7 @@ START_TEST(a_log_that_may_grow_has_room_for_all_that_comes_back)
 }
 END_TEST
 
-/* Service side: between the two calls, a reader of the log finds the records that were there
- * before. */
+/* Service side: a reader of the log between the two calls finds only the earlier records. */
 START_TEST(a_served_record_is_there_when_it_is_whole)
 {
     const keel_get_record_t record = {.phase = 3, .index = 7, .where = 64, .length = BYTES};

@@ -184,7 +184,7 @@ static void spoil_part(ask_t *ask, keel_get_part_t *part, unsigned flaw)
     case FAR:
         part->stride = BYTES;
         break;
-    case ROUND: /* the product wraps around to the begin, or to an offset before the begin */
+    case ROUND: /* the product wraps around to the start, or to an offset before the start */
         part->stride = UINT64_MAX;
         break;
     case BEHIND:

@@ -1,4 +1,4 @@
-/* Default memory of logs. */
+/* Default size of logs. */
 #include "engine/logs_plan.h"
 #include "unit.h"
 

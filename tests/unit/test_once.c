@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-void *must_allocate(void *old, size_t bytes) /* defined by keelrun */
+void *must_allocate(void *old, size_t bytes) /* stands in for keelrun's */
 {
     void *memory = realloc(old, bytes);
 
@@ -104,7 +104,7 @@ START_TEST(line_without_an_end_is_written_again_as_a_whole)
     ck_assert(take(once, "half a line\n"));
     ck_assert(once_mark_cuts(once, "\033_keel:r1\033\\", 11) && !once_mark_cuts(once, "\033_keel:s1\033\\", 11));
     once_begin(once);
-    /* the line has begun, and is not taken back */
+    /* the process has just begun: no line was rolled back */
     ck_assert(!once_mark_cuts(once, "\033_keel:r1\033\\", 11));
     once_destroy(once);
 }

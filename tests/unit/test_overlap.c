@@ -165,8 +165,8 @@ START_TEST(time_is_not_cut_into_windows)
 }
 END_TEST
 
-/* The layout of the exact value, at rates with many failures, where the formula is not the first
- * term of a series. */
+/* A layout for which the formula is exact, at rates with many failures: the formula is not the
+ * first term of a series. */
 START_TEST(elements_that_fail_alone_lose_groups_as_often_as_computed)
 {
     static const struct {

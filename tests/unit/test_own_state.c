@@ -66,7 +66,7 @@ START_TEST(no_life_skips_a_step)
 }
 END_TEST
 
-/* A further death makes all ranks report again; an unchanged view is reported once. */
+/* A further death makes all ranks report again; no rank reports an unchanged view. */
 START_TEST(a_view_is_reported_anew_after_each_change)
 {
     for (int view = 0; view < KEEL_VIEW_LAST; view++) {

@@ -140,7 +140,7 @@ static int parse(perf_plan_t *plan, const char *words)
     return perf_plan_parse(argc, argv, 0, plan);
 }
 
-/* No speaker in this process: a refused plan is 0, an accepted plan -1. */
+/* The process reports no errors: parse() returns 0 for a refused plan, -1 for an accepted plan. */
 START_TEST(options_come_to_the_plan)
 {
     static perf_plan_t plan;

@@ -163,7 +163,7 @@ START_TEST(a_run_is_riskier_than_a_day)
 }
 END_TEST
 
-/* A file's window is a lower bound; a group also needs time to be complete again. */
+/* The window is the time until a group is complete again, and at least the window of the file. */
 START_TEST(the_window_is_what_a_rebuild_takes)
 {
     const keel_plan_options_t options = job(64, 1, 0);

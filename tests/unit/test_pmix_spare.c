@@ -164,8 +164,7 @@ START_TEST(spare_of_another_rank_is_none_for_this_one)
 }
 END_TEST
 
-/* The spare with the rank's number and the spares behind, in turn, for any knowledge of living
- * spares. */
+/* Orders the spares in turn from the rank's number on. The order ignores which spares are known. */
 static void order_from_rank(void *arg, uint32_t rank, uint32_t *spare)
 {
     const uint32_t *count = arg;

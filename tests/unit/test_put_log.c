@@ -26,8 +26,8 @@ typedef struct scene {
     unsigned count;
     unsigned messages;
     uint64_t bytes; /* bytes in the messages */
-    unsigned asked; /* acknowledged messages */
-    unsigned run;   /* later messages, without an acknowledgement */
+    unsigned asked; /* messages that ask for an acknowledgement */
+    unsigned run;   /* messages since the last such request */
 } scene_t;
 
 static void scene_begin_with(scene_t *scene, size_t budget, size_t ready)
@@ -158,7 +158,7 @@ START_TEST(a_log_that_lost_records_is_whole_from_the_image_of_its_target_on)
     while (put(&scene, 0, 1000)) {
     }
     keel_put_log_set_phase(&scene.log, 4);
-    /* the target copies its image at the begin of phase 4 */
+    /* the target copies its image at the start of phase 4 */
     keel_put_log_resume(&scene.log, TARGET);
     ck_assert(put(&scene, 1, 8));
     keel_put_log_set_phase(&scene.log, 5);
@@ -351,7 +351,8 @@ START_TEST(records_of_long_puts_fill_their_messages)
                                  KEEL_OK);
                 heads++;
             }
-            ck_assert_uint_eq(scene.run, 0); /* no further message is certain */
+            /* the last message asks for an acknowledgement, as none may follow */
+            ck_assert_uint_eq(scene.run, 0);
         }
         ck_assert_int_eq(keel_put_log_send(&scene.log, TARGET), KEEL_OK);
         ck_assert_uint_ge(scene.bytes, PUTS * lengths[l] + heads * sizeof(keel_record_t));
@@ -364,7 +365,7 @@ START_TEST(records_of_long_puts_fill_their_messages)
 }
 END_TEST
 
-/* The log may fill amid a put. A rank that waits then sends a message that is acknowledged. */
+/* The log may fill during a put. A rank that waits then sends a message that is acknowledged. */
 START_TEST(who_waits_amid_a_put_ends_the_run)
 {
     scene_t scene;
@@ -388,8 +389,8 @@ START_TEST(who_waits_amid_a_put_ends_the_run)
 }
 END_TEST
 
-/* Any records may be summed at the write, and any calls may come between the write and the
- * message. */
+/* Each message has the correct sum, no matter which records were summed when written, and which
+ * calls came before the message. */
 START_TEST(every_message_has_the_sum_of_its_records)
 {
     uint64_t seed = unit_seed();

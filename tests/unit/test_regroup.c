@@ -123,8 +123,8 @@ START_TEST(random_losses_leave_groups_that_keep_the_property)
             uint32_t small = 0;
 
             ck_assert(!groups.crowded);
-            for (uint32_t g = 0; g < scene.groups.count;
-                 g++) { /* members of whole groups move only to fill other groups */
+            /* members of whole groups move only to fill other groups */
+            for (uint32_t g = 0; g < scene.groups.count; g++) {
                 uint32_t left = 0;
 
                 for (uint32_t i = 0; i < scene.groups.size[g]; i++) {

@@ -29,7 +29,7 @@ static keel_sight_t seen(char state, uint64_t lived_s, uint64_t ran_s, uint64_t 
                           .waited_ns = waited_s * SECOND};
 }
 
-/* Returns the decision for an accusation of a silence of 1 + @a repeats seconds. */
+/* True if an accusation of 1 + @a repeats seconds of silence gets a reprieve. */
 static int is_reprieved(keel_reprieve_t *last, keel_sight_t now, uint32_t repeats)
 {
     return keel_starved_is_reprieved(last, &now, repeats, (1 + repeats) * SECOND);
@@ -196,7 +196,7 @@ static child_t child_start(void)
     return child;
 }
 
-/* Looks until the process is seen in the state, which comes without help. */
+/* Looks until the process is in the state, which the process reaches on its own. */
 static keel_sight_t look_until(const child_t *child, const char *thread, char state)
 {
     keel_sight_t sight = {.pid = 0};

@@ -222,8 +222,7 @@ START_TEST(no_connection_is_made_before_something_is_sent)
 }
 END_TEST
 
-/* A service side that takes nothing is sent no more messages than the receives that it has
- * posted. */
+/* A service side that takes nothing is sent no more messages than its posted receives. */
 START_TEST(who_takes_nothing_is_sent_what_it_has_room_for)
 {
     side_t sides[RANKS];
@@ -323,8 +322,8 @@ START_TEST(a_connection_that_breaks_is_a_suspicion_once)
 }
 END_TEST
 
-/* Disconnects both queue pairs of the peer, also the one of the service side. The device refuses
- * later requests of the peer. */
+/* disconnect() cuts both queue pairs to the peer, also the one of the service side. The device
+ * refuses later requests of the peer. */
 START_TEST(a_process_that_is_cut_off_reaches_nothing_after_disconnect)
 {
     keel_verbs_link_t *link;

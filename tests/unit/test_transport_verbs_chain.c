@@ -64,7 +64,7 @@ static void progress(gets_t *gets)
     (void)gets->sides[0].ops->progress(gets->sides[0].transport);
 }
 
-/* Other progress between the gets does not post them. */
+/* Progress between gets does not post the gets. */
 START_TEST(gets_amid_which_progress_is_made_are_posted_together)
 {
     pair_side_t *side;
