@@ -1,8 +1,8 @@
 /*
  * Rank 2 dies while waiting. After the decision, rank 0 puts a word to rank 2. Rank 1, which waited
- * for rank 0, then puts the same word and the word that rank 2 waits for. The replacement requests
- * records from rank 0 before rank 0 puts, and from rank 1 after rank 1 puts. The word of rank 1
- * must come last.
+ * for rank 0, then puts to the same place, and puts the word that rank 2 waits for. The replacement
+ * requests records from rank 0 before rank 0 puts, and from rank 1 after rank 1 puts. The word of
+ * rank 1 must come last.
  */
 #include "few_ranks.h"
 

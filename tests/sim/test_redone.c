@@ -1,7 +1,9 @@
 /*
- * Rank 1 puts words to rank 0 and dies when they are there; its replacement does something else in that phase, which rank 0 passes over,
- * for it has the words: nobody would notice that its memory is not what rank 1 goes on from. Or it dies in the phase after, in which
- * it has put nothing yet. So it is said, and rolled back; who does the same again is brought back alone.
+ * Rank 1 puts words to rank 0 and dies when the words are there. Its replacement does something
+ * else in the same phase. Rank 0 skips the puts of the replacement, because the words are there, so
+ * no rank would notice that rank 0's memory differs from the memory that rank 1 continues with. In
+ * other runs rank 1 dies in the next phase, before any put. The difference must be reported, and
+ * the job must roll back. A replacement that repeats the same puts must be recovered locally.
  */
 #include "few_ranks.h"
 
@@ -14,25 +16,26 @@
 #define STEPS 4u
 #define FATAL 2u /* step in which rank 1 dies */
 #define WORDS 4u
-#define OTHER 1000u /* is added in another life */
+#define OTHER 1000u /* added to the values of another life */
 
 typedef enum { SAME, VALUE, PLACE, FEWER, MORE, NONE, FETCHED } what_t;
 
 typedef struct job {
     few_t few;
-    unsigned there; /* a bit a rank: it is where rank 1 dies, behind the puts */
+    /* bit mask of the ranks that have reached the place of the death, behind the puts */
+    unsigned there;
     uint64_t rollbacks;
 } job_t;
 
-static what_t what;  /* is different */
-static int is_ahead; /* it dies in the phase after that */
+static what_t what;  /* kind of the difference */
+static int is_ahead; /* rank 1 dies in the next phase */
 
 static uint32_t life(const few_t *few)
 {
     return few->ctx[1]->lane.incarnation;
 }
 
-/* what rank 0 is to have is in the own window, too */
+/* Puts words to rank 0, and keeps copies in the own window. */
 static keel_status_t put_words(few_t *few, keel_win_h win, unsigned step)
 {
     const int is_other = life(few) > 0;
@@ -40,7 +43,7 @@ static keel_status_t put_words(few_t *few, keel_win_h win, unsigned step)
     uint64_t *own = keel_win_base(win), old;
     keel_status_t status = KEEL_OK;
 
-    if (is_other && what == FETCHED) { /* where it had put a word */
+    if (is_other && what == FETCHED) { /* at a place where the first life had put a word */
         own[WORDS + 1]++;
         status = keel_atomic(win, KEEL_ATOMIC_ADD, 0, (WORDS + 1) * sizeof(*own), sizeof(*own), 1, 0, &old);
     }
@@ -67,7 +70,7 @@ static keel_status_t await_death(few_t *few, uint32_t rank)
     return status;
 }
 
-/* rank 0 has what rank 1 says to have put there */
+/* Checks that rank 0 has the words of which rank 1 keeps copies. */
 static keel_status_t look(keel_win_h win)
 {
     uint64_t words[WORDS + 2];

@@ -1,14 +1,13 @@
 /*
- * Rank 2 goes on by what it was told of something that rank 1 did under a high clock, puts over what rank 1 had put to rank 0, and dies.
- * Its replacement is told the same from a record, and has to go beyond the same clock: what it logs again is replayed behind rank 1's
- * when rank 0 dies, too.
- *
- *   poll     it polls rank 0, where rank 1 has put
- *   fetch    it fetches there what rank 1 has added
- *   answer   it waits for what rank 1 has put to it
- *   own      it fetches from its own memory what rank 1 has added
- *
- *   test_rejoined [CASE]
+ * Rank 1 acts under a high clock. Rank 2 learns of the act, puts over a word that rank 1 had put to
+ * rank 0, and dies. Its replacement learns of the act from a record, and must go beyond the same
+ * clock. Rank 0 dies too. The put that the replacement logged again must be replayed behind the put
+ * of rank 1.
+ *    poll     rank 2 polls a word of rank 0 after a put of rank 1
+ *    fetch    rank 2 fetches a word of rank 0 after an addition of rank 1
+ *    answer   rank 2 waits for a put of rank 1
+ *    own      rank 2 fetches from its own memory after an addition of rank 1
+ *    test_rejoined [CASE]
  */
 #include "few_ranks.h"
 
@@ -19,18 +18,18 @@
 #define SEEDS    10
 #define OLD      7777u
 #define NEW      5555u
-#define LATER_NS 2000000 /* all have handed over to it */
-#define TICKS    5       /* waits of rank 1, each of which moves its clock */
+#define LATER_NS 2000000 /* time after which all ranks have handed over to the replacement */
+#define TICKS    5       /* waits of rank 1; each wait advances its clock */
 
-/* in each rank's window */
+/* offsets in each rank's window */
 enum { A = 0, GO = 8, FLAG = 16, COUNT = 24 };
 
 typedef struct job job_t;
 struct job {
     few_t few;
     keel_status_t (*learn)(job_t *job, keel_win_h win);
-    int is_first_done, is_second_done; /* what ranks 1 and 2 did */
-    uint64_t back_ns;                  /* since when rank 2 is back */
+    int is_first_done, is_second_done; /* ranks 1 and 2 have finished their acts */
+    uint64_t back_ns;                  /* time at which rank 2 is back */
 };
 
 static keel_status_t put(job_t *job, uint32_t rank, keel_win_h win, uint32_t target, uint64_t offset, uint64_t word)
@@ -40,7 +39,7 @@ static keel_status_t put(job_t *job, uint32_t rank, keel_win_h win, uint32_t tar
     return (status == KEEL_OK) ? keel_flush(job->few.ctx[rank], target) : status;
 }
 
-/* ---- how rank 2 learns of what rank 1 did ---- */
+/* ---- ways in which rank 2 learns of the acts of rank 1 ---- */
 
 static keel_status_t learn_poll(job_t *job, keel_win_h win)
 {
@@ -93,7 +92,8 @@ static keel_status_t first(job_t *job, keel_win_h win)
         status = keel_wait_until(win, GO, 8, KEEL_COMPARE_EQ, 1);
     }
     status = (status == KEEL_OK) ? put(job, 1, win, 0, A, OLD) : status;
-    for (uint32_t r = 0; r < 3 && status == KEEL_OK; r += 2) { /* of which rank 2 looks at one */
+    /* rank 2 looks at only one of the two words */
+    for (uint32_t r = 0; r < 3 && status == KEEL_OK; r += 2) {
         status = put(job, 1, win, r, FLAG, 1);
         status = (status == KEEL_OK) ? keel_atomic(win, KEEL_ATOMIC_ADD, r, COUNT, 8, 1, 0, NULL) : status;
         status = (status == KEEL_OK) ? keel_flush(job->few.ctx[1], r) : status;
@@ -120,7 +120,8 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
         job->is_second_done |= status == KEEL_OK;
         status = (status == KEEL_OK) ? few_await_deaths(&job->few, 2, 1) : status;
         status =
-            (status == KEEL_OK) ? keel_get(win, 1, A, &word, sizeof(word)) : status; /* which nobody has a record of */
+            /* no rank has a record of this get */
+            (status == KEEL_OK) ? keel_get(win, 1, A, &word, sizeof(word)) : status;
         status = (status == KEEL_OK) ? few_await_deaths(&job->few, 2, 2) : status;
     }
     status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;

@@ -1,7 +1,9 @@
 /*
- * Rank 1 puts to rank 0 and adds to a word of rank 3 under a high clock. Rank 3 dies, and its replacement replays that in its gsync, where it
- * takes all that others put. Rank 2 fetches the word from the replacement, and puts over what rank 1 put to rank 0: under a higher clock, or
- * the replacement of rank 0 replays the two in the wrong order when rank 0 dies as well.
+ * Rank 1 puts to rank 0, and adds to a word of rank 3, under a high clock. Rank 3 dies. Its
+ * replacement replays the addition in its gsync, where it takes all remaining puts of other ranks.
+ * Rank 2 fetches the word from the replacement, and puts over the word that rank 1 put to rank 0.
+ * Rank 0 dies as well. The put of rank 2 must have a higher clock, or the replacement of rank 0
+ * replays the two puts in the wrong order.
  */
 #include "few_ranks.h"
 
@@ -10,16 +12,16 @@
 #define SEEDS    10
 #define OLD      7777u
 #define NEW      5555u
-#define TICKS    5 /* waits of rank 1, each of which moves its clock */
+#define TICKS    5 /* waits of rank 1; each wait advances its clock */
 #define LATER_NS 2000000
 
-/* in each rank's window */
+/* offsets in each rank's window */
 enum { A = 0, GO = 8, COUNT = 16 };
 
 typedef struct job {
     few_t few;
-    int is_added, is_put; /* by rank 1, and by rank 2 */
-    uint64_t back_ns;     /* since when rank 3 is back */
+    int is_added, is_put; /* rank 1 has added; rank 2 has put */
+    uint64_t back_ns;     /* time at which rank 3 is back */
 } job_t;
 
 static keel_status_t put(few_t *few, uint32_t rank, keel_win_h win, uint32_t target, uint64_t offset, uint64_t word)

@@ -1,6 +1,8 @@
 /*
- * What is complete is seen, and what a signal tells of: rank 0 puts to rank 2, completes that in one of several ways, and tells rank 1 by a way that Keel knows
- * nothing of. Rank 1 then reads at rank 2 what was put, however late, and in whatever order, a processor shows what it stores.
+ * A complete put is visible, and so is a put announced by a signal. Rank 0 puts to rank 2,
+ * completes the put in one of several ways, and tells rank 1 in a way unknown to Keel. Rank 1 then
+ * reads at rank 2 and must find the value, even if a processor shows stores late and in another
+ * order.
  */
 #include "few_ranks.h"
 
@@ -12,7 +14,7 @@
 
 #define SEEDS   30u
 #define KEPT_NS 3000
-#define SIGNAL  128u /* its word is there, in another line */
+#define SIGNAL  128u /* offset of the signal's word, in another cache line */
 
 typedef enum { BY_FLUSH, BY_FLUSH_ALL, BY_UNLOCK, BY_ATOMIC, BY_SIGNAL, WAYS } way_t;
 
@@ -20,12 +22,12 @@ typedef struct job {
     few_t few;
     way_t way;
     int is_told;
-    uint64_t stored, kept; /* stores of rank 0, and the one that is seen late */
+    uint64_t stored, kept; /* number of stores of rank 0, and the store that becomes visible late */
 } job_t;
 
 static job_t *playing;
 
-/* one of what a signal stores is seen late */
+/* Delays the visibility of one of the stores of a signal. */
 static void at_hold(void *to, size_t length, keel_stored_t how)
 {
     keel_sim_store_hold(sim_running, to, length, how);
@@ -34,7 +36,7 @@ static void at_hold(void *to, size_t length, keel_stored_t how)
     }
 }
 
-/* and others look meanwhile */
+/* Lets the other ranks look between the stores. */
 static void at_stores(void)
 {
     if (playing->way == BY_SIGNAL && keel_sim_current(sim_running) == 0) {

@@ -1,8 +1,11 @@
 /*
- * Locks of windows. All ranks share some and add to sums under them, and one holds those of all from one gsync to the next, amid which
- * a checkpoint is taken. In some seeds they lock exclusively too, from some phase on, and write a pair of words one after the other, which
- * nobody may see half. One dies somewhere: as long as nobody locks exclusively that is no rollback, and whatever comes, each sum
- * has each part once. In others windows are made while something is locked, put to, and freed when all of another is.
+ * Locks of windows. All ranks share some locks and add to sums under these locks. One rank holds
+ * the locks of all ranks from one gsync to the next, and a checkpoint is taken meanwhile. In some
+ * seeds ranks also lock exclusively, from some phase on, and write a pair of words one after the
+ * other; no rank may see half a pair. One rank dies at a drawn moment. As long as no rank locks
+ * exclusively, the death must not be a rollback. In all cases each sum must contain each part once.
+ * In further seeds a window is made while locks of another window are held, receives puts, and is
+ * freed while all locks of the other window are held.
  */
 #include "few_ranks.h"
 
@@ -22,10 +25,10 @@
     } while (0)
 
 #define SEEDS  200
-#define MAKES  60u /* of them, and as many more in which windows are made */
+#define MAKES  60u /* number of further seeds, in which windows are made */
 #define RANKS  3u
 #define PHASES 5u
-#define ACTS   3u /* of each rank, ahead of the checkpoint of a phase */
+#define ACTS   3u /* acts of each rank before the checkpoint of a phase */
 
 typedef struct memory {
     uint64_t pair[2], sum;
@@ -33,13 +36,13 @@ typedef struct memory {
 
 typedef struct job {
     few_t few;
-    uint64_t seed, first; /* the phase that somebody locks exclusively in */
+    uint64_t seed, first; /* first phase with exclusive locks */
     struct {
         uint64_t phase, is_half;
-    } at[RANKS]; /* protected */
+    } at[RANKS]; /* protected region */
     int makes;
     unsigned acts, kill_at;
-    uint64_t undoubted; /* rollbacks, but for those because of an atomic that was under way */
+    uint64_t undoubted; /* rollbacks, except for those due to an atomic under way */
 } job_t;
 
 static uint64_t drawn(const job_t *job, uint32_t rank, uint64_t act)
@@ -52,7 +55,7 @@ static uint32_t target_of(uint64_t draw)
     return (uint32_t)((draw >> 8) % RANKS);
 }
 
-/* who holds some in the checkpoint of this phase, until after it */
+/* Returns 1 if the rank holds locks from before to after the checkpoint of this phase. */
 static int is_holder(const job_t *job, uint32_t rank)
 {
     return (job->at[rank].phase + job->seed) % RANKS == rank;
@@ -102,7 +105,7 @@ static keel_status_t take(job_t *job, uint32_t rank, keel_win_h win, uint32_t ta
     return status;
 }
 
-/* each adds one to the sum of its target */
+/* Adds one to the sum of the act's target. */
 static keel_status_t act(job_t *job, uint32_t rank, keel_win_h win, uint64_t number)
 {
     const uint64_t draw = drawn(job, rank, number);
@@ -125,7 +128,7 @@ static keel_status_t act(job_t *job, uint32_t rank, keel_win_h win, uint64_t num
 
 enum { HOLD_ALL, HOLD_EACH, HOLD_ONE };
 
-/* ONE: exclusively, of the next rank */
+/* HOLD_ONE: an exclusive lock at the next rank. */
 static int held(const job_t *job, uint32_t rank)
 {
     const int how = (int)((job->seed + job->at[rank].phase) % 3);
@@ -165,7 +168,7 @@ static keel_status_t give(job_t *job, uint32_t rank, keel_win_h win)
     return KEEL_OK;
 }
 
-/* asks, and goes on: what the holder has may become seen to others amid the checkpoint */
+/* Requests a lock without waiting, so the holder's locks may become visible amid the checkpoint. */
 static keel_status_t want(job_t *job, uint32_t rank, keel_win_h win)
 {
     const uint32_t target = target_of(drawn(job, rank, ACTS + 1));
@@ -185,7 +188,7 @@ static keel_status_t make(job_t *job, uint32_t rank, keel_win_h *made_p)
     return few_put_ring(&job->few, rank, *made_p, job->at[rank].phase + 1);
 }
 
-/* behind the gsync that follows the puts */
+/* Runs after the gsync that follows the puts. */
 static keel_status_t unmake(job_t *job, uint32_t rank, keel_win_h win, keel_win_h made)
 {
     if (*(const uint64_t *)keel_win_base(made) != job->at[rank].phase + 1 + (rank + RANKS - 1) % RANKS) {
@@ -205,7 +208,10 @@ static keel_status_t phase(job_t *job, uint32_t rank, keel_win_h win)
         for (uint64_t i = 0; i < ACTS; i++) {
             TRY(act(job, rank, win, i));
         }
-        /* nobody wants one exclusively while somebody waits for others with all of them held */
+        /*
+         * No rank may wait for an exclusive lock while the holder of all locks waits for other
+         * ranks.
+         */
         TRY(keel_gsync(ctx, 0));
         TRY(is_holder(job, rank) ? hold(job, rank, win) : want(job, rank, win));
         job->at[rank].is_half = 1;
@@ -222,7 +228,7 @@ static keel_status_t phase(job_t *job, uint32_t rank, keel_win_h win)
     return keel_gsync(ctx, 0);
 }
 
-/* what everybody adds to this rank's */
+/* Returns the sum of all additions at this rank. */
 static uint64_t sum_of(job_t *job, uint32_t rank)
 {
     uint64_t sum = 0;
@@ -267,7 +273,9 @@ static void begin(few_t *few, uint32_t rank)
     }
 }
 
-/* in a replacement: those that its predecessor had made and freed before its image */
+/*
+ * In a replacement: repeats the windows that its predecessor had made and freed before its image.
+ */
 static void repeat(few_t *few, uint32_t rank)
 {
     keel_stats_t stats = {.window_calls_due = 0};
@@ -309,7 +317,7 @@ static int run(uint64_t seed, const char *lanes, int makes)
                              .strike = strike};
     job_t job = {.seed = seed,
                  .makes = makes,
-                 .first = (seed % 3 == 0) ? PHASES : seed / 3 % 3, /* or never */
+                 .first = (seed % 3 == 0) ? PHASES : seed / 3 % 3, /* PHASES: never */
                  .kill_at = 2 + (unsigned)(keel_random_mix(seed) % (RANKS * (ACTS + 1) * PHASES - 8))};
 
     if (few_run(&job.few, &play, seed) && (job.first < PHASES || job.undoubted == 0)) {

@@ -1,6 +1,7 @@
 /*
- * A rank that came back before the program had begun is the only one left when the other dies after a further window, which no
- * gsync of the program's own precedes: both begin where the windows were made that come before keel_restarted().
+ * Rank 1 comes back before the program has begun. Rank 0 dies after a further window, which no
+ * gsync of the program precedes, so rank 1 alone is left. Both ranks must begin at the point where
+ * the windows before keel_restarted() are made.
  */
 #include "few_ranks.h"
 
@@ -10,7 +11,7 @@
 typedef struct job {
     few_t few;
     unsigned windows[2];
-    int has_put; /* rank 1, into the further window */
+    int has_put; /* rank 1 has put into the further window */
 } job_t;
 
 static void begin(few_t *few, uint32_t rank)

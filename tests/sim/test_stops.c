@@ -1,7 +1,9 @@
 /*
- * Programs that only lock, with safe points between their sections: they have checkpoints. Ranks do different numbers of sections; the ones
- * that are done wait in a safe gsync. The last rank dies late and begins at an image, by the interval or because logs fill, on each lane;
- * rank 0 dies while the others wait in a stop, and its replacement comes to no safe point of its own.
+ * Programs that only lock, with safe points between their sections, must have checkpoints. Ranks do
+ * different numbers of sections; a rank without further sections waits in a safe gsync. The last
+ * rank dies late and must begin at an image, taken by the interval or because logs fill up, on each
+ * lane. In other runs rank 0 dies while the others wait in a stop, and its replacement reaches no
+ * safe point of its own.
  */
 #include "few_ranks.h"
 
@@ -10,7 +12,7 @@
 
 #define SEEDS    5
 #define RANKS    3u
-#define SECTIONS 60u /* of rank 0; each next rank does as many more */
+#define SECTIONS 60u /* sections of rank 0; each next rank does SECTIONS more */
 #define LATE     (RANKS * SECTIONS * 9 / 10)
 
 typedef struct state {
@@ -21,7 +23,7 @@ typedef struct job {
     few_t few;
     state_t state[RANKS];
     uint32_t first[RANKS]; /* step + 1 at which the newest life began */
-    int is_waiting[RANKS]; /* inside a safe point */
+    int is_waiting[RANKS]; /* the rank is inside a safe point */
     int is_last;           /* rank 0 is in its safe gsync */
 } job_t;
 
@@ -35,7 +37,7 @@ static void ready(few_t *few, uint32_t rank)
     }
 }
 
-/* adds one to a counter of another rank */
+/* Adds one to a counter of another rank. */
 static keel_status_t section(const job_t *job, uint32_t rank, keel_win_h win, uint64_t step)
 {
     const keel_context_h ctx = job->few.ctx[rank];
@@ -107,7 +109,10 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
     return status;
 }
 
-/* an image is in use everywhere: a death amid the first stop takes the job back to its start */
+/*
+ * Returns 1 if every rank uses an image: a death amid the first stop takes the job back to its
+ * start.
+ */
 static int has_image(const few_t *few)
 {
     for (uint32_t r = 0; r < RANKS; r++) {
@@ -125,7 +130,7 @@ static void kill_late(few_t *few)
     }
 }
 
-/* ---- rank 0 dies in a stop that it began in a collective call ---- */
+/* ---- rank 0 dies in a stop that rank 0 began in a collective call ---- */
 
 static keel_status_t inherit(few_t *few, uint32_t rank, keel_win_h win)
 {
@@ -155,7 +160,7 @@ static keel_status_t inherit(few_t *few, uint32_t rank, keel_win_h win)
     return status;
 }
 
-/* a rank waits in a stop, and no rank has passed its first gsync */
+/* Kills rank 0 when a rank waits in a stop and no rank has passed the first gsync of the stop. */
 static void kill_first(few_t *few)
 {
     const job_t *job = (const job_t *)few;

@@ -1,8 +1,9 @@
 /*
- * Stores on the direct lane, and what others see of them. Each rank in turn is slow, or dies, between each two stores to memory that
- * others see (check/plant.h) in a small program: one of critical sections, one of waits, one of
- * puts of several blocks, one of gsyncs with a checkpoint. Others see
- * what it has stored but what streams past the caches, as on x86; or all but one of the last stores, as on ARM.
+ * Visibility of stores on the direct lane. In a small program each rank in turn is slow, or dies,
+ * between each two stores to memory that others see (check/plant.h). The programs have critical
+ * sections, waits, puts of several blocks, or gsyncs with a checkpoint. As on x86, other ranks see
+ * all stores of the rank except stores streamed past the caches; as on ARM, all stores except one
+ * of the last.
  */
 #include "few_ranks.h"
 
@@ -18,19 +19,27 @@
 #define SAVED   3u /* phases of the program of gsyncs */
 #define LAST    8u
 #define POINTS  512u
-#define PASSED  2u /* stores that are seen before the one that is not */
+#define PASSED  2u /* later stores that are visible before the delayed store */
 
 typedef struct job {
     few_t few;
     uint32_t victim;
-    unsigned wanted, count; /* the point between two stores that it is about, those that were */
-    unsigned kept, stored;  /* the store that others do not see there, 0: none; those that were */
+    /* number of the tested point between two stores, and number of points until now */
+    unsigned wanted, count;
+    /*
+     * number of the store that others do not see at the point, 0: none; number of stores until now
+     */
+    unsigned kept, stored;
     unsigned stored_at[POINTS];
-    unsigned unsaved;                                               /* points before the last image is made */
-    enum { SLOW, DIES_AT_ONCE, DIES_LATE, DIES_SAVED, FATES } fate; /* SAVED: when an image of what it did is used */
-    uint64_t since_ns;                                              /* it is between two stores; 0: it is not */
+    /* points before the last image is made */
+    unsigned unsaved;
+    /* DIES_SAVED: dies when an image of the tested acts is in use */
+    enum { SLOW, DIES_AT_ONCE, DIES_LATE, DIES_SAVED, FATES } fate;
+    /* time at which the victim came between the two stores; 0: not there */
+    uint64_t since_ns;
     int is_met;
-    int is_over; /* the victim is in finalize: who dies after the last gsync is not replaced */
+    /* the victim is in finalize: a rank that dies after the last gsync is not replaced */
+    int is_over;
 } job_t;
 
 static job_t *playing;
@@ -134,7 +143,8 @@ static keel_status_t sections(few_t *few, uint32_t rank, keel_win_h win)
     status = (status == KEEL_OK) ? keel_lock_all(ctx) : status;
     status = (status == KEEL_OK) ? keel_get(win, (rank + 1) % RANKS, 8, &word, sizeof(word)) : status;
     status = (status == KEEL_OK) ? keel_unlock_all(ctx) : status;
-    status = (status == KEEL_OK) ? keel_win_alloc(ctx, 8, NULL, &further) : status; /* a gsync */
+    /* includes a gsync */
+    status = (status == KEEL_OK) ? keel_win_alloc(ctx, 8, NULL, &further) : status;
     if (status == KEEL_OK) {
         expect(few, rank, own[0], 111, "a sum");
         expect(few, rank, own[1], 111, "a word");
@@ -153,7 +163,7 @@ static keel_status_t pass_on(few_t *few, uint32_t rank, keel_win_h win, uint32_t
     return (status == KEEL_OK) ? keel_put(win, target, 8, &flag, sizeof(flag)) : status;
 }
 
-/* 0 puts to 2 and tells 1, who puts there too and tells 2 */
+/* Rank 0 puts to rank 2 and signals rank 1. Rank 1 puts to rank 2 too and signals rank 2. */
 static keel_status_t waits(few_t *few, uint32_t rank, keel_win_h win)
 {
     const uint64_t value = rank + 1, flag = 1;
@@ -182,7 +192,7 @@ static keel_status_t waits(few_t *few, uint32_t rank, keel_win_h win)
 
 enum { BLOCKS = 3 };
 
-/* @a value to three words apart, as a list or as blocks */
+/* Puts @a value to three separate words, as a list or as blocks. */
 static keel_status_t put_blocks(keel_win_h win, uint32_t target, uint64_t value, int is_list)
 {
     uint64_t values[BLOCKS] = {value, value, value};
@@ -192,7 +202,10 @@ static keel_status_t put_blocks(keel_win_h win, uint32_t target, uint64_t value,
     return is_list ? keel_put_list(win, target, list, BLOCKS) : keel_put_strided(win, target, &blocks, values);
 }
 
-/* the same as with words, but that each put is of several blocks, and the last one, of data with a signal */
+/*
+ * Does the same as waits(), but each put is of several blocks, and the last put has data and a
+ * signal.
+ */
 static keel_status_t blocks(few_t *few, uint32_t rank, keel_win_h win)
 {
     const uint64_t value = rank + 1;
@@ -227,7 +240,7 @@ static keel_status_t blocks(few_t *few, uint32_t rank, keel_win_h win)
 
 /* ---- gsyncs ---- */
 
-/* a word of every other phase lies apart from that of the next one */
+/* Returns the offset of a phase's word; two successive phases use different words. */
 static uint64_t place_of(uint64_t phase)
 {
     return 8 * (phase & 1);
@@ -259,7 +272,7 @@ static keel_status_t gsyncs(few_t *few, uint32_t rank, keel_win_h win)
 
     while (status == KEEL_OK && ctx->rec.phase < LAST) {
         if (ctx->rec.phase == SAVED) {
-            status = keel_checkpoint(ctx); /* two gsyncs: an image is of the first */
+            status = keel_checkpoint(ctx); /* makes two gsyncs; the image belongs to the first */
         } else if (ctx->rec.phase == SAVED + 1) {
             status = keel_gsync(ctx, 0);
         } else {
@@ -298,7 +311,8 @@ static int run_fates(const few_play_t *play, uint32_t victim, unsigned wanted, u
     for (unsigned fate = 0; fate < fates && is_right; fate++) {
         job_t job = {.victim = victim, .wanted = wanted, .kept = kept, .fate = fate};
 
-        if (kept == 0 || fate != DIES_AT_ONCE) { /* else what it has stored is seen, as it is with nothing kept */
+        /* otherwise the stores are visible, as without a delayed store */
+        if (kept == 0 || fate != DIES_AT_ONCE) {
             is_right = run_one(play, &job);
         }
     }

@@ -1,6 +1,6 @@
 /*
- * A program that is not deterministic. Rank 0 alone has begun, has put something to rank 2, and dies. Its replacement puts to another
- * place: what it put first must not be there.
+ * A nondeterministic program. Rank 0 alone has begun, has put to rank 2, and dies. Its replacement
+ * puts to another place. The first put must not be there.
  */
 #include "few_ranks.h"
 

@@ -1,16 +1,17 @@
 /*
- * Rank 0 puts a word to rank 1, and then rank 2, which waited for rank 0, the same word. Rank 1 dies; its replacement replays both. Then
- * rank 0 dies: its replacement comes to its put again, which must not lie over that of rank 2.
+ * Rank 0 puts a word to rank 1. Rank 2, which waited for rank 0, then puts to the same place. Rank
+ * 1 dies, and its replacement replays both puts. Then rank 0 dies. The replacement of rank 0
+ * repeats the put of rank 0. The repeated put must not overwrite the put of rank 2.
  */
 #include "few_ranks.h"
 
 #define SEEDS 20
-#define FLAG  8 /* offset of what is waited for */
+#define FLAG  8 /* offset of the awaited word */
 
 typedef struct job {
     few_t few;
     int is_put;   /* the word of rank 2 is at rank 1 */
-    int is_taken; /* and rank 1 has come back to where it waits for that */
+    int is_taken; /* rank 1 has come back to its wait for the word */
 } job_t;
 
 static keel_status_t put(few_t *few, uint32_t rank, keel_win_h win, uint32_t target, uint64_t offset)

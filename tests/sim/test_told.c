@@ -1,16 +1,18 @@
 /*
- * Groups whose parity covers two of three, with images of single ranks. Rank 1 is on its way back, and was told of the group's images by
- * rank 2, which dies. Rank 2 is back when rank 0 dies: rank 1 rebuilds its image from what the new rank 2 has, when that has told.
+ * Parity covers two of three members of a group, which have demand images. Rank 1 is on its way
+ * back, and rank 2 has announced the group's images to rank 1. Rank 2 dies. Rank 2 is back when
+ * rank 0 dies. Rank 1 must rebuild its image from the memory of the new rank 2, once the new rank 2
+ * has announced the images.
  */
 #include "few_ranks.h"
 
 #define SEEDS   80
-#define COPIED  3u /* gsync */
-#define MET     7u /* phases */
+#define COPIED  3u /* number of the gsync */
+#define MET     7u /* phase in which the ranks wait for the deaths */
 #define LAST    10u
 #define DEATHS  3u
-#define BYTES   ((size_t)2 << 20) /* takes a while to be rebuilt */
-#define SLOW_NS 30000000          /* more than a death and a recovery take */
+#define BYTES   ((size_t)2 << 20) /* takes a while to rebuild */
+#define SLOW_NS 30000000          /* longer than a death and a recovery take */
 
 typedef struct job {
     few_t few;
@@ -43,7 +45,10 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     return status;
 }
 
-/* rank 1 was told by rank 2, and hears of its death before its image is there; then it is slow until rank 0 has died, too */
+/*
+ * Kills rank 2 after its announcement to rank 1, before the image of rank 1 is there. Rank 1 is
+ * then slow until rank 0 has died too.
+ */
 static void strike(few_t *few)
 {
     const keel_context_h first = few->ctx[0], ctx = few->ctx[1], other = few->ctx[2];

@@ -1,7 +1,8 @@
 /*
- * Rank 1 is the first to leave the gsync that makes the window, and tests words of its own, so rank 2 holds a record of what it was told. Nobody
- * has accessed anything when it dies. Its replacement has to be told the same: another rank has put the word meanwhile, and the next
- * replacement would be given the record that the one before it was not.
+ * Rank 1 is the first rank to leave the gsync that makes the window. Rank 1 tests words of its own
+ * memory, so rank 2 holds a record of the results. Rank 1 dies, and no rank has accessed anything
+ * yet. Another rank puts the word. The replacement of rank 1 must get the recorded results, or the
+ * next replacement would get a record that the previous replacement did not get.
  */
 #include "few_ranks.h"
 
@@ -10,20 +11,21 @@
 #include <stdio.h>
 
 #define SEEDS   20
-#define SLOW_NS 12000000 /* more than rank 1 takes until it has asked */
-#define ROUNDS  1000     /* of progress before the first replacement asks: what rank 0 puts would be there */
+#define SLOW_NS 12000000 /* longer than rank 1 takes until its tests */
+/* progress calls before the first replacement tests: the put of rank 0 would arrive meanwhile */
+#define ROUNDS 1000
 
-/* in each rank's window */
+/* offsets in each rank's window */
 enum { WORD = 0, NEVER = 8, TOLD = 16 };
 
 typedef struct job {
     few_t few;
     int is_slow[3];
     int is_over;   /* rank 1 has told rank 0 */
-    uint64_t told; /* what rank 1 was told in the first life that told rank 0; 0: none did */
+    uint64_t told; /* result in the first life that told rank 0; 0: no life did */
 } job_t;
 
-/* rank 1 is the last to arrive at the first gsync, so that the others wait in it */
+/* Rank 1 arrives last at the first gsync, so that the other ranks wait inside. */
 static void begin(few_t *few, uint32_t rank)
 {
     if (rank == 1 && few->deaths == 0) {
@@ -38,7 +40,7 @@ static keel_status_t put(few_t *few, uint32_t rank, keel_win_h win, uint32_t tar
     return (status == KEEL_OK) ? keel_flush(few->ctx[rank], target) : status;
 }
 
-/* 1: the word is not there yet; 2: it is */
+/* Tests the word. Result 1: the word is not there yet; 2: the word is there. */
 static keel_status_t ask(few_t *few, keel_win_h win, uint64_t *told_p)
 {
     keel_word_t words[] = {{.win = win, .offset = WORD, .size = 8, .compare = KEEL_COMPARE_EQ, .value = 1},
@@ -46,7 +48,8 @@ static keel_status_t ask(few_t *few, keel_win_h win, uint64_t *told_p)
     keel_status_t status = keel_test(few->ctx[1], KEEL_WAIT_ANY, words, 1, NULL);
 
     *told_p = (status == KEEL_OK) ? 2 : 1;
-    if (status == KEEL_OK || status == KEEL_INPROGRESS) { /* about other words: the first record is complete */
+    /* a test of other words completes the first record */
+    if (status == KEEL_OK || status == KEEL_INPROGRESS) {
         status = keel_test(few->ctx[1], KEEL_WAIT_ALL, words, 2, NULL);
     }
     return (status == KEEL_INPROGRESS) ? KEEL_OK : status;
@@ -100,7 +103,8 @@ static void strike(few_t *few)
     const keel_context_h ctx = few->ctx[1], holder = few->ctx[2];
     job_t *job = (job_t *)few;
 
-    for (uint32_t r = 0; r < 3 && few->deaths == 0; r += 2) { /* rank 1 alone leaves the first gsync */
+    /* rank 1 alone leaves the first gsync */
+    for (uint32_t r = 0; r < 3 && few->deaths == 0; r += 2) {
         if (!job->is_slow[r] && ctx != NULL && ctx->rec.phase == 1 && few->ctx[r]->rec.phase == 0) {
             job->is_slow[r] = keel_sim_hang(few->sim, r, SLOW_NS);
         }

@@ -1,16 +1,17 @@
 /*
- * What a rank is told of another that accesses it.
- *
- *   begun    a program that is not deterministic, of which rank 0 alone has accessed anything, when it dies: rank 1, at
- *            which it did that, has to know that the program had begun, or what the first life put stays beside what
- *            the second one does
- *   passed   rank 2 fetches from rank 0, puts there what it found, and dies amid its arrivals. Rank 0 has heard its
- *            arrival, puts to where this says at rank 1, which has not, and dies, too. Rank 1 has to know that somebody
- *            had fetched: the job rolls back. Else both are brought back by themselves, find something else, and
- *            what the first life put stays beside what the second one does
- *   waited   rank 0 is the first that waits, and announces it by its arrival alone. Later it goes on by what rank 1 put, and rank 1 puts
- *            over that when it fetches from rank 2 that rank 0 has. Rank 1 has to know from that arrival that clocks order what it does, or
- *            the replacement of rank 0 is given both puts at once
+ * Facts that a rank must learn from a rank that accesses it.
+ *    begun    A nondeterministic program. Rank 0 is the only rank that has accessed anything, at
+ *             rank 1, and dies. Rank 1 must know that the program had begun. Otherwise the put of
+ *             the first life stays beside the put of the second life.
+ *    passed   Rank 2 fetches from rank 0, puts the value to rank 0, and dies amid its arrivals.
+ *             Rank 0 has received the arrival, and rank 1 has not. Rank 0 puts to a place at rank 1
+ *             that depends on the value, and dies too. Rank 1 must know that a rank had fetched:
+ *             the job must roll back. Otherwise both ranks are recovered locally and find another
+ *             value, and the put of the first life stays beside the put of the second life.
+ *    waited   Rank 0 is the first rank that waits, and announces the wait by its arrival alone.
+ *             Later rank 0 acts on a put of rank 1. Rank 1 fetches from rank 2 the fact that rank 0
+ *             has acted, and puts over the word. Rank 1 must know from the arrival that clocks
+ *             order its puts. Otherwise the replacement of rank 0 receives both puts at once.
  */
 #include "few_ranks.h"
 
@@ -18,13 +19,13 @@
 
 #define SEEDS   20
 #define WORD    7u
-#define SLOW_NS 12000000 /* more than the others take meanwhile, and the news of their deaths */
+#define SLOW_NS 12000000 /* longer than the acts of the others and the news of their deaths take */
 
 /* ---- begun ---- */
 
 static void ready(few_t *few, uint32_t rank)
 {
-    if (rank == 1) { /* until the first life is over, and its replacement there */
+    if (rank == 1) { /* until the first life is over and its replacement is there */
         while (few->deaths == 0 || few->ctx[1]->lane.peers[0].incarnation == 0) {
             (void)few_progress(few, rank);
         }
@@ -35,7 +36,8 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
 {
     const keel_context_h ctx = few->ctx[rank];
     const uint64_t word = WORD, *own = keel_win_base(last);
-    const uint64_t offset = (keel_incarnation(ctx) == 0) ? 0 : sizeof(word); /* each life does something else */
+    /* each life uses another offset */
+    const uint64_t offset = (keel_incarnation(ctx) == 0) ? 0 : sizeof(word);
     keel_status_t status = (rank == 0) ? keel_put(last, 1, offset, &word, sizeof(word)) : KEEL_OK;
 
     status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
@@ -57,8 +59,8 @@ enum { COUNT, FOUND }; /* words of rank 0's window */
 
 typedef struct passed {
     few_t few;
-    int has_found; /* rank 2 has fetched: what rank 1 adds comes behind that */
-    int is_slow;   /* rank 1 has arrived, and is hung: no message reaches it */
+    int has_found; /* rank 2 has fetched: the addition of rank 1 comes later */
+    int is_slow;   /* rank 1 has arrived and hangs, so no message reaches rank 1 */
     int has_put;   /* rank 0 has left the gsync */
 } passed_t;
 
@@ -107,7 +109,7 @@ static keel_status_t passed_phases(few_t *few, uint32_t rank, keel_win_h last)
     return (status == KEEL_OK && rank == 1 && own[0] + own[1] != WORD) ? KEEL_ERR_CORRUPT : status;
 }
 
-/* what rank 2 has under way to rank 1 may be lost with it */
+/* Messages under way from rank 2 to rank 1 may be lost with rank 2. */
 static void passed_strike(few_t *few)
 {
     const keel_context_h one = few->ctx[1];
@@ -171,7 +173,7 @@ static keel_status_t waited_one(few_t *few, keel_win_h win)
     return status;
 }
 
-/* the first wait, and an image behind it */
+/* The first wait, and an image behind the wait. */
 static keel_status_t waited_begin(few_t *few, uint32_t rank, keel_win_h win)
 {
     const keel_context_h ctx = few->ctx[rank];

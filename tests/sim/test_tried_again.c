@@ -1,12 +1,13 @@
 /*
- * The log of rank 0 is full when rank 1 dies, so what it adds there is tried again and again until the replacement is there. Then it
- * dies itself, amid more of the same phase. Each of its additions counts once: its replacement does those that it had not done.
+ * The log of rank 0 is full when rank 1 dies, so the additions of rank 0 at rank 1 are retried
+ * until the replacement is there. Then rank 0 dies too, amid further additions of the same phase.
+ * Each addition must count once: the replacement of rank 0 does only the missing additions.
  */
 #include "few_ranks.h"
 
 #define SEEDS 20
 #define ADDS  6u
-#define DONE  3u /* before it dies */
+#define DONE  3u /* additions before the death of rank 0 */
 
 typedef struct job {
     few_t few;
@@ -24,7 +25,10 @@ static keel_status_t until_dead(few_t *few, uint32_t rank)
     return status;
 }
 
-/* all of the log is for rank 2, which has room yet; in the second life as often */
+/*
+ * Fills the log with puts to rank 2, so only further records for rank 2 have room. The second life
+ * puts as often.
+ */
 static keel_status_t fill(job_t *job, keel_win_h win)
 {
     const keel_context_h ctx = job->few.ctx[0];
@@ -52,7 +56,7 @@ static keel_status_t first_phase(job_t *job, keel_win_h win)
         status = keel_atomic(win, KEEL_ATOMIC_ADD, 1, 0, sizeof(uint64_t), 1, 0, NULL);
         job->added++;
         if (job->added == DONE) {
-            keel_sim_compute(job->few.sim, 100000000); /* dies */
+            keel_sim_compute(job->few.sim, 100000000); /* dies here */
         }
     }
     return status;
@@ -64,7 +68,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
     keel_status_t status = (rank == 0) ? first_phase((job_t *)few, win) : KEEL_OK;
 
     while (status == KEEL_OK && rank == 1 && keel_incarnation(few->ctx[rank]) == 0) {
-        status = few_progress(few, rank); /* dies */
+        status = few_progress(few, rank); /* dies here */
     }
     status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
     if (status == KEEL_OK && rank == 1 && *own != ADDS) {

@@ -1,8 +1,11 @@
 /*
- * Five ranks on a node each, and nobody arbitrates. The network splits, with rank 0 and 1 on one side, while replacements announce
- * themselves on the other: the smaller side may not go on, too, which the simulator takes for a flaw. Either rank 4 has died, and
- * rank 1 hears of its replacement late, while it asks everybody because rank 2 is silent: who was not asked has not answered.
- * Or rank 3 and 4 have, and neither replacement is known there: two of the three that are known to live are less than half of five.
+ * Five ranks run on one node each, without an arbiter. The network splits, with ranks 0 and 1 on
+ * one side, while replacements announce themselves on the other side. The smaller side must not go
+ * on too; the simulator reports a flaw if both sides do.
+ *   IS_LATE: Rank 4 has died. Rank 1 learns of the replacement late, while rank 1 asks all ranks
+ *     because rank 2 is silent. A rank that was not asked has not replied.
+ *   ARE_UNKNOWN: Ranks 3 and 4 have died, and the smaller side knows of neither replacement. Two of
+ *     three ranks known to live are less than half of five.
  */
 #include "engine/context.h"
 #include "job/init.h"
@@ -18,18 +21,25 @@
 #define STEPS_MORE 8000
 #define ENOUGH     "enough"
 
-/* some in which rank 1 hears of the replacement while it asks, with and without sanitizers: an argument N looks for others, up to N */
+/*
+ * Seeds with which rank 1 learns of the replacement while asking, with and without sanitizers. An
+ * argument N searches further seeds up to N.
+ */
 static const uint64_t seeds[] = {7, 55, 153, 167, 266, 381, 420, 454, 530, 544};
 
 typedef enum { IS_LATE, ARE_UNKNOWN } what_t;
 
 typedef struct job {
     what_t what;
-    keel_context_h ctx[RANKS]; /* NULL: not there */
+    keel_context_h ctx[RANKS]; /* NULL: no context */
     unsigned deaths;
     uint64_t split_step; /* 0: not yet */
     int is_there;        /* rank 1 knows the replacement */
-    int is_met;          /* it heard of it while it asked; both are unknown when the network splits */
+    /*
+     * IS_LATE: rank 1 learned of the replacement while asking; ARE_UNKNOWN: the network split while
+     * both replacements were unknown
+     */
+    int is_met;
 } job_t;
 
 static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnation)
@@ -57,7 +67,7 @@ static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnat
     job->ctx[rank] = NULL;
 }
 
-/* @a rank knows of the replacement of @a dead */
+/* Returns 1 if @a rank knows the replacement of @a dead. */
 static int knows(const job_t *job, uint32_t rank, uint32_t dead)
 {
     return job->ctx[rank] != NULL && job->ctx[rank]->lane.peers[dead].incarnation == 1 &&
@@ -70,7 +80,7 @@ static void kill(job_t *job, keel_sim_t *sim, uint32_t rank)
     job->ctx[rank] = NULL;
 }
 
-/* rank 1 knows of both deaths, and of no replacement */
+/* Returns 1 if rank 1 knows of both deaths and of no replacement. */
 static int are_unknown(const job_t *job)
 {
     return job->ctx[1] != NULL && !job->ctx[1]->lane.peers[3].is_up && !job->ctx[1]->lane.peers[4].is_up;
@@ -107,7 +117,7 @@ static void hook(void *arg, keel_sim_t *sim)
     keel_sim_hook_at(sim, keel_sim_step(sim) + 1);
 }
 
-/* 0: a flaw; *met_p: whether it came to that moment */
+/* Returns 0 on a flaw. *met_p: the moment came. */
 static int run(what_t what, uint64_t seed, int *met_p)
 {
     static const uint32_t nodes[RANKS] = {0, 1, 2, 3, 4};

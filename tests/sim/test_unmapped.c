@@ -1,6 +1,7 @@
 /*
- * A replacement says where it stands and dies. Who reads that before it hears of the death cannot map its windows any more, so
- * there is nothing to be handed over to: it waits for the news.
+ * A replacement announces its position and dies. A rank that reads the position before the news of
+ * the death can no longer map the replacement's windows, so no memory is left for a hand-over. The
+ * rank must wait for the news.
  */
 #include "few_ranks.h"
 
@@ -9,7 +10,7 @@
 
 typedef struct job {
     few_t few;
-    int has_put; /* rank 0 */
+    int has_put; /* rank 0 has put */
 } job_t;
 
 static keel_status_t source(job_t *job, keel_win_h win)
@@ -20,7 +21,8 @@ static keel_status_t source(job_t *job, keel_win_h win)
 
     job->has_put = 1;
     while (status == KEEL_OK &&
-           (ctx->rec.deaths == 0 || keel_recovery_is_frozen(&ctx->rec))) { /* until that is decided */
+           /* until the death is decided */
+           (ctx->rec.deaths == 0 || keel_recovery_is_frozen(&ctx->rec))) {
         status = few_progress(&job->few, keel_rank(ctx));
     }
     while (job->few.deaths < 2) {
@@ -32,7 +34,7 @@ static keel_status_t source(job_t *job, keel_win_h win)
 static keel_status_t target(job_t *job)
 {
     if (keel_incarnation(job->few.ctx[1]) < 2) {
-        keel_sim_compute(job->few.sim, 100000000); /* dies */
+        keel_sim_compute(job->few.sim, 100000000); /* dies here */
     }
     return KEEL_OK;
 }
