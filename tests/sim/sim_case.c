@@ -121,8 +121,8 @@ static void scene_note_death(scene_t *scene, uint32_t victim)
     uint32_t r;
 
     /*
-     * A replacement that started before the first window was made has an earlier beginning than the
-     * next replacement may have.
+     * A replacement that started before the first window was made begins earlier than the next
+     * replacement may begin, so the job may have to roll back.
      */
     for (r = 0; r < scene->ranks; ++r) {
         const keel_context_h ctx = (r == victim) ? NULL : scene_context(scene, r);

@@ -41,8 +41,8 @@ typedef enum {
 typedef struct case_limits {
     int ranks, phases, deaths, atomics, late_windows, parities, dedicated;
     int style;  /* case_style_t */
-    int gsyncs; /* programs that lock: steps of 1024 that end with gsyncs; never drawn */
-    /* programs that lock: steps of 1024 that end with safe points; never drawn */
+    int gsyncs; /* programs that lock: steps of 1024 with gsyncs at the end; never drawn */
+    /* programs that lock: steps of 1024 with a safe point; never drawn */
     int points;
     int posted;  /* programs that wait: kind of their atomics (scene_draw_gathers()) */
     int polled;  /* gets are polls, as the program declares */
@@ -67,13 +67,13 @@ typedef struct case_limits {
      * end within the phase
      */
     int late_counters;
-    int wide;    /* programs have segments of drawn sizes, and fences during reads */
+    int wide;    /* programs have pieces of drawn sizes, and fences during reads */
     int notice;  /* calls that complete at once are notified of deaths and messages */
     int message; /* maximum bytes of a message; 0: default */
     int harsh;   /* cases that other runs draw too rarely (sim_harsh.c) */
     /* cases that other runs do not draw: settings by rank, large windows, many phases */
     int varied;
-    /* also switches, and kills, between stores to memory that others see (sim_planted) */
+    /* also switches and kills ranks between stores to memory that others see (sim_planted) */
     case_stores_t stores;
     int each_step; /* check the invariants after each step */
     hunt_kind_t hunt;

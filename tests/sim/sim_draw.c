@@ -72,7 +72,7 @@ static uint32_t scene_draw_ranks(scene_t *scene)
 }
 
 /*
- * Returns the bytes for segments: fewer if many ranks do many steps, because each step takes log
+ * Returns the bytes for pieces: fewer if many ranks do many steps, because each step takes log
  * space.
  */
 static uint32_t scene_draw_room(const scene_t *scene)
@@ -202,7 +202,7 @@ static void scene_draw_mixed(scene_t *scene, const case_limits_t *limits)
     journal.options.ways |= limits->more ? scene_draw_more(scene, limits, journal.options.seed) : 0;
     if (journal.options.ways & MIXED_KEPT) {
         mixed_keep(&journal.options, &scene->params);
-        /* some programs take no fast path; some have the locks of several threads */
+        /* with threads, calls take no fast path, and take the locks of several threads */
     } else if (!limits->undeclared) {
         scene->params.field_mask |= KEEL_PARAM_FIELD_FLAGS;
         scene->params.flags |= ((journal.options.seed >> 28) % 4 == 0) ? (uint64_t)KEEL_PARAM_FLAG_THREADS
@@ -378,7 +378,7 @@ static void scene_draw_machine(scene_t *scene, const case_limits_t *limits)
     scene_env(scene, "KEEL_LANES=%s", lane);
 }
 
-/* Returns the bytes of a program that mixes: up to four segments per step. */
+/* Returns the bytes for pieces of a program that mixes: up to four pieces per step. */
 static size_t scene_mixed_room(const scene_t *scene)
 {
     return (scene->mixed->options.ways & MIXED_PIECES) ? mixed_pieces_room(&scene->mixed->options) : 0;
@@ -391,7 +391,7 @@ static void scene_draw_budgets(scene_t *scene, const case_limits_t *limits)
     const int is_drawn = keel_random_chance(random, 80);
     const int is_tight = (limits->tight >= 0) ? limits->tight : is_drawn;
     /*
-     * Bytes of segments per step, taken twice: written and read by one rank, and read at one rank.
+     * Bytes of pieces per step, taken twice: written and read by one rank, and read at one rank.
      */
     const size_t room = (scene->locks != NULL)   ? scene->locks->options.room
                         : (scene->mixed != NULL) ? scene_mixed_room(scene)

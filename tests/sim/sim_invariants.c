@@ -333,8 +333,8 @@ static unsigned scene_watchers(const scene_t *scene, uint32_t victim)
 }
 
 /*
- * Detection is bounded (recovery/detect.c): half a timeout until the rank is asked; three timeouts
- * if its connection broke, or six while the rank starts; one until the others have been asked. The
+ * Detection is bounded (recovery/detect.c): half a timeout until the next probe; three timeouts if
+ * the connection broke, or six while the rank starts; one for the replies of the other ranks. The
  * count starts again when a watcher is lost meanwhile. A watcher looks 64 times per timeout, or as
  * often as it can: every 400 us.
  */

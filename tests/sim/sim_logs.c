@@ -150,7 +150,7 @@ static void read_plan(scene_t *scene)
     }
 }
 
-/* Checks that all ranks in all lives have passed the same gsyncs before a phase of the plan. */
+/* Notes the gsyncs passed before a phase of the plan, the same for all ranks in all lives. */
 void scene_note_phase(scene_t *scene, uint32_t rank, uint32_t phase)
 {
     const keel_recovery_t *rec = &scene->member[rank].host.ctx->rec;

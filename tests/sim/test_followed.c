@@ -1,8 +1,9 @@
 /*
  * Served lane. Each message of a long put except the last announces that more of the put follows,
- * also if the log fills up amid the put. A rank that waits for a put must not wait for anything
- * that its target holds back. The source, the target or another rank dies meanwhile, and all ranks
- * roll back: the logs are full, and pending messages are drained.
+ * also if the log fills up amid the put. The target delays its acknowledgement while more
+ * follows. A rank that waits for a put must never wait for a delayed acknowledgement. The source,
+ * the target or another rank dies meanwhile, and all ranks roll back: the logs are full, and
+ * pending messages are drained.
  */
 #include "few_ranks.h"
 
