@@ -1,8 +1,9 @@
 /*
- * A device that fails while a job uses it, as hardware does: preloaded in front of libibverbs. From the moment that the file FAILING_FILE
- * is there, the devices that processes of the emulated node FAILING_NODE have opened announce a fatal error, take requests and complete
- * none. Soft-RoCE has no such moment of its own: a device stays for as long as a process uses it. With FAILING_MEMORY set they go on, and
- * their service threads register no memory any more.
+ * A device that fails during a job, as hardware does: preloaded in front of libibverbs. Once the
+ * file FAILING_FILE exists, the devices opened by processes of the emulated node FAILING_NODE
+ * announce a fatal error, accept requests and complete none. Soft-RoCE has no such failure: a
+ * device exists as long as a process uses it. With FAILING_MEMORY set the devices go on, but the
+ * processes' service threads can register no more memory.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <infiniband/verbs.h>
@@ -21,13 +22,14 @@ enum { CONTEXTS = 8, LOOK_US = 20000 };
 
 static atomic_int has_failed;
 static struct {
-    int events, file; /* what the context has, and what is watched in its place */
+    int events, file; /* the context's event file, and the file watched in its place */
 } contexts[CONTEXTS];
 static atomic_uint count;
 static int (*real_post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **);
 static int (*real_poll_cq)(struct ibv_cq *, int, struct ibv_wc *);
 
-/* of the library behind this one; functions have no place in what dlsym() returns */
+/* Finds a function of the next library. dlsym() returns a data pointer, so the function pointer is
+ * copied. */
 static void find(const char *name, void *function_p)
 {
     void *found = dlsym(RTLD_NEXT, name);
@@ -129,7 +131,7 @@ static int watched_for(int file)
     return file;
 }
 
-/* another file may have its number next */
+/* Another file may get the same number next. */
 int ibv_close_device(struct ibv_context *context)
 {
     int (*real)(struct ibv_context *);
@@ -165,7 +167,7 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
     return real(context, event);
 }
 
-/* nothing waits for that of a whole device */
+/* An event of a whole device has no waiter. */
 void ibv_ack_async_event(struct ibv_async_event *event)
 {
     void (*real)(struct ibv_async_event *);

@@ -1,8 +1,9 @@
 /*
- * Puts and gets between all ranks, for a guest with an RDMA device: each word that is read is compared with what has to be there, and
- * is written over in the same step by who read it, so that who is killed and comes back finds it in the records alone. With --stopped the
- * last rank's process stands still while rank 0 puts there and reads from there; with --image while its image is read, or it is killed
- * meanwhile (--killed). With --rounds what is counted is issued so often.
+ * Puts and gets between all ranks, for a guest with an RDMA device. Each word read is compared with
+ * the expected value, and overwritten in the same step by the reader, so a replacement finds the
+ * value in the records only. With --stopped the last rank's process is stopped while rank 0 puts to
+ * it and gets from it; with --image, the process is stopped while its image is read, or killed
+ * meanwhile (--killed). With --rounds the counted operations are repeated.
  */
 #include "kernel_options.h"
 
@@ -17,7 +18,7 @@
 
 enum { RANKS = 16, WORDS = 24, BLOCK = 512, PUTS = 64, GRANTED = 80, LATER = 400, LONGEST = 4096, PATIENCE_S = 150 };
 
-/* of each rank that reads here: words that it writes over, and a block that is this rank's */
+/* For each rank that reads here: words that the reader overwrites, and a block of this rank. */
 typedef struct {
     uint64_t words[RANKS][WORDS];
     uint64_t block[2][BLOCK];
@@ -76,7 +77,7 @@ static void compare(job_t *job, const char *what, uint32_t rank, uint64_t found,
     }
 }
 
-/* reads what is there, then writes it over for the step after */
+/* Reads the current words, then overwrites them for the next step. */
 static keel_status_t exchange_with(job_t *job, uint32_t rank)
 {
     uint64_t words[WORDS], block[BLOCK], next;
@@ -106,7 +107,7 @@ static void fill_block(job_t *job, uint64_t step)
     }
 }
 
-/* what others find in the first step that they read in */
+/* The contents that other ranks find in their first reading step. */
 static void fill_words(job_t *job)
 {
     for (uint32_t r = 0; r < job->size; r++) {
@@ -139,7 +140,7 @@ static keel_status_t do_step(job_t *job)
     return keel_gsync(job->ctx, KEEL_GSYNC_SAFE);
 }
 
-/* ---- a target that stands still ---- */
+/* ---- a stopped target ---- */
 
 static keel_status_t put_many(job_t *job, uint32_t rank)
 {
@@ -164,7 +165,8 @@ static keel_status_t get_many(job_t *job, uint32_t rank, unsigned from, unsigned
     return KEEL_OK;
 }
 
-/* room is granted with the first get's answer; then nobody but rank 0 has a part in anything until the room is used up */
+/* The first get's reply grants log space. After that only rank 0 is active until the space is used
+ * up. */
 static keel_status_t use_stopped(job_t *job, uint32_t rank)
 {
     uint64_t pid;
@@ -178,7 +180,8 @@ static keel_status_t use_stopped(job_t *job, uint32_t rank)
     KERNEL_TRY(get_many(job, rank, 0, GRANTED));
     printf("rank %u: %d gets from it\n", job->rank, GRANTED);
     fflush(stdout);
-    child = fork(); /* more than was granted: who wakes it up does so when that was said, or the job would never end */
+    /* more gets than granted: a child must wake the process, or the job would never end */
+    child = fork();
     if (child == 0) {
         sleep(4);
         (void)kill((pid_t)pid, SIGCONT);
@@ -189,9 +192,9 @@ static keel_status_t use_stopped(job_t *job, uint32_t rank)
     return KEEL_OK;
 }
 
-/* ---- an image whose process stands still ---- */
+/* ---- an image of a stopped process ---- */
 
-/* that the last rank's device has sent */
+/* The bytes that the last rank's device has sent. */
 static uint64_t sent_bytes(void)
 {
     FILE *file = fopen("/sys/class/net/veth1/statistics/tx_bytes", "re");
@@ -226,7 +229,7 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* waits for so many bytes to have gone; 0: until @a end they had not */
+/* Waits until the device has sent this number of bytes. Returns 0 if it has not by @a end. */
 static int await_sent(uint64_t begin, uint64_t bytes, double end)
 {
     while (sent_bytes() - begin < bytes) {
@@ -237,7 +240,7 @@ static int await_sent(uint64_t begin, uint64_t bytes, double end)
     return 1;
 }
 
-/* when an eighth has been read */
+/* Kills the process after an eighth of the image was read. */
 static void kill_amid_image(pid_t pid, uint64_t image, uint64_t begin, double end)
 {
     const int is_begun = await_sent(begin, image / 8, end);
@@ -251,7 +254,8 @@ static void kill_amid_image(pid_t pid, uint64_t image, uint64_t begin, double en
     _exit((is_begun && before < image - image / 4) ? KERNEL_EXIT_OK : KERNEL_EXIT_WRONG);
 }
 
-/* beside rank 0: when an eighth has been read nothing of the image's process runs any more, until all has been read */
+/* Runs in a child of rank 0. Stops the image's process after an eighth was read, until all has been
+ * read. */
 static void stop_amid_image(const job_t *job, pid_t pid, uint64_t image, int ready)
 {
     const uint64_t begin = sent_bytes();
@@ -277,7 +281,7 @@ static void stop_amid_image(const job_t *job, pid_t pid, uint64_t image, int rea
     _exit((is_read && before < image - image / 4) ? KERNEL_EXIT_OK : KERNEL_EXIT_WRONG);
 }
 
-/* what has not changed since the last image is not read for the next one */
+/* Changes all bytes: unchanged bytes would not be read for the next image. */
 static void change_all(job_t *job, unsigned round)
 {
     memset(job->area + 1, (int)(round * RANKS + job->rank) & 0xff, window_bytes(job) - sizeof *job->area);
@@ -285,7 +289,7 @@ static void change_all(job_t *job, unsigned round)
 
 static keel_status_t save_stopped(job_t *job)
 {
-    static int is_done; /* rank 0 lives on, and does not begin again when the job is rolled back */
+    static int is_done; /* rank 0 survives, and does not repeat this after a rollback */
     keel_status_t status;
     pid_t child = 0;
     int ready[2], end = 0;
@@ -293,7 +297,7 @@ static keel_status_t save_stopped(job_t *job)
 
     if (job->saved == 0) {
         job->saved = 1;
-        KERNEL_TRY(keel_checkpoint(job->ctx)); /* none is being read any more */
+        KERNEL_TRY(keel_checkpoint(job->ctx)); /* afterwards no image is being read */
     }
     if (job->rank == 0 && !is_done) {
         is_done = 1;
@@ -304,7 +308,8 @@ static keel_status_t save_stopped(job_t *job)
         }
         job->wrong += (child < 0) || read(ready[0], &end, 1) != 1;
     }
-    KERNEL_TRY(keel_gsync(job->ctx, KEEL_GSYNC_SAFE)); /* it looks before anything is read */
+    /* the child counts bytes before the image is read */
+    KERNEL_TRY(keel_gsync(job->ctx, KEEL_GSYNC_SAFE));
     change_all(job, 1);
     job->saved = 2;
     status = keel_checkpoint(job->ctx);
@@ -312,9 +317,9 @@ static keel_status_t save_stopped(job_t *job)
     return status;
 }
 
-/* ---- what is counted ---- */
+/* ---- counted operations ---- */
 
-/* longer ones have a place of their own behind the others */
+/* Longer operations have a place of their own after the others. */
 static keel_status_t do_long(job_t *job, uint32_t rank)
 {
     static char bytes[PUTS][LONGEST];
@@ -334,7 +339,8 @@ static keel_status_t do_rounds(job_t *job)
     uint64_t pid;
     double begin;
 
-    if (job->gets && job->rank == 0) { /* room for records is granted with its answer: gets until then are messages */
+    /* the first get's reply grants space for records: earlier gets are messages */
+    if (job->gets && job->rank == 0) {
         KERNEL_TRY(keel_get(job->win, last, offsetof(area_t, pid), &pid, sizeof pid));
         KERNEL_TRY(keel_flush(job->ctx, last));
     }
@@ -357,7 +363,7 @@ static keel_status_t do_rounds(job_t *job)
     return KEEL_OK;
 }
 
-/* some by comparing, and some that are under way when the next is issued */
+/* Some additions use compare and swap, and some are still outstanding when the next is issued. */
 static keel_status_t add_by_device(job_t *job, uint32_t rank, unsigned long i)
 {
     uint64_t seen = 0, found;
@@ -375,8 +381,8 @@ static keel_status_t add_by_device(job_t *job, uint32_t rank, unsigned long i)
     return KEEL_OK;
 }
 
-/* of this node by their own processors, of another one by the target's service thread: one word, and each addition counts once. Or of
- * all by the device */
+/* Additions to the same word, each counted once: ranks of this node use their own processors, ranks
+ * of other nodes the target's service thread. Or all ranks use the device. */
 static keel_status_t do_adds(job_t *job)
 {
     const keel_win_h win = job->by_device ? job->sums : job->win;

@@ -1,7 +1,8 @@
 /*
- * What one_sided does over Keel, by verbs alone: two processes with a device each and a pair of queues between them. Requests are
- * posted in chains of 32, the last of a chain asks for a completion, and a round ends when all have come: what was put is at the other
- * end then. Counts of both processes are printed, to be compared.
+ * The operations of one_sided without Keel, by verbs only: two processes with a device each and a
+ * pair of queues between them. Requests are posted in chains of 32, and the last of a chain
+ * requests a completion. A round ends when all completions have arrived: the puts are then complete
+ * at the other end. Prints counts of both processes for comparison.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,8 +22,8 @@ enum {
     CHAIN = 32,
     REQUESTS = 256,
     RECEIVES = 8,
-    MESSAGE = 64,     /* bytes of a barrier's */
-    PIECE = 64 << 10, /* that an image is read in */
+    MESSAGE = 64,     /* bytes of a barrier's message */
+    PIECE = 64 << 10, /* bytes of a chunk of an image */
     MEMORY = 8 << 20,
     PORT = 1
 };
@@ -74,7 +75,7 @@ static struct ibv_context *open_device(const char *name)
     return context;
 }
 
-/* that of the device's IPv4 address */
+/* Finds the GID of the device's IPv4 address. */
 static void find_gid(side_t *side)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -158,7 +159,8 @@ static void wait_for(side_t *side, unsigned completions)
     }
 }
 
-/* @a count operations of @a bytes, one behind the other in both memories; returns how many completions will come */
+/* Posts @a count operations of @a bytes, contiguous in both memories. Returns the number of
+ * completions to wait for. */
 static unsigned post(side_t *side, enum ibv_wr_opcode opcode, unsigned count, uint32_t bytes)
 {
     struct ibv_send_wr chain[CHAIN], *bad;
@@ -193,7 +195,7 @@ static void post_receive(side_t *side)
     DEMAND(ibv_post_recv(side->qp, &request, &bad) == 0);
 }
 
-/* a message out and one in: in both orders at a time, as a barrier of two is */
+/* Sends a message and receives one, in either order, as in a barrier of two. */
 static void barrier(side_t *side)
 {
     post_receive(side);
@@ -223,13 +225,13 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* the other end: it has a part in barriers alone */
+/* The other end takes part in barriers only. */
 static int serve(side_t *side, int socket, const char *what, unsigned long rounds)
 {
     uint64_t counts[2];
     char word;
 
-    post_receive(side); /* one ahead of the other's first message */
+    post_receive(side); /* posted before the other end's first message */
     DEMAND(write(socket, "r", 1) == 1);
     for (unsigned long i = 0; strcmp(what, "barriers") == 0 && i < rounds; i++) {
         barrier(side);

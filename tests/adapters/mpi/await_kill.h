@@ -1,4 +1,5 @@
-/* For keelrun's --kill: KILLED, "RANK@STEP", is who is to be killed, which waits there, as keelrun may come to it when all else is long over. */
+/* For keelrun's --kill: KILLED, "RANK@STEP", names the victim. The victim waits at that step,
+ * because keelrun may kill it long after all other work is done. */
 #ifndef KEEL_TEST_AWAIT_KILL_H_
 #define KEEL_TEST_AWAIT_KILL_H_
 
@@ -14,7 +15,7 @@ static inline int await_is(const char *variable, const char *value)
     return is != NULL && strcmp(is, value) == 0;
 }
 
-/* in its first life only, of the first job */
+/* Waits only in the first incarnation of the first job. */
 static inline void await_kill(long rank, long step)
 {
     char here[48];

@@ -1,4 +1,4 @@
-/* For programs of MPI's chapters: what is expected and is not so is a line, and counted. */
+/* For programs of MPI's chapters: each failed expectation prints a line and is counted. */
 #ifndef KEEL_TEST_EXPECT_H_
 #define KEEL_TEST_EXPECT_H_
 

@@ -1,4 +1,5 @@
-/* Accumulates of all types and operations, derived types, accesses with requests, epochs of some, dynamic windows. */
+/* Accumulates of all types and operations, derived types, accesses with requests, epochs of some
+ * ranks, dynamic windows. */
 #include "expect.h"
 
 #include <complex.h>
@@ -10,7 +11,7 @@ enum { MANY = 40 };
 
 static int right, left;
 
-/* every rank adds its own to the right one, and gets what was there */
+/* Every rank adds its operand at its right neighbour, and gets the previous value. */
 #define CHECK_OP(_type, _mpi, _op, _init, _operand, _expected)                                                     \
     {                                                                                                              \
         _type *at = base, operand = (_type)(_operand), was = 0, init = (_type)(_init);                             \
@@ -79,7 +80,7 @@ static void check_types(void)
     MPI_Win_free(&win);
 }
 
-/* pairs, whose packed form is shorter than that in memory */
+/* Pairs. Their packed form is shorter than the form in memory. */
 static void check_pairs(void)
 {
     struct {
@@ -101,7 +102,8 @@ static void check_pairs(void)
     MPI_Win_free(&win);
 }
 
-/* all ranks, many elements of one, at once: each counts once, and the order of each rank's own is kept */
+/* All ranks access many elements of one rank at once: each access counts once, and accesses of one
+ * rank stay in order. */
 static void check_atomicity(void)
 {
     enum { ELEMENTS = 50, TIMES = 20 };
@@ -130,7 +132,8 @@ static void check_atomicity(void)
     MPI_Win_free(&win);
 }
 
-/* some by a call for all, some one by one: of the same elements, at once */
+/* Some ranks access all elements by one call, others each element by a separate call, at the same
+ * time. */
 static void check_mixed_sizes(void)
 {
     enum { ELEMENTS = 1000, TIMES = 5 };
@@ -166,7 +169,7 @@ static void check_mixed_sizes(void)
     free(ones);
 }
 
-/* a column of the left one becomes a row of the right one, and the other way round */
+/* A column of the left neighbour becomes a row of the right neighbour, and the other way round. */
 static void check_derived(void)
 {
     int matrix[8][8], *base, row[8], lengths[3] = {2, 1, 3}, places[3] = {0, 4, 9};
@@ -216,7 +219,7 @@ static void check_derived(void)
     MPI_Win_free(&win);
 }
 
-/* more than is copied at once, at odd places */
+/* More bytes than are copied at once, at odd addresses. */
 static void check_large(void)
 {
     enum { LARGE = 300001, ROOM = 2 * LARGE };

@@ -1,6 +1,7 @@
 /*
- * Windows over the program's own memory that lie side by side, on one page, over each other, in any order: mpi_adjacent SEEDS. Each rank
- * draws its own; only the one before it writes there, and knows what has to be there then.
+ * Windows over the program's own memory that are adjacent, on the same page, or overlapping, in any
+ * order: mpi_adjacent SEEDS. Each rank draws its own windows. Only the left neighbour writes there,
+ * and knows the expected contents.
  */
 #include "expect.h"
 
@@ -10,7 +11,8 @@
 
 enum { PAGE = 4096, MEMORY = 12 * PAGE, WINDOWS = 9, ACCESSES = 400, MOST = 2 * PAGE };
 
-static char memory[MEMORY] __attribute__((aligned(PAGE))), model[MEMORY]; /* model: what right's memory has to be */
+/* model: the expected memory of the right neighbour */
+static char memory[MEMORY] __attribute__((aligned(PAGE))), model[MEMORY];
 static int right, left;
 static uint64_t drawn;
 
@@ -24,7 +26,7 @@ typedef struct {
     size_t begin, bytes;
 } range_t;
 
-/* of the rank: some end where another begins, and some are at odd addresses */
+/* The ranges of a rank: some begin at the end of another, and some are at odd addresses. */
 static void ranges_draw(int of, uint64_t seed, range_t ranges[WINDOWS])
 {
     drawn = seed * 1000 + (uint64_t)of;
@@ -40,7 +42,7 @@ static void ranges_draw(int of, uint64_t seed, range_t ranges[WINDOWS])
     }
 }
 
-/* operands of sums are whole, so that no order of sums is another's */
+/* Operands of sums are whole numbers, so every order gives the same sum. */
 static void numbers_draw(void *at, MPI_Datatype type, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -54,7 +56,7 @@ static void numbers_draw(void *at, MPI_Datatype type, int count)
     }
 }
 
-/* room of the model is of any alignment */
+/* The model's memory may be unaligned. */
 static void model_sum(char *there, const void *operand, MPI_Datatype type, int size, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -78,7 +80,7 @@ static void use_sums(char *there, MPI_Aint disp, size_t room, MPI_Win win)
     if ((size_t)(count * size) > room) {
         return;
     }
-    if (type == MPI_DOUBLE) { /* what lies there is no number otherwise */
+    if (type == MPI_DOUBLE) { /* the bytes there may not be a valid number */
         double zeros[300] = {0};
 
         MPI_Put(zeros, count, type, right, disp, count, type, win);
@@ -115,7 +117,7 @@ static void use_words(char *there, MPI_Aint disp, size_t room, MPI_Win win)
     memcpy(there, &value, sizeof(value));
 }
 
-/* every 20th byte */
+/* Accesses every 20th byte. */
 static void use_strides(char *there, MPI_Aint disp, size_t room, MPI_Win win)
 {
     static char bytes[MOST], got[MOST];
@@ -157,7 +159,7 @@ static void use_bytes(char *there, MPI_Aint disp, size_t room, MPI_Win win)
     MPI_Win_flush(right, win);
 }
 
-/* @a disp: of the range's begin */
+/* @a disp: displacement of the range's first byte. */
 static void use(const range_t *range, MPI_Aint disp, MPI_Win win)
 {
     static void (*const uses[])(char *, MPI_Aint, size_t, MPI_Win) = {use_sums, use_words, use_strides, use_bytes};
@@ -191,7 +193,7 @@ static void check_windows(uint64_t seed)
 {
     range_t mine[WINDOWS], theirs[WINDOWS];
     MPI_Win wins[WINDOWS];
-    void *between[WINDOWS]; /* so that the arena has something between what lies side by side in memory */
+    void *between[WINDOWS]; /* separates blocks of the arena with adjacent memory */
 
     ranges_draw(rank, seed, mine);
     ranges_draw(right, seed, theirs);
@@ -206,7 +208,7 @@ static void check_windows(uint64_t seed)
 
         use(&theirs[which], 0, wins[which]);
     }
-    for (int i = 0; i < WINDOWS; i++) { /* and while there are fewer and fewer */
+    for (int i = 0; i < WINDOWS; i++) { /* again with fewer and fewer windows */
         const int last = (i * 4 + 1) % WINDOWS;
 
         MPI_Win_unlock_all(wins[last]);
@@ -222,7 +224,7 @@ static void check_windows(uint64_t seed)
     }
 }
 
-/* a type whose pieces lie in several pieces of memory, and none between them is attached */
+/* A type with elements in several attached blocks; the memory between them is not attached. */
 static void use_absolute(const MPI_Aint at[2], const range_t ranges[2], MPI_Win win)
 {
     const int lengths[2] = {5, 9};
@@ -244,7 +246,7 @@ static void use_absolute(const MPI_Aint at[2], const range_t ranges[2], MPI_Win 
     MPI_Type_free(&type);
 }
 
-/* attached one beside the other, first the even ones; accesses go from one to the next */
+/* Attaches adjacent blocks, first the even ones. Accesses cross their borders. */
 static void check_attached(void)
 {
     enum { PIECES = 7, EACH = PAGE + 1000 };
@@ -269,7 +271,7 @@ static void check_attached(void)
         use(&all, theirs + 8, win);
     }
     check_memory();
-    MPI_Win_detach(win, memory + 8 + 3 * EACH); /* a hole: both sides are used on */
+    MPI_Win_detach(win, memory + 8 + 3 * EACH); /* a hole: both sides stay in use */
     MPI_Win_attach(win, NULL, 0);
     MPI_Win_detach(win, NULL);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* types and places in bytes for each */
+/* A type and a place in bytes for each rank. */
 static void check_each_type(MPI_Comm comm, int me, int n, const int *from, int *to, int *counts, int *displs)
 {
     MPI_Datatype *types = malloc((size_t)n * sizeof(MPI_Datatype));
@@ -84,7 +84,7 @@ static void check_data(MPI_Comm comm)
     free(displs);
 }
 
-/* 2 by 2 matrices: the product is not commutative */
+/* Multiplies 2 by 2 matrices: the product is not commutative. */
 static void multiply(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     const int *a = in;
@@ -138,7 +138,7 @@ static void check_reductions(MPI_Comm comm)
     MPI_Reduce_scatter_block(all, out, 1, MPI_INT, MPI_SUM, comm);
     EXPECT(out[0] == n * (n - 1) / 2 * me);
     counts = calloc((size_t)n, sizeof(int));
-    counts[n - 1] = n; /* all to the last one */
+    counts[n - 1] = n; /* all elements go to the last rank */
     MPI_Reduce_scatter(all, wide, counts, MPI_INT, MPI_SUM, comm);
     EXPECT(me != n - 1 || (wide[0] == 0 && wide[n - 1] == n * (n - 1) / 2 * (n - 1)));
     free(counts);
@@ -192,7 +192,7 @@ static void check_comms(void)
     MPI_Comm_compare(MPI_COMM_WORLD, dup, &result);
     EXPECT(result == MPI_CONGRUENT);
     check_data(dup);
-    MPI_Comm_split(dup, rank % 2, -rank, &half); /* the other way round */
+    MPI_Comm_split(dup, rank % 2, -rank, &half); /* in reverse order */
     MPI_Comm_size(half, &n);
     MPI_Comm_rank(half, &me);
     EXPECT(n == (ranks + 1 - rank % 2) / 2 && me == n - 1 - rank / 2);

@@ -1,7 +1,8 @@
 /*
- * What a death costs after each group of calls: a program that makes calls of one group in each step, and meets all others at its end; what
- * came of them is checked: mpi_costs GROUP STEPS RANK@STEP.PLACE,...|-. Each rank named dies there in its first life: 0 at the step's
- * begin, 1 amid its calls, 2 before the barrier.
+ * The cost of a death after each group of calls. In each step the program makes calls of one group,
+ * and ends with a barrier; all results are checked: mpi_costs GROUP STEPS RANK@STEP.PLACE,...|-.
+ * The named ranks die there in their first incarnation: 0 at the step's begin, 1 between its calls,
+ * 2 before the barrier.
  */
 #include "deaths.h"
 
@@ -24,11 +25,11 @@ enum {
     ROOM = 32 << 10
 };
 
-static long *cells, *some; /* windows: of all, and of those of the same parity */
+static long *cells, *some; /* windows: of all ranks, and of the ranks of the same parity */
 static MPI_Win all_win, half_win;
-static MPI_Datatype column; /* ROWS numbers, as far apart as the window allows */
+static MPI_Datatype column; /* ROWS numbers, with the largest distance that the window allows */
 static MPI_Comm half;
-static int rank, ranks, right, left, mate, mates; /* the next one of the half */
+static int rank, ranks, right, left, mate, mates; /* mate: next rank of the half */
 static long step;                                 /* protected */
 static const char *deaths;
 
@@ -73,7 +74,7 @@ static void fences_of_some_of(void)
     check(some[0], (rank + ranks - 2) % ranks + step, "what is put");
 }
 
-/* what is put and got has that many parts */
+/* Puts and gets in this number of blocks. */
 static void put_column(void)
 {
     long said[ROWS];
@@ -334,7 +335,8 @@ static void polls_of(void)
     check(got, said, "what is seen");
 }
 
-/* the arena has no room: so a message goes in parts, when its receiver, who waits for another first, takes it */
+/* The arena is full, so each message is sent in chunks when its receiver takes it. The receiver
+ * first waits for another message. */
 static void crowded_of(void)
 {
     static long sent[CROWD][LARGE], got[LARGE];
@@ -358,7 +360,8 @@ static void crowded_of(void)
     MPI_Waitall(CROWD, requests, MPI_STATUSES_IGNORE);
 }
 
-/* to all others more than the arena has room for, which they receive in the next step, behind a barrier or checkpoint */
+/* Sends more than the arena can hold to all other ranks. They receive it in the next step, after a
+ * barrier or checkpoint. */
 static void send_larger(void)
 {
     static long sent[LARGER];
@@ -394,7 +397,7 @@ static void crowded_gsyncs_of(void)
     }
 }
 
-/* without barriers */
+/* Sends the larger messages across checkpoints only, without barriers. */
 static void crowded_saves_of(void)
 {
     if (step > 0 && step % SAVE_EVERY == 0) {
@@ -406,7 +409,7 @@ static void crowded_saves_of(void)
     }
 }
 
-/* all of the arena but less than ROOM in a piece */
+/* Allocates the arena, except for free blocks smaller than ROOM. */
 static void fill(void)
 {
     void *filler;
@@ -419,13 +422,13 @@ static void fill(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-/* what is recovered alone elsewhere, in a job that has a window without the promise */
+/* Calls with local recovery elsewhere, in a job with a window that lacks the promise. */
 static void withdrawn_of(void)
 {
     fences_of();
 }
 
-/* where the program gives the promise itself, by what it sets before MPI_Init */
+/* The program itself gives the promise, by a variable set before MPI_Init. */
 static void given_of(void)
 {
     fences_of();
@@ -462,7 +465,7 @@ static const struct {
               {"said_waits", fences_of},
               {"unclear", fences_of}};
 
-/* what a group has in the info key of its first window; NULL: nothing */
+/* The value of the info key of a group's first window; NULL: no key. */
 static const char *said_by(const char *name)
 {
     static const char *const said[][2] = {{"said", "true"}, {"said_waits", "waits"}, {"unclear", "no"}};
@@ -509,7 +512,7 @@ static void make(int is_withdrawn, const char *said)
 int main(int argc, char **argv)
 {
     const long steps = (argc == 4) ? strtol(argv[2], NULL, 10) : 0;
-    static size_t group; /* as KEEL_MPI_RESTART_POINT() wants it */
+    static size_t group; /* static, as KEEL_MPI_RESTART_POINT() requires */
 
     while (argc == 4 && group < sizeof(groups) / sizeof(groups[0]) && strcmp(groups[group].name, argv[1]) != 0) {
         group++;

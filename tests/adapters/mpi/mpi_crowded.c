@@ -1,7 +1,9 @@
 /*
- * Messages as large as the arena, under way to several ranks, which take them in an order that the sender does not know. Started with an arena of ARENA
- * mebibytes: mpi_crowded ARENA. Rank 1 takes nothing of rank 0 before rank 2 has, and tells it; a receive is open meanwhile. Then a chain
- * of messages has been taken to its end, and the last of them makes room for the next one.
+ * Messages as large as the arena, outstanding to several ranks. The sender does not know the order
+ * of the receives. Started with an arena of ARENA mebibytes: mpi_crowded ARENA. Rank 1 takes no
+ * message of rank 0 until rank 2 has taken all of its own and has signalled rank 1; a receive is
+ * posted meanwhile. Then a chain of messages is taken to the end, and the last message leaves space
+ * for the next.
  */
 #include "expect.h"
 
@@ -26,7 +28,7 @@ static void receive_large(int mib, int tag)
     EXPECT(got[0] == rank + tag && got[mib * MIB - 1] == mib);
 }
 
-/* with sends that need no room, all of it is right */
+/* With sends that need no space, every order is correct. */
 static void check_three(int arena)
 {
     MPI_Request requests[2];
@@ -54,7 +56,8 @@ static void check_three(int arena)
     }
 }
 
-/* what follows those that fill the ring is a chain, whose last message is the large one */
+/* The messages after those that fill the ring form a chain. The last message of the chain is
+ * large. */
 static void check_chain(int arena)
 {
     char word = 1;

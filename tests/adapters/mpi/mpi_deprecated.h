@@ -1,4 +1,4 @@
-/* Functions that MPI has given up and that programs still call, for which compilers warn. */
+/* Removed MPI functions that programs still call; compilers warn about them. */
 #ifndef KEEL_TEST_MPI_DEPRECATED_H_
 #define KEEL_TEST_MPI_DEPRECATED_H_
 
@@ -14,7 +14,7 @@ static inline void check_deprecated(int key)
     MPI_Attr_get(MPI_COMM_WORLD, key, &value, &flag);
     EXPECT(flag && value == &mine);
     MPI_Attr_delete(MPI_COMM_WORLD, key);
-#ifdef MPICH_VERSION /* Open MPI does not declare them any more */
+#ifdef MPICH_VERSION /* Open MPI no longer declares these functions */
     {
         MPI_Errhandler got;
 

@@ -1,4 +1,5 @@
-/* Accesses whose ends are of derived types, each with each, against what packing and unpacking gives. */
+/* Accesses with derived types at both ends, in all combinations, compared with the result of
+ * packing and unpacking. */
 #include "expect.h"
 
 #include <stddef.h>
@@ -47,7 +48,7 @@ static void unpack(const double *packed, MPI_Datatype type, double *to)
     MPI_Unpack(packed, EACH * (int)sizeof(double), &position, to, 1, type, MPI_COMM_SELF);
 }
 
-/* of the origin's type to the target's; what is fetched has a third one */
+/* From the origin's type to the target's; fetched data has a third type. */
 static void check(MPI_Datatype origin, MPI_Datatype target, MPI_Datatype fetched, way_t way)
 {
     double mine[CELLS], got[CELLS], expected_got[CELLS], there[CELLS], packed[EACH], old[EACH];
@@ -88,7 +89,7 @@ static void check(MPI_Datatype origin, MPI_Datatype target, MPI_Datatype fetched
     EXPECT(memcmp(base, there, sizeof(there)) == 0);
 }
 
-/* several elements of a type that is smaller than what it spans: the target transposes */
+/* Several elements of a type with an extent below its span: the target transposes. */
 static void check_columns(void)
 {
     double mine[CELLS];
@@ -113,7 +114,7 @@ static void check_columns(void)
     MPI_Type_free(&column);
 }
 
-/* absolute addresses at the origin, and a lower bound that is negative at both ends */
+/* Absolute addresses at the origin, and a negative lower bound at both ends. */
 static void check_addresses(void)
 {
     const int four = 4, ones[] = {1, 1};
@@ -137,13 +138,14 @@ static void check_addresses(void)
     MPI_Type_create_hindexed(2, ones, around, MPI_DOUBLE, &both);
     MPI_Type_commit(&both);
     MPI_Put(three + 1, 1, both, right, 1, 1, both, win);
-    MPI_Type_free(&both); /* what is under way goes on */
+    MPI_Type_free(&both); /* outstanding accesses go on */
     MPI_Win_fence(0, win);
     EXPECT(base[0] == 10 && base[2] == 30);
     MPI_Type_free(&absolute);
 }
 
-/* many pieces, near each other and far apart: what is got with them, or by one access with others, is what each is */
+/* Many blocks, close together or far apart. An access to several blocks at once must give the same
+ * bytes as an access to each. */
 static void check_many(int distance, int is_shared)
 {
     double *const many = malloc(2 * PIECES * sizeof(*many)), *const got = many + PIECES;
@@ -185,7 +187,7 @@ static void check_many(int distance, int is_shared)
     free(many);
 }
 
-/* of several predefined types, and of no bytes */
+/* Types of several predefined types, and of no bytes. */
 static void check_others(void)
 {
     struct mixed {
@@ -214,7 +216,7 @@ static void check_others(void)
     MPI_Type_free(&nothing);
 }
 
-/* which some processors copy without their padding */
+/* Long doubles, which some processors copy without their padding. */
 static void check_long_doubles(void)
 {
     enum { MANY = 12 };

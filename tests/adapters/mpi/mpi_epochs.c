@@ -1,4 +1,4 @@
-/* Epochs of all kinds after each other, and calls that are in none or in the wrong one. */
+/* Epochs of all kinds one after another, and calls outside of an epoch or in the wrong kind. */
 #include "expect.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static void check_groups(void)
     MPI_Win_start(MPI_GROUP_EMPTY, 0, win);
     MPI_Win_complete(win);
     MPI_Win_wait(win);
-    for (int turn = 0; turn < 5; turn++) { /* all with all, and with themselves */
+    for (int turn = 0; turn < 5; turn++) { /* all ranks with all ranks, including themselves */
         const int said = rank * 100 + turn;
 
         MPI_Win_post(world, 0, win);
@@ -31,7 +31,7 @@ static void check_groups(void)
     }
 }
 
-/* two take turns, one of which has come to MPI_Win_start() before the other's MPI_Win_post() */
+/* Two ranks take turns. The origin may call MPI_Win_start() before the target's MPI_Win_post(). */
 static void check_turns(void)
 {
     const int other = rank ^ 1;
@@ -58,7 +58,7 @@ static void check_turns(void)
     MPI_Group_free(&pair);
 }
 
-/* one has two targets, each of which knows of it alone */
+/* A rank has two targets; each target knows only this source. */
 static void check_two_targets(void)
 {
     const int targets[] = {1, 2}, zero = 0;
@@ -103,7 +103,8 @@ static void check_mixed(void)
         value = turn * 10 + rank;
         MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
         MPI_Put(&value, 1, MPI_INT, right, 0, 1, MPI_INT, win);
-        MPI_Win_fence(turn % 2 ? MPI_MODE_NOSUCCEED : 0, win); /* what follows may be of another kind with both */
+        /* both allow an epoch of another kind next */
+        MPI_Win_fence(turn % 2 ? MPI_MODE_NOSUCCEED : 0, win);
         EXPECT(base[0] == turn * 10 + left);
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, 0, win);
         MPI_Accumulate(&one, 1, MPI_INT, right, 1, 1, MPI_INT, MPI_SUM, win);
@@ -129,7 +130,7 @@ static void check_mixed(void)
     MPI_Group_free(&from);
 }
 
-/* of two windows, and several locks at a time */
+/* Epochs of two windows, and several locks at a time. */
 static void check_together(void)
 {
     const int five = 5;

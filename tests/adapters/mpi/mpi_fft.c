@@ -1,10 +1,10 @@
 /*
- * Waves on a square that goes round both ways, as in FT of the NAS benchmarks: each step all of it is transformed, each wave is turned by a
- * phase of its own, and all is transformed back. Rows are of one rank, and columns come to it by puts of columns between fences. What the
- * waves are after so many steps is known.
+ * Waves on a torus, as in FT of the NAS benchmarks: each step transforms the square, turns each
+ * wave by a phase of its own, and transforms the square back. Each rank has rows; columns are put
+ * to it between fences. The waves after any number of steps are known.
  *
- *   mpi_fft [STEPS]     on a power of two of ranks; says "step N" now and then, for keelrun's --kill; with keel_mpi.h (SURVIVES) it has a
- *                       restart point
+ *   mpi_fft [STEPS]     on a power of two of ranks; prints "step N" now and then, for keelrun's
+ *                       --kill; with keel_mpi.h (SURVIVES) the program has a restart point
  */
 #include "await_kill.h"
 
@@ -25,7 +25,7 @@ typedef double _Complex value_t;
 
 typedef struct {
     MPI_Win win;
-    MPI_Datatype column; /* of what one row there gets from here */
+    MPI_Datatype column; /* a column there for a row from here */
     int rank, ranks, side;
     value_t *is, *turned; /* two planes of ROWS rows */
 } fft_t;
@@ -41,7 +41,7 @@ static double phase_of(int along, int across)
     return 0.01 * (along * along + 2 * across * across);
 }
 
-/* as it is at a place after so many steps */
+/* The value at a place after this number of steps. */
 static value_t known(int x, int y, int side, long steps)
 {
     value_t sum = 0;
@@ -54,7 +54,8 @@ static value_t known(int x, int y, int side, long steps)
     return sum;
 }
 
-/* of one row, in place, with decreasing steps between what is combined; @a sign: of the exponent */
+/* Transforms a row in place, with decreasing distances between the combined elements; @a sign: of
+ * the exponent. */
 static void transform(value_t *row, int count, int sign)
 {
     for (int i = 1, j = 0; i < count; i++) {
@@ -91,7 +92,7 @@ static void transform_rows(value_t *plane, int side, int sign)
     }
 }
 
-/* rows of @a from become columns of the plane that begins at @a to, in elements of the window */
+/* Turns rows of @a from into columns of the plane at @a to, an element of the window. */
 static void turn(const fft_t *fft, const value_t *from, MPI_Aint to)
 {
     MPI_Win_fence(0, fft->win);

@@ -1,4 +1,4 @@
-/* Files of all ranks, by explicit offsets, by a pointer of each rank and by the pointer that they share. */
+/* Files of all ranks, by explicit offsets, by a pointer of each rank and by the shared pointer. */
 #include "expect.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ enum { WORDS = 1000 };
 
 static char name[200];
 
-/* the same for all, and nobody else's */
+/* The same name at all ranks, and unique. */
 static void name_make(const char *what, int mine)
 {
     int process = (int)getpid();
@@ -61,7 +61,7 @@ static void check_offsets(void)
     }
     MPI_File_get_size(file, &bytes);
     EXPECT(bytes == (MPI_Offset)ranks * (MPI_Offset)sizeof(words));
-    MPI_File_set_size(file, 100); /* what all wrote before it is cut off, and nothing that is written after it */
+    MPI_File_set_size(file, 100); /* cuts off earlier writes of all ranks, and no later write */
     MPI_File_write_at(file, 100 + 4 * rank, &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
     MPI_File_sync(file);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -73,7 +73,7 @@ static void check_offsets(void)
     EXPECT(bytes == 5000);
     EXPECT(MPI_File_close(&file) == MPI_SUCCESS && file == MPI_FILE_NULL);
     EXPECT(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR, MPI_INFO_NULL, &file) !=
-           MPI_SUCCESS); /* in all ranks */
+           MPI_SUCCESS); /* on all ranks */
     EXPECT(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file) ==
            MPI_SUCCESS);
     MPI_File_read_at(file, 100, back, ranks, MPI_INT, MPI_STATUS_IGNORE);
@@ -86,7 +86,7 @@ static void check_offsets(void)
            MPI_ERR_NO_SUCH_FILE);
 }
 
-/* each has its words at every so many */
+/* Each rank has every ranks-th word. */
 static void check_views(void)
 {
     int words[WORDS], back[WORDS];

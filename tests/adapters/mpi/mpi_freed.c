@@ -1,6 +1,6 @@
 /*
- * What is freed while something uses it still, what a program is called for when something is freed, and what is told of a job as a whole: of
- * datatypes that name a byte twice, attributes, and windows over memory beside which others have theirs.
+ * Objects freed while still in use, callbacks on a free, and facts about the whole job: datatypes
+ * that name a byte twice, attributes, and windows over memory adjacent to memory of other threads.
  */
 #include "expect.h"
 
@@ -38,12 +38,13 @@ static void check_messages(void)
     MPI_Type_commit(&four);
     MPI_Send_init(said, 1, four, right, 1, MPI_COMM_WORLD, &sends);
     MPI_Type_free(&four);
-    MPI_Type_contiguous(2, MPI_INT, &two); /* where the other one was, maybe */
+    MPI_Type_contiguous(2, MPI_INT, &two); /* possibly at the address of the freed type */
     MPI_Type_commit(&two);
     MPI_Start(&sends);
     status.MPI_ERROR = 4711;
     MPI_Recv(got, 4, MPI_INT, left, 1, MPI_COMM_WORLD, &status);
-    EXPECT(got[3] == left + 3 && status.MPI_ERROR == 4711); /* which single receives leave alone */
+    /* single receives leave MPI_ERROR alone */
+    EXPECT(got[3] == left + 3 && status.MPI_ERROR == 4711);
     MPI_Wait(&sends, MPI_STATUS_IGNORE);
     MPI_Request_free(&sends);
     MPI_Type_free(&two);
@@ -60,7 +61,7 @@ static void check_messages(void)
     MPI_Request_free(&issued);
 
     MPI_Issend(said, 4, MPI_INT, right, 2, MPI_COMM_WORLD, &issued);
-    MPI_Request_free(&issued); /* before its receive is there */
+    MPI_Request_free(&issued); /* before the matching receive */
     MPI_Recv(got, 4, MPI_INT, left, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     EXPECT(got[0] == left);
 
@@ -72,7 +73,7 @@ static void check_messages(void)
     EXPECT(got[0] == left && status.MPI_SOURCE == left && status.MPI_TAG == 3);
 }
 
-/* what comes for it is sent when this one has gone on */
+/* Frees requests of receives. Their messages are sent after this rank has gone on. */
 static void check_receives(void)
 {
     int in[2] = {-1, -1}, word = 0, out = rank;
@@ -107,13 +108,13 @@ static void check_reductions(void)
     MPI_Type_free(&pair);
     MPI_Op_free(&first);
     EXPECT(first == MPI_OP_NULL && pair == MPI_DATATYPE_NULL);
-    MPI_Op_create(take_away, 1, &second); /* where the other one was, maybe */
+    MPI_Op_create(take_away, 1, &second); /* possibly at the address of the freed operation */
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     MPI_Op_free(&second);
     EXPECT(sum == ranks * (ranks + 1) / 2 && sums[0] == ranks * (ranks - 1) / 2 && sums[1] == 2 * sums[0]);
 }
 
-/* legal where nothing is stored by it */
+/* Overlaps are legal if the type is only read. */
 static void check_overlaps(void)
 {
     int lengths[4] = {1, 1, 1, 1}, places[4] = {0, 0, 1, 1}, memory[2] = {10 * rank, 10 * rank + 1}, got[4] = {0};
@@ -193,7 +194,7 @@ static void check_job(void)
     EXPECT(is_there && *value == 0);
 }
 
-/* as libraries clean up: newest first, with MPI there still */
+/* Called in reverse order of creation, while MPI still works. */
 static int ends(MPI_Comm comm, int key, void *value, void *state)
 {
     int is_over = 1, sum = 0;
@@ -218,7 +219,7 @@ static void set_at_self(void)
     keys[1] = MPI_KEYVAL_INVALID;
 }
 
-/* on pages that others of the process, Keel's own thread too, store to meanwhile */
+/* Windows on pages that other threads of the process, including Keel's, store to meanwhile. */
 static void check_windows(void)
 {
     for (int i = 0; i < ROUNDS; i++) {

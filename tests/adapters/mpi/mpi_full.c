@@ -1,6 +1,7 @@
 /*
- * Messages that the sender's arena has no room for, in programs that rely on no room at all: sends that do not wait are followed by what their
- * receivers need first. Started with an arena of ARENA mebibytes: mpi_full ARENA [CASE], with three ranks.
+ * Messages without space in the sender's arena, in programs that rely on no buffering: nonblocking
+ * sends are followed by the message that their receivers need first. Started with an arena of ARENA
+ * mebibytes: mpi_full ARENA [CASE], with three ranks.
  */
 #include "expect.h"
 
@@ -9,10 +10,10 @@
 
 enum { MIB = 1 << 20, DATA = 1, GO = 2, MANY = 40, ALL = 3 };
 
-static int arena, large; /* bytes of a message two of which do not fit */
+static int arena, large; /* bytes of a message; two do not fit */
 static char *data, *got;
 
-/* each message has a word at both ends that says which it is */
+/* Marks a message at both ends with a word. */
 static void mark(char *at, int bytes, int word)
 {
     memcpy(at, &word, sizeof(word));
@@ -49,7 +50,7 @@ static void await_go(int from)
     EXPECT(said == from);
 }
 
-/* the receiver waits for a third, which waits for what the sender sends next */
+/* The receiver waits for a third rank, and the third rank for the sender's next message. */
 static void check_third(void)
 {
     MPI_Request requests[ALL];
@@ -71,7 +72,8 @@ static void check_third(void)
     }
 }
 
-/* the messages that fill the arena are taken when one that has no room there has come elsewhere */
+/* The messages that fill the arena are taken only after a message without space has arrived
+ * elsewhere. */
 static void check_other(void)
 {
     MPI_Request requests[ALL];
@@ -91,7 +93,8 @@ static void check_other(void)
     }
 }
 
-/* a ring: each sends to the next one before it receives, and what it receives last was sent first */
+/* A ring: each rank sends to the next before it receives. The first message sent is the last
+ * received. */
 static void check_ring(void)
 {
     const int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
@@ -104,13 +107,14 @@ static void check_ring(void)
         receive(i, before, DATA + i);
     }
     MPI_Waitall(ALL, requests, MPI_STATUSES_IGNORE);
-    mark(data, (arena + 1) * MIB, rank); /* more than the arena */
+    mark(data, (arena + 1) * MIB, rank); /* larger than the arena */
     MPI_Sendrecv(data, (arena + 1) * MIB, MPI_BYTE, next, DATA, got, (arena + 1) * MIB, MPI_BYTE, before, DATA,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     EXPECT(is_marked(got, (arena + 1) * MIB, before));
 }
 
-/* barriers between sending and receiving, and between receiving and the end of the sends */
+/* Barriers between the sends and the receives, and between the receives and the end of the
+ * sends. */
 static void check_barriers(void)
 {
     MPI_Request requests[2 * ALL];
@@ -138,7 +142,7 @@ static void check_barriers(void)
     }
 }
 
-/* of all to all more than the arena has, twice; and one to all */
+/* Two all-to-all exchanges larger than the arena, and broadcasts. */
 static void check_collectives(void)
 {
     MPI_Request request;
@@ -160,7 +164,7 @@ static void check_collectives(void)
     }
 }
 
-/* short ones, too, that follow long ones; and the tags are asked for backwards */
+/* Short messages after long messages. The receiver requests the tags in reverse order. */
 static void check_order(void)
 {
     MPI_Request requests[MANY + ALL];
@@ -193,7 +197,8 @@ static void check_order(void)
     }
 }
 
-/* synchronous ones end by receives that are posted, though there is no room; one that has no receive yet does not, and is the last for all */
+/* A synchronous send ends once its receive is posted, even without space. A synchronous send
+ * without a receive does not end, and is the last of all. */
 static void check_synchronous(void)
 {
     MPI_Request requests[ALL];
@@ -224,7 +229,8 @@ static void check_synchronous(void)
     }
 }
 
-/* a synchronous send ends amid a long message to its sender, which comes as it was sent; nothing comes between its parts */
+/* A synchronous send ends during a long message to its sender. The long message arrives intact; no
+ * message comes between its chunks. */
 static void check_answers(void)
 {
     MPI_Request request;
@@ -248,7 +254,8 @@ static void check_answers(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* what is sent and freed comes, from any rank, too; and what is sent last is received amid the others' end */
+/* Messages with a freed request arrive, from any source, too. The last message is received while
+ * the other ranks finish. */
 static void check_any(void)
 {
     MPI_Request request;

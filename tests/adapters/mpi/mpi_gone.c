@@ -1,7 +1,9 @@
 /*
- * What was made before the restart point and is freed behind it, at once or later, stays freed in who comes back behind that, and its memory is
- * others' then; a file is closed. And windows that touch, with one of the arena between them, come back where the arena has no room for
- * them in one piece: mpi_gone STEPS -|RANK@STEP.PLACE,... DIRECTORY, where the files are.
+ * Objects made before the restart point and freed after it, at once or later. They stay freed in a
+ * replacement or after a rollback, and other objects may use their memory; a freed file is closed.
+ * Adjacent windows with another block of the arena between them come back even if the arena has no
+ * contiguous space for them: mpi_gone STEPS -|RANK@STEP.PLACE,... DIRECTORY, the place of the
+ * files.
  */
 #include <keel_mpi.h>
 #include <mpi.h>
@@ -18,22 +20,24 @@ static struct {
     long step;
 } at; /* protected */
 static struct {
-    char beside[100], first[PAGE], second[2 * PAGE], behind[100]; /* windows but for what is beside them and behind */
+    /* `first` and `second` become windows, the rest does not */
+    char beside[100], first[PAGE], second[2 * PAGE], behind[100];
 } memory __attribute__((aligned(PAGE)));
 static struct {
     char beside[100], window[PAGE], behind[100];
-} apart __attribute__((aligned(PAGE))); /* on pages that no other window has */
+} apart __attribute__((aligned(PAGE))); /* on pages without other windows */
 static char large[2 * LARGE] __attribute__((aligned(PAGE)));
 static int rank, ranks, right;
 static const char *deaths, *directory;
 static MPI_Win allocated, alone, first, second, halves[2];
-static MPI_Comm copy, put, moved; /* moved: what was put to put, which it is freed by */
-static MPI_Request pair[2];       /* persistent: from the left one, to the right one */
-static long came, goes, freed[2]; /* freed: of receives before the restart point whose requests were */
-static MPI_Datatype changing;     /* freed, and another one made, between two checkpoints */
-static MPI_File file, closed;     /* closed: with what is freed */
+/* moved: a copy of `put`; the communicator is freed by this handle */
+static MPI_Comm copy, put, moved;
+static MPI_Request pair[2];       /* persistent: from the left neighbour, to the right one */
+static long came, goes, freed[2]; /* freed: received before the restart point by freed requests */
+static MPI_Datatype changing;     /* freed and replaced between two checkpoints */
+static MPI_File file, closed;     /* closed: with the freed objects */
 static char *blocks[BLOCKS];
-static char *kept[BLOCKS]; /* what the program has to know of them, protected */
+static char *kept[BLOCKS]; /* protected: the program's knowledge of the blocks */
 
 static void die_here(unsigned place)
 {
@@ -48,7 +52,7 @@ static void expect_is(const char *what, long is, long expected)
     }
 }
 
-/* of as many bytes as what was freed, and of fewer */
+/* Makes blocks as large as the freed ones, and smaller. */
 static void blocks_make(void)
 {
     for (int i = 0; i < BLOCKS; i++) {
@@ -104,7 +108,8 @@ static void use_pair(void)
     }
 }
 
-/* a receive whose request is freed, for what is sent behind a message from here: it is there when what follows it has come */
+/* A receive with a freed request. Its message is sent after a message from here, and has arrived
+ * when the following message has. */
 static void use_freed(long *in, long value)
 {
     const long out = value + rank;
@@ -123,7 +128,7 @@ static void use_freed(long *in, long value)
     expect_is("what a freed receive got", *in, value + left);
 }
 
-/* before the restart point: this one's message is taken there, as nothing is received behind it */
+/* Before the restart point: the message is taken at the restart point, as no receive follows. */
 static void use_freed_late(void)
 {
     const long out = 2000 + rank;
@@ -150,7 +155,7 @@ static void change(void)
     }
 }
 
-/* a word of each rank and step */
+/* Writes a word of each rank and step. */
 static void use_file(void)
 {
     const long value = at.step * 100 + rank, other = at.step * 100 + right;
@@ -164,7 +169,7 @@ static void use_file(void)
     expect_is("a word of the file", got, other);
 }
 
-/* to the right one, from there, and in both halves across their border's sides */
+/* Puts to the right neighbour, gets from it, and accesses both halves at their common border. */
 static void use(void)
 {
     const int cell = (int)(at.step * 37 % CELLS);
@@ -213,7 +218,7 @@ static void step(void)
     blocks_check();
     expect_is("a byte beside a window", apart.beside[99] + apart.behind[0], 2 * 'w');
     expect_is("a byte beside a window", memory.beside[99] + memory.behind[0], 'x' + 'y');
-    if (at.step > 2) { /* the program's again */
+    if (at.step > 2) { /* the memory is the program's again */
         expect_is("a byte of what was a window", memory.first[PAGE - 1], 'z');
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -230,7 +235,7 @@ static void file_make(MPI_File *made, const char *what)
     }
 }
 
-/* more than a ring has room for, and asked for again and again: the record has each answer */
+/* Sends more than a ring can hold, and tests repeatedly. The record has every result. */
 static void send_and_test(void)
 {
     MPI_Request requests[2];
@@ -252,7 +257,7 @@ static void make(void)
 
     file_make(&file, "kept");
     file_make(&closed, "closed");
-    MPI_File_set_size(file, 0); /* once, and not by a replacement, too */
+    MPI_File_set_size(file, 0); /* once, and not again by a replacement */
     send_and_test();
     MPI_Comm_dup(MPI_COMM_WORLD, &put);
     moved = put;
@@ -271,7 +276,7 @@ static void make(void)
     MPI_Win_create(memory.first, PAGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &first);
     MPI_Win_create(memory.second, sizeof(memory.second), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &second);
     MPI_Win_create(large, LARGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &halves[0]);
-    MPI_Alloc_mem(1 << 20, MPI_INFO_NULL, &base); /* so that the halves have no room side by side */
+    MPI_Alloc_mem(1 << 20, MPI_INFO_NULL, &base); /* leaves no space for adjacent halves */
     MPI_Win_create(large + LARGE, LARGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &halves[1]);
 }
 

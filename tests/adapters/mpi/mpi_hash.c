@@ -1,8 +1,9 @@
 /*
- * A hash table of all ranks, under one MPI_Win_lock_all(): a key takes its slot by compare and swap, or a cell that it draws by
- * fetch and op and chains after the slot. In the end each rank counts what it holds.
+ * A hash table of all ranks, under a single MPI_Win_lock_all(). A key takes its slot by compare and
+ * swap, or a cell drawn by fetch and op, chained to the slot. At the end each rank counts its keys.
  *
- *   mpi_hash [STEPS]     says "step N" now and then, for keelrun's --kill; with keel_mpi.h (SURVIVES) it has a restart point
+ *   mpi_hash [STEPS]     prints "step N" now and then, for keelrun's --kill; with keel_mpi.h
+ *                        (SURVIVES) the program has a restart point
  */
 #include "await_kill.h"
 
@@ -21,12 +22,12 @@
 enum { SLOTS = 64, EACH = 16, SAY_EVERY = 10 };
 
 typedef struct {
-    int64_t drawn;        /* cells */
+    int64_t drawn;        /* number of cells */
     int64_t keys[SLOTS];  /* 0: free */
     int64_t heads[SLOTS]; /* 1 + a cell; 0: none */
     struct {
         int64_t key, next;
-    } cells[]; /* twice as many as keys are put in by a rank, and some */
+    } cells[]; /* more than twice the keys inserted by a rank */
 } table_t;
 
 static struct {
@@ -81,7 +82,7 @@ static void insert(int64_t key)
     } while (was != cell[1]);
 }
 
-/* keys are 1, 2, ... */
+/* Counts the keys 1, 2, ... */
 static void count_keys(const table_t *table, int64_t counted[2])
 {
     counted[0] = counted[1] = 0;

@@ -1,4 +1,5 @@
-/* Intercommunicators: two groups that send to each other, have collectives, are split, and become one. */
+/* Intercommunicators: two groups that exchange messages, run collectives, are split, and are
+ * merged. */
 #include "expect.h"
 
 #include <stdlib.h>
@@ -43,12 +44,12 @@ static void check_merged(MPI_Comm inter, int high, int is_low, int low)
     MPI_Comm_free(&all);
 }
 
-/* of the caller's group and of the other one: how many, and which rank of the job is the first */
+/* The caller's group and the other group: size, and first rank in the job. */
 typedef struct {
     int size, first, others, their_first, me;
 } sides_t;
 
-/* sums of the other group's ranks, each times @a factor, */
+/* The sum of the other group's ranks, each times @a factor. */
 static long sum_of_others(const sides_t *sides, long factor)
 {
     long sum = 0;
@@ -59,7 +60,7 @@ static long sum_of_others(const sides_t *sides, long factor)
     return sum;
 }
 
-/* what a call is given as its root: @a root is of the group @a is_here */
+/* The root argument of a call: @a root belongs to the caller's group if @a is_here. */
 static int root_for(const sides_t *sides, int is_here, int root)
 {
     return !is_here ? root : (sides->me == root) ? MPI_ROOT : MPI_PROC_NULL;
@@ -72,7 +73,7 @@ static void wait_for(int is_ahead, MPI_Request *request)
     }
 }
 
-/* with one that has the data, or is to have it, in this group or in the other */
+/* Collectives with a root, in this group or in the other. */
 static void check_rooted(MPI_Comm inter, const sides_t *sides, int is_here, int root, int is_ahead)
 {
     const int to = root_for(sides, is_here, root), is_root = to == MPI_ROOT, is_other = !is_here;
@@ -90,7 +91,7 @@ static void check_rooted(MPI_Comm inter, const sides_t *sides, int is_here, int 
     for (int i = 0; is_root && i < 2 * sides->others; i++) {
         EXPECT(got[i] == sides->their_first + i / 2 + i % 2);
     }
-    for (int i = 0; i < sides->others; i++) { /* in the other order, and of the second number alone */
+    for (int i = 0; i < sides->others; i++) { /* in reverse order, and only the second number */
         counts[i] = 1;
         displs[i] = sides->others - 1 - i;
     }
@@ -153,7 +154,8 @@ static void check_all(MPI_Comm inter, const sides_t *sides, int is_ahead)
     (void)(is_ahead ? MPI_Ialltoallv(to, counts, displs, MPI_INT, got, counts, displs, MPI_INT, inter, &request)
                     : MPI_Alltoallv(to, counts, displs, MPI_INT, got, counts, displs, MPI_INT, inter));
     wait_for(is_ahead, &request);
-    for (int i = 0; i < sides->others; i++) { /* who sends has the parts for these in the other order */
+    /* senders have the parts for these in reverse order */
+    for (int i = 0; i < sides->others; i++) {
         const int from = sides->size - 1 - sides->me;
 
         EXPECT(got[displs[i]] == (sides->their_first + i) * 100 + (from % 2) * 50 + from / 2);
@@ -172,7 +174,7 @@ static void check_all(MPI_Comm inter, const sides_t *sides, int is_ahead)
     EXPECT(sums[0] == sum_of_others(sides, 1) && sums[1] == sum_of_others(sides, 2));
 }
 
-/* each group has as many elements, and parts them among its own */
+/* Each group has the same number of elements, and distributes them among its members. */
 static void check_reduce_scatter(MPI_Comm inter, const sides_t *sides, int is_ahead)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -189,7 +191,7 @@ static void check_reduce_scatter(MPI_Comm inter, const sides_t *sides, int is_ah
     for (int i = 0; i < sides->others; i++) {
         EXPECT(got[i] == sum_of_others(sides, sides->me * sides->others + i + 1));
     }
-    for (int i = 0; i + 1 < sides->size; i++) { /* 1 for each but the last */
+    for (int i = 0; i + 1 < sides->size; i++) { /* 1 for each rank except the last */
         counts[i] = 1;
         rest--;
     }
@@ -210,13 +212,14 @@ static void check_collectives(MPI_Comm inter, int is_low, int low)
     sides.me = rank - sides.first;
     for (int is_ahead = 0; is_ahead < 2; is_ahead++) {
         check_all(inter, &sides, is_ahead);
-        check_rooted(inter, &sides, is_low, 0, is_ahead); /* the low group has the root, */
+        /* the root is in the low group, then in the other */
+        check_rooted(inter, &sides, is_low, 0, is_ahead);
         check_rooted(inter, &sides, !is_low, ranks - low - 1, is_ahead);
         check_reduce_scatter(inter, &sides, is_ahead);
     }
 }
 
-/* those of a group by parity: of some one group has nobody */
+/* Splits each group by parity: some parts have no rank of one group. */
 static void check_split(MPI_Comm inter, int is_low, int low)
 {
     const int me = is_low ? rank : rank - low, mine = is_low ? low : ranks - low, others = ranks - mine;
@@ -244,7 +247,7 @@ static void check_split(MPI_Comm inter, int is_low, int low)
     }
 }
 
-/* the last of each group */
+/* A communicator of the last rank of each group. */
 static void check_create(MPI_Comm inter, int is_low, int low)
 {
     const int last = (is_low ? low : ranks - low) - 1;
@@ -330,7 +333,7 @@ int main(int argc, char **argv)
         check_split(copy, is_low, low);
         check_create(copy, is_low, low);
         check_merged(copy, is_low, is_low, low); /* the low group after the other */
-        check_merged(inter, 0, is_low, low);     /* as they agree */
+        check_merged(inter, 0, is_low, low);     /* in the order that the groups agree on */
         check_wrong(inter);
         MPI_Comm_free(&copy);
         MPI_Comm_free(&inter);

@@ -1,8 +1,8 @@
 /*
- * Accumulates of every predefined type with every operation: those that the system's MPI has are as MPI_Reduce_local is,
- * at aligned places, at others and in strides; all others are errors. Each rank has a slot at its right neighbour for
- * that. Then all ranks at a time: at elements that lie beside each other in one word, and at such as are found whole or
- * not at all.
+ * Accumulates of every predefined type with every operation. Combinations of the system's MPI must
+ * match MPI_Reduce_local, at aligned and unaligned addresses and in strides; all other combinations
+ * are errors. Each rank has a slot at its right neighbour for these checks. Then all ranks access
+ * the same rank: elements that share a word, and elements that must be read whole or not at all.
  */
 #include "expect.h"
 
@@ -13,7 +13,7 @@
 
 enum { COUNT = 3, SLOT = 512, ROUNDS = 40, APART = 300, BURST = 8000, KEPT = 77, TYPES_MAX = 80 };
 
-/* from 0 on where the system's MPI has another order of what is less than 0 */
+/* NATURAL values begin at 0: the system's MPI orders negative bit patterns differently */
 typedef enum { INTEGER, NATURAL, TRUTH, REAL, COMPLEX, PAIR } family_t;
 
 typedef struct {
@@ -21,7 +21,9 @@ typedef struct {
     MPI_Datatype type;
     family_t family;
     const char
-        *fields; /* a letter for each: b, h, i, q for integers of 1, 2, 4 and 8 bytes, f, d, D for the other numbers */
+        /* a letter for each: b, h, i, q for integers of 1, 2, 4 and 8 bytes, f, d, D for the
+         * other numbers */
+        *fields;
     size_t extent;
 } type_t;
 
@@ -59,7 +61,7 @@ static void field_set(char field, char *at, int value)
     const int64_t integer = value;
 
     if (field == 'D') {
-        memcpy(at, &largest, 10); /* the others are none of the number's */
+        memcpy(at, &largest, 10); /* the other bytes are padding */
     } else if (field == 'd') {
         memcpy(at, &large, sizeof(large));
     } else if (field == 'f') {
@@ -69,7 +71,7 @@ static void field_set(char field, char *at, int value)
     }
 }
 
-/* where the next field lies */
+/* The offset of the next field. */
 static size_t field_place(size_t at, char field)
 {
     return (at + field_size(field) - 1) / field_size(field) * field_size(field);
@@ -90,7 +92,7 @@ static void element_draw(const type_t *type, char *at)
     }
 }
 
-/* what lies between fields is not looked at */
+/* Compares the fields only, not the bytes between them. */
 static int element_is(const type_t *type, const char *at, const char *expected)
 {
     size_t place = 0;
@@ -209,7 +211,7 @@ static void types_add(void)
 
 /* ---- one rank at a slot ---- */
 
-/* of floating ones the system's MPI is not asked: MPICH ends the job */
+/* Floating types are not tried in the system's MPI: MPICH would end the job. */
 static int has(const type_t *type, MPI_Op op)
 {
     long double nothing[4] = {0}, other[4] = {0};
@@ -224,12 +226,13 @@ static int has(const type_t *type, MPI_Op op)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     is = MPI_Reduce_local(nothing, other, 1, type->type, op) == MPI_SUCCESS;
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL); /* which is not asked about accumulates */
+    /* accumulates do not use this handler */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     return is;
 }
 
-/* what is there = mine op what is there */
+/* there = mine op there */
 static void apply(const type_t *type, const char *mine, char *there, int count, MPI_Op op)
 {
     if (op == MPI_REPLACE) {
@@ -243,7 +246,7 @@ typedef struct {
     MPI_Win win;
     int right;
     MPI_Aint at;        /* of the first element */
-    MPI_Datatype there; /* COUNT of them there */
+    MPI_Datatype there; /* a type of COUNT elements there */
     size_t stride;
 } place_t;
 
@@ -309,7 +312,7 @@ static void check_swap(const type_t *type, const place_t *place)
     there[0] = 1;
     MPI_Put(there, 1, type->type, place->right, place->at, 1, type->type, place->win);
     MPI_Win_flush(place->right, place->win);
-    for (int i = 0; i < 3; i++) { /* not as compared, as compared, and not any more */
+    for (int i = 0; i < 3; i++) { /* unequal, equal, and no longer equal */
         MPI_Compare_and_swap(other, i == 0 ? other : there, was, type->type, place->right, place->at, place->win);
         MPI_Win_flush(place->right, place->win);
         is_right &= element_is(type, was, i < 2 ? there : other);
@@ -348,7 +351,8 @@ static void check_type(const type_t *type, MPI_Win win, MPI_Aint slot)
     }
 }
 
-/* what is less than 0, and what has no sign: MPICH 4.0 and Open MPI 4.1 themselves are not right with all of these */
+/* Negative and unsigned values. MPICH 4.0 and Open MPI 4.1 themselves give wrong results for some
+ * of these. */
 static void check_order(const type_t *type, int is_signed, MPI_Win win, MPI_Aint slot)
 {
     const int64_t most = -1, one = 1;
@@ -384,7 +388,7 @@ static void check_orders(MPI_Win win, MPI_Aint slot)
 
 /* ---- all ranks at rank 0 ---- */
 
-/* pairs, and what lies between or behind their numbers and is nobody's */
+/* Pairs, with the unused bytes between and after their numbers. */
 typedef struct {
     short value, kept;
     int index;
@@ -425,7 +429,7 @@ static void swap_up(int at, MPI_Win win)
     }
 }
 
-/* so many that some are at one place in one moment */
+/* So many accesses that some meet at the same place and time. */
 static void burst(MPI_Win win)
 {
     const int16_t one = 1;
@@ -484,7 +488,7 @@ static void check_met(const memory_t *memory)
     const double turned[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
     const int all = ROUNDS * ranks;
 
-    for (int i = 0; i < 8; i++) { /* as many at each */
+    for (int i = 0; i < 8; i++) { /* the same number at each */
         EXPECT(memory->bytes[i] == (uint8_t)(all / 8));
         EXPECT(memory->shorts[i % 4] == (uint16_t)(300 * (all / 4)));
         EXPECT(memory->bits[i] == (int8_t)((ROUNDS / 8 % 2 == 1) ? (1 << ranks) - 1 : 0));
@@ -528,7 +532,8 @@ static void check_together(void)
     MPI_Win_free(&win);
 }
 
-/* pairs at 4 and 16, the second of which alone is aligned to its size: some ranks do something to both at once, some to that one */
+/* Pairs at offsets 4 and 16; only the second is aligned to its size. Some ranks access both at
+ * once, others only the second. */
 static void meet_apart(int round, MPI_Datatype both, MPI_Win win)
 {
     const int mine[4] = {2 * round, rank, 2 * round, rank}, more[2] = {2 * round + 1, rank};
@@ -572,7 +577,7 @@ static void check_apart(void)
     MPI_Win_free(&win);
 }
 
-/* what takes one predefined element alone, or one that is an integer */
+/* Calls that accept a single predefined element only, or an integer element only. */
 static void check_single(MPI_Win win)
 {
     double number = 1, old = 2;

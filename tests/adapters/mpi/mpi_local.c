@@ -1,6 +1,7 @@
 /*
- * Calls that do not wait return though the receiver does nothing: it looks at its memory until a word is put there behind them, and takes
- * the messages then. There are more than any ring has room for, of each kind.
+ * Nonblocking calls return although the receiver is idle. The receiver polls its memory until a
+ * word is put after these calls, and then takes the messages. There are more messages of each kind
+ * than a ring can hold.
  */
 #include "expect.h"
 
@@ -36,7 +37,7 @@ static int is_filled(const char *at, int kind)
     return 1;
 }
 
-/* the receiver goes on */
+/* Lets the receiver go on. */
 static void put_word(int to, long value)
 {
     MPI_Put(&value, 1, MPI_LONG, to, 0, 1, MPI_LONG, win);
@@ -66,7 +67,7 @@ static void send_all(void)
     }
     MPI_Isend(data, LARGE, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &requests[0]);
     MPI_Bsend(data + LARGE, LARGE, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
-    memset(data + LARGE, 0, LARGE); /* which is the program's again */
+    memset(data + LARGE, 0, LARGE); /* the buffer is the program's again */
     MPI_Issend(data + 2 * LARGE, LARGE, MPI_CHAR, 1, 2, MPI_COMM_WORLD, &requests[1]);
     MPI_Isend(data + 3 * LARGE, 1, pairs, 1, 3, MPI_COMM_WORLD, &requests[2]);
     MPI_Send_init(data + 4 * LARGE, LARGE, MPI_CHAR, 1, 4, MPI_COMM_WORLD, &requests[3]);
@@ -92,7 +93,7 @@ static void receive_all(void)
 
     await_word(1);
     MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
-    for (int kind = KINDS - 1; kind >= 0; kind--) { /* the last first */
+    for (int kind = KINDS - 1; kind >= 0; kind--) { /* from the last kind to the first */
         MPI_Recv(got, LARGE, MPI_CHAR, 0, kind, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (kind != 3) {
             EXPECT(is_filled(got, kind));
@@ -108,7 +109,8 @@ static void receive_all(void)
     MPI_Wait(&barrier, MPI_STATUS_IGNORE);
 }
 
-/* the data is the program's when a synchronous send has ended, which the receiver's match does not do alone */
+/* The buffer is the program's again when a synchronous send has ended. A match at the receiver
+ * alone is not enough. */
 static void check_synchronous(void)
 {
     MPI_Request request;
@@ -137,7 +139,7 @@ static void check_synchronous(void)
     }
 }
 
-/* what is replaced is what comes, and what went is what was there */
+/* The received data replaces the buffer, and the sent data is the old contents. */
 static void check_replaced(void)
 {
     const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
@@ -148,7 +150,7 @@ static void check_replaced(void)
     EXPECT(is_filled(got, left % KINDS));
 }
 
-/* nothing is waited for, and the program ends; its data is its own when it has freed the request */
+/* The program ends without a wait. The data is the program's again once the request is freed. */
 static void send_and_end(void)
 {
     MPI_Request request;
@@ -168,7 +170,7 @@ static void send_and_end(void)
     }
 }
 
-/* in MPI_Finalize: what is sent there without waiting comes, too */
+/* Called in MPI_Finalize: messages of nonblocking sends there arrive, too. */
 static int send_at_the_end(MPI_Comm comm, int key, void *value, void *extra)
 {
     static char room[LARGE + MPI_BSEND_OVERHEAD], late[LARGE];

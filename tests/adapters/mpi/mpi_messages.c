@@ -33,7 +33,8 @@ static void check_blocking(void)
     free(more);
 }
 
-/* each to rank 0, which takes them as they come, and by tag out of their order */
+/* Each rank sends to rank 0. Rank 0 receives in the order of arrival, and by tag in another
+ * order. */
 static void check_any(void)
 {
     int sum = 0, value, flag = 0;
@@ -132,7 +133,7 @@ static void check_persistent(void)
     EXPECT(requests[0] == MPI_REQUEST_NULL);
 }
 
-/* what is gathered from a column goes to a row */
+/* The elements of a column go to a row. */
 static void check_types(void)
 {
     int from[6][5], to[30], count;
@@ -156,7 +157,7 @@ static void check_types(void)
     MPI_Type_free(&column);
 }
 
-/* the other ways to send and to receive */
+/* The other kinds of sends and receives. */
 static void check_ways(void)
 {
     char room[1000 + 4 * MPI_BSEND_OVERHEAD], *back;
@@ -174,7 +175,7 @@ static void check_ways(void)
             MPI_Start(&receives[i]);
         }
     }
-    MPI_Barrier(MPI_COMM_WORLD); /* a ready send is right only after its receive */
+    MPI_Barrier(MPI_COMM_WORLD); /* a ready send requires a posted receive */
     MPI_Ibsend(&out[0], 1, MPI_INT, right, 300, MPI_COMM_WORLD, &sends[0]);
     MPI_Irsend(&out[1], 1, MPI_INT, right, 301, MPI_COMM_WORLD, &sends[1]);
     MPI_Bsend_init(&out[2], 1, MPI_INT, right, 302, MPI_COMM_WORLD, &sends[2]);
@@ -210,7 +211,8 @@ static void check_ways(void)
     EXPECT(back == room && bytes == (int)sizeof(room));
 }
 
-/* a synchronous send ends when its receive was posted, whatever the receiver waits for: a barrier, another's message, a lock */
+/* A synchronous send ends once its receive is posted, even if the receiver waits for a barrier,
+ * another message or a lock. */
 static void check_synchronous(void)
 {
     int value = rank, got[3] = {-1, -1, -1}, flag, *memory;
@@ -225,7 +227,8 @@ static void check_synchronous(void)
         MPI_Irecv(&got[0], 1, MPI_INT, 1, 400, MPI_COMM_WORLD, &request);
         MPI_Irecv(&got[1], 1, MPI_INT, MPI_ANY_SOURCE, 401, MPI_COMM_WORLD, &any);
     } else if (rank == 1) {
-        MPI_Send(&value, 1, MPI_INT, 0, 401, MPI_COMM_WORLD); /* so the one from any rank is not for what comes next */
+        /* matches the receive from any source */
+        MPI_Send(&value, 1, MPI_INT, 0, 401, MPI_COMM_WORLD);
         MPI_Ssend(&value, 1, MPI_INT, 0, 400, MPI_COMM_WORLD);
     }
     MPI_Barrier(MPI_COMM_WORLD);

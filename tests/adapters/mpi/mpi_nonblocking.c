@@ -1,4 +1,5 @@
-/* Collectives that do not wait: several at a time, completed in another order, and mixed with messages. */
+/* Nonblocking collectives: several at a time, completed in another order, and mixed with
+ * messages. */
 #include "expect.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 enum { LARGE = 200000 };
 
-/* those with a root, and reductions, all open at once */
+/* Collectives with a root, and reductions, all outstanding at once. */
 static void check_rooted(int root)
 {
     int said = (rank == root) ? root + 5 : -1, mine = rank * 3, part = -1, one = rank + 1, sum = -1, most, up_to,
@@ -44,7 +45,7 @@ typedef struct {
     int *to, *from, *other, *counts, *displs;
 } rooms_t;
 
-/* parts of other sizes */
+/* Parts of different sizes. */
 static void check_uneven(const rooms_t *rooms)
 {
     int total = 0, before = 0;
@@ -151,7 +152,7 @@ static void check_in_place(const rooms_t *rooms)
     EXPECT(rank == 0 || part == rank);
 }
 
-/* x -> a x + b: not commutative */
+/* x -> a x + b: not commutative. */
 static void compose(void *in, void *inout, int *count, MPI_Datatype *type)
 {
     const int *a = in;
@@ -204,7 +205,7 @@ static void check_large(void)
     free(out);
 }
 
-/* two copies at a time, whose messages are kept apart, and one freed with a receive open */
+/* Two duplicates at a time with separate messages; one is freed with a receive posted. */
 static void check_idup(void)
 {
     const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks, first = 1 + rank, second = 200 + rank;

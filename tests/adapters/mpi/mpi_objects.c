@@ -1,4 +1,4 @@
-/* Names, attributes, info, error handlers, memory, files of one rank, and calls that are wrong. */
+/* Names, attributes, info, error handlers, memory, files of one rank, and wrong calls. */
 #include "mpi_deprecated.h"
 
 #include <stdint.h>
@@ -102,7 +102,7 @@ static void check_info(void)
     MPI_Group_compare(group, world, &result);
     EXPECT(result == MPI_IDENT);
     MPI_Group_free(&group);
-    MPI_Comm_group(MPI_COMM_WORLD, &group); /* one more reference to the same group */
+    MPI_Comm_group(MPI_COMM_WORLD, &group); /* another reference to the same group */
     EXPECT(group == world);
     MPI_Group_free(&group);
     EXPECT(group == MPI_GROUP_NULL);
@@ -116,7 +116,7 @@ static void check_info(void)
     MPI_Win_free(&win);
 }
 
-/* an error with a handler that returns gives the class */
+/* With an error handler that returns, an error has its class. */
 #define WRONG(_class, _call) EXPECT(class_of(_call) == (_class))
 
 static int class_of(int code)
@@ -139,7 +139,8 @@ static void check_wrong(void)
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &got);
     EXPECT(got == MPI_ERRORS_ARE_FATAL);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* since MPI 4.0 that of calls without a communicator */
+    /* since MPI 4.0 for calls without a communicator */
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &got);
     EXPECT(got == MPI_ERRORS_RETURN);
     WRONG(MPI_ERR_RANK, MPI_Send(&value, 1, MPI_INT, ranks, 0, MPI_COMM_WORLD));
@@ -226,7 +227,7 @@ static int cancel(void *asked, int is_complete)
     return MPI_SUCCESS;
 }
 
-/* the program's own */
+/* Checks generalized requests, completed by the program. */
 static void check_generalized(void)
 {
     int asked = 0, count;

@@ -1,6 +1,7 @@
 /*
- * A wavefront: each rank waits for one number of its left neighbour for each row and passes one on, so many small messages are under way and all
- * ranks but one wait at the ends. The last corner goes back to the first rank for the next sweep, and is known in advance.
+ * A wavefront: for each row, each rank waits for a number of its left neighbour and passes a number
+ * on, so many small messages are outstanding, and most ranks wait at both ends of a sweep. The last
+ * corner goes back to the first rank for the next sweep; its value is known in advance.
  */
 #include "expect.h"
 
@@ -8,7 +9,7 @@
 
 enum { SWEEPS = 10, ROWS = 200, COLUMNS = 16 };
 
-/* Columns of a rank, with the last one of its left neighbour before them. */
+/* Columns of a rank, after the last column of its left neighbour. */
 static double grid[ROWS][COLUMNS + 1];
 
 static double *first_of(int row)

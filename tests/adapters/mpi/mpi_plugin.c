@@ -1,4 +1,4 @@
-/* An object that a program loads after MPI_Init(), and that calls MPI by profiling names alone. */
+/* A shared object, loaded after MPI_Init(), with calls of MPI by profiling names only. */
 #include <mpi.h>
 
 int mpi_plugin_size(void);

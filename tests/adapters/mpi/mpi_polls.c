@@ -1,7 +1,8 @@
-/* A rank with a receive open asks by accesses alone until a word is set, and waits for nothing: who sends to it synchronously goes on. */
+/* A rank with a posted receive polls by accesses only until a word is set, without waits. A
+ * synchronous send to the rank must end nevertheless. */
 #include "expect.h"
 
-static int *base, turn; /* of each turn a word of its own */
+static int *base, turn; /* a separate word for each turn */
 static MPI_Win win;
 
 static int by_get(void)
@@ -93,7 +94,7 @@ static int (*const polls[])(void) = {by_get,    by_get_of_another, by_fetching,
                                      by_adding, by_request,        by_accumulate_request,
                                      by_sync,   by_lock,           by_lock_all};
 
-/* the even one polls; the word is set in both, when the send is complete */
+/* The even rank polls. The word is set at both ranks when the send is complete. */
 static void check_pair(int other)
 {
     const int one = 1;

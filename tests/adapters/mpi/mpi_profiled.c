@@ -1,4 +1,5 @@
-/* Profiling names act on the job, called directly and by their addresses, and see what the usual names did. */
+/* Profiling names act on the job, called directly and by address, and see the effects of the usual
+ * names. */
 #include "expect.h"
 
 #include <dlfcn.h>
@@ -35,7 +36,7 @@ static void check_own(void)
     }
 }
 
-/* What the profiler counts: a message of each rank, and a collective call. */
+/* The profiler counts a message of each rank, and a collective call. */
 static void call_wrapped(void)
 {
     int is = -1, sum = 0;
@@ -52,7 +53,8 @@ static void call_wrapped(void)
     EXPECT(sum == ranks * (ranks - 1) / 2);
 }
 
-/* Loaded behind MPI_Init, by a name alone: the linker finds it beside this program. */
+/* Loads the plugin after MPI_Init, by its name only: the linker finds the file next to this
+ * program. */
 static void call_loaded(void)
 {
     void *plugin = dlopen(PLUGIN, RTLD_LAZY | RTLD_LOCAL);

@@ -1,4 +1,5 @@
-/* A profiler: wraps some functions of MPI and calls them by their profiling names. At the end each rank says what it counted. */
+/* A profiler: wraps some functions of MPI and calls them by their profiling names. At the end each
+ * rank prints the counts. */
 #include <mpi.h>
 
 #include <stdio.h>

@@ -1,11 +1,13 @@
 /*
- * Steps drawn from a seed, the same on all ranks, of all styles mixed, whose results are known; all is checked. A message that is sent in
- * one step is received in the next, so that checkpoints find it on its way.
+ * Steps drawn from a seed, the same on all ranks, with all styles mixed and known results, all
+ * checked. A message sent in a step is received in the next, so checkpoints find messages in
+ * transit.
  *
- *   mpi_random SEED STEPS -|RANK@STEP.PLACE,...[!]   each rank named dies there in its first life: 0 before the step, 1 amid it, 2 holding
- *                                           an exclusive lock and 3 between collectives, which is what the step is then; 8 before the
- *                                           restart point and 9 in MPI_Finalize's stead (of step 0); with !, each replacement dies once
- *                                           more, on its way to the restart point
+ *   mpi_random SEED STEPS -|RANK@STEP.PLACE,...[!]
+ *       the named ranks die there in their first incarnation: 0 before the step, 1 during it,
+ *       2 with an exclusive lock and 3 between collectives (the place selects the kind of step);
+ *       8 before the restart point and 9 instead of MPI_Finalize (of step 0); with !, each
+ *       replacement dies once more, before it reaches the restart point
  */
 #include "deaths.h"
 
@@ -20,22 +22,21 @@
 enum { WRONG = 1, USAGE = 2, CELLS = 64 };
 
 static struct {
-    long step, owed, added; /* owed: whether a message of the last step is to be received */
+    long step, owed, added; /* owed: a message of the last step is outstanding */
     uint64_t draw;
 } at; /* protected */
 static int rank, ranks, right, left;
-static const char *deaths,
-    *asked; /* deaths: NULL in a life in which nobody dies; asked: as the command line has it, in all lives */
-/* windows over static memory, one of them late; a page's end is amid the cells */
+static const char *deaths, *asked; /* deaths: NULL in a life without deaths; asked: in all lives */
+/* Windows over static memory, one made late. A page border is within the cells. */
 static struct {
     long beside[512 - CELLS / 2], cells[CELLS], late[500];
 } fixed_memory __attribute__((aligned(4096)));
 static long *const cells = fixed_memory.cells;
-static MPI_Win beside, fixed, heap, dynamic, some; /* some: of those of the same parity alone */
+static MPI_Win beside, fixed, heap, dynamic, some; /* some: of the ranks of the same parity only */
 static MPI_Win open;                               /* locked from the start to the end */
 static long *counts;
 static MPI_Comm half;
-static MPI_Aint theirs; /* of the right one, in the dynamic window */
+static MPI_Aint theirs; /* address of the right neighbour's memory in the dynamic window */
 static long *attached, *allocated, *shared_out;
 
 static void die_here(unsigned place)
@@ -43,7 +44,8 @@ static void die_here(unsigned place)
     die_when_said(deaths, (unsigned long)rank, (unsigned long)at.step, place);
 }
 
-/* whether somebody's death makes this step one of that kind: the same on all ranks and in all lives */
+/* True if any rank's death requires this kind of step: the same on all ranks and in all
+ * incarnations. */
 static int is_place_asked(unsigned place)
 {
     char text[32];
@@ -98,7 +100,7 @@ static void step_post(unsigned cell)
     MPI_Group_free(&group);
 }
 
-/* each adds to each, as doubles and as integers */
+/* Each rank adds to each rank, as doubles and as integers. */
 static void step_accumulate(unsigned cell)
 {
     const long one = 1;
@@ -183,7 +185,7 @@ static void step_dynamic(unsigned cell)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* a window and a communicator that do not outlive the step */
+/* A window and a communicator freed in the same step. */
 static void step_late(unsigned cell)
 {
     long *memory = fixed_memory.late;
@@ -203,7 +205,7 @@ static void step_late(unsigned cell)
     MPI_Comm_free(&dup);
 }
 
-/* a row of the window of the left one by a column of own memory; of the half alone */
+/* Puts a column of own memory to a row of the neighbour's window, within the half. */
 static void step_types(unsigned cell)
 {
     long matrix[4][8], got[4];
@@ -228,7 +230,7 @@ static void step_types(unsigned cell)
     MPI_Type_free(&column);
 }
 
-/* under the lock that is held all the time, a counter that each draws from once */
+/* Under the permanent lock, each rank draws once from a counter. */
 static void step_open(unsigned cell)
 {
     const int home = (int)(cell % (unsigned)ranks);
@@ -282,7 +284,7 @@ static void step(void)
     at.step++;
 }
 
-/* what a replacement is given from the record: requests, probes, atomics */
+/* Calls that a replacement replays from the record: requests, probes, atomics. */
 static void talk(void)
 {
     const long one = 1;

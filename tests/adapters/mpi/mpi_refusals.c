@@ -1,4 +1,5 @@
-/* Calls each function that is refused, without arguments, which it does not look at; each gives an error of its class. */
+/* Calls each refused function without arguments, which it ignores; each returns an error of its
+ * class. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "expect.h"
 

@@ -1,6 +1,7 @@
 /*
- * Accesses by a pointer that all ranks share, in a program that survives: after a rollback the pointer is where the checkpoint has it, so every
- * record is in the file once: mpi_shared_files STEPS -|RANK@STEP.PLACE,... DIRECTORY.
+ * Accesses by the shared pointer of a file, in a program that survives deaths. A rollback restores
+ * the pointer of the checkpoint, so every record is in the file once: mpi_shared_files STEPS
+ * -|RANK@STEP.PLACE,... DIRECTORY.
  */
 #include <keel_mpi.h>
 #include <mpi.h>
@@ -37,7 +38,7 @@ static void step(MPI_File file)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_write_ordered(file, &ordered, sizeof(ordered), MPI_BYTE, MPI_STATUS_IGNORE);
     die_here(2);
-    MPI_Barrier(MPI_COMM_WORLD); /* the next step's records are behind this one's */
+    MPI_Barrier(MPI_COMM_WORLD); /* the next step's records follow the records of this step */
 }
 
 static void wrong(const char *what, long where)
@@ -46,7 +47,7 @@ static void wrong(const char *what, long where)
     MPI_Abort(MPI_COMM_WORLD, WRONG);
 }
 
-/* Of each step a record of each rank in any order, and then in the order of ranks. */
+/* Each step has a record of each rank in any order, and then in the order of ranks. */
 static void check(MPI_File file, long steps)
 {
     record_t is;

@@ -1,4 +1,4 @@
-/* Memory that the ranks of a node share, by loads and stores and by accesses. */
+/* Shared memory of the ranks of a node, by loads and stores and by accesses. */
 #include "expect.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static void meet(MPI_Win win)
     MPI_Win_sync(win);
 }
 
-/* one piece: each finds the others' parts after its own */
+/* Contiguous memory: each rank finds the others' parts after its own. */
 static void check_piece(void)
 {
     const int five = 5;
@@ -50,7 +50,7 @@ static void check_piece(void)
     meet(win);
     EXPECT(mine[3] == 1005 + left);
     MPI_Win_unlock_all(win);
-    for (int i = 0; i < 20; i++) { /* what only the lock protects */
+    for (int i = 0; i < 20; i++) { /* protected by the lock only */
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
         all[50]++;
         MPI_Win_unlock(0, win);
@@ -67,7 +67,7 @@ static void check_piece(void)
     MPI_Win_free(&win);
 }
 
-/* parts of other sizes, some of none */
+/* Parts of different sizes, some empty. */
 static void check_sizes(void)
 {
     char *mine, *all;
@@ -101,7 +101,7 @@ static void check_sizes(void)
     MPI_Win_free(&win);
 }
 
-/* each part on its own */
+/* Each part in separate memory. */
 static void check_apart(void)
 {
     const int five = 5;
@@ -132,7 +132,7 @@ static void check_apart(void)
     MPI_Win_free(&win);
 }
 
-/* a window of all ranks over memory that is shared by some */
+/* A window of all ranks over memory that some ranks share. */
 static void check_over(void)
 {
     MPI_Win shared, win;
@@ -151,7 +151,7 @@ static void check_over(void)
     MPI_Win_free(&shared);
 }
 
-/* the same, of each one's part, which may lie at another rank; and parts of no bytes */
+/* Windows over each rank's part, which may be the memory of another rank; and parts of no bytes. */
 static void check_over_all(void)
 {
     MPI_Win shared, win;

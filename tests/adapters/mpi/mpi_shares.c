@@ -1,9 +1,10 @@
 /*
- * A program that goes round by memory that its ranks share, by neighbours of a grid, by collectives that do not wait and by messages
- * between two groups; all of these are made before the restart point.
+ * A looping program with shared memory, neighbours of a grid, nonblocking collectives and messages
+ * between two groups. All objects are made before the restart point.
  *
- *   mpi_shares STEPS -|RANK@STEP.PLACE,...     each rank named dies there in its first life: 0 before the step, 1 after its stores, 2 with
- *                                              requests open, 3 after its messages
+ *   mpi_shares STEPS -|RANK@STEP.PLACE,...
+ *       the named ranks die there in the first incarnation: 0 before the step, 1 after the
+ *       stores, 2 with outstanding requests, 3 after the messages
  */
 #include "deaths.h"
 
@@ -24,7 +25,7 @@ static int rank, ranks;
 typedef struct {
     MPI_Comm node, ring, inter, copy;
     MPI_Win shared, apart;
-    long *mine, *others, *apart_right; /* my word, and those that I store to */
+    long *mine, *others, *apart_right; /* own word, and the words stored to by this rank */
 } world_t;
 
 static void die_here(unsigned place)

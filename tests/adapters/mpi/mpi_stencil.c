@@ -1,8 +1,11 @@
 /*
- * A five-point stencil on a grid that goes round one way, in blocks: each step the borders are put beside the neighbours' blocks, by fences
- * or by groups, and each rank computes the same alone in the end and compares.
+ * A five-point stencil on a grid that is periodic in one dimension, in blocks. Each step puts the
+ * borders next to the neighbours' blocks, by fences or by groups. At the end each rank computes the
+ * whole grid locally and compares.
  *
- *   mpi_stencil fence|groups [STEPS]     says "step N" now and then, for keelrun's --kill; with keel_mpi.h (SURVIVES) it has a restart point
+ *   mpi_stencil fence|groups [STEPS]
+ *       prints "step N" now and then, for keelrun's --kill; with keel_mpi.h (SURVIVES) the
+ *       program has a restart point
  */
 #include "await_kill.h"
 
@@ -18,14 +21,14 @@
 
 enum { SIDE = 12, ROW = SIDE + 2, PLANE = ROW * ROW, SAY_EVERY = 10 };
 
-/* the four sides, in the order of the ranks' neighbours: up, down, left, right */
+/* The four sides, in the order of the ranks' neighbours: up, down, left, right. */
 typedef struct {
     MPI_Comm grid;
     MPI_Win win;
     MPI_Group neighbours;
     MPI_Datatype column;
     int dims[2], at[2], ranks[4], is_by_groups;
-    double *planes; /* two of them, with a border: what is and what will be */
+    double *planes; /* two planes with a border: the current and the next */
 } stencil_t;
 
 static struct {
@@ -126,7 +129,7 @@ static void step(const stencil_t *stencil)
     done.step++;
 }
 
-/* the whole grid, with a border of its own, by one rank */
+/* Computes the whole grid, with a border of its own, on a single rank. */
 static double *alone(const stencil_t *stencil, long steps)
 {
     const int rows = stencil->dims[0] * SIDE, row = stencil->dims[1] * SIDE + 2;

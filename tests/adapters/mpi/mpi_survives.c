@@ -1,11 +1,14 @@
 /*
- * A program that goes round: a counter by MPI_Fetch_and_op, a sum by MPI_Accumulate of doubles, a critical section, a ring by fence over
- * memory of the program's own, another by a request that is started again, handles of all kinds that were made before, and a barrier; all is
- * checked, and the handles are freed in the end.
+ * A looping program: a counter by MPI_Fetch_and_op, a sum by MPI_Accumulate of doubles, a critical
+ * section, a ring by fence over memory of the program's own, another by a persistent request, older
+ * handles of all kinds, and a barrier. All results are checked, and the handles are freed at the
+ * end.
  *
- *   mpi_survives STEPS -|RANK@STEP.PLACE,... [plain]   each rank named dies there in its first life: 0 before the step, 1 amid its counters,
- *                                           2 in its critical section, 3 between its fences, 9 in MPI_Finalize's stead, 8 ahead
- *                                           of the restart point (step 0); plain: without a restart point and checkpoints
+ *   mpi_survives STEPS -|RANK@STEP.PLACE,... [plain]
+ *       the named ranks die there in their first incarnation: 0 before the step, 1 between its
+ *       counters, 2 in its critical section, 3 between its fences, 9 instead of MPI_Finalize,
+ *       8 before the restart point (step 0), 10 in MPI_Finalize; plain: without a restart point
+ *       and checkpoints
  */
 #include "deaths.h"
 
@@ -102,7 +105,7 @@ static void made_use(MPI_Comm half)
     }
 }
 
-/* in MPI_Finalize: an attribute of MPI_COMM_SELF is deleted */
+/* Dies in MPI_Finalize, when an attribute of MPI_COMM_SELF is deleted. */
 static int die_at_the_end(MPI_Comm comm, int key, void *value, void *extra)
 {
     (void)comm;
@@ -113,7 +116,7 @@ static int die_at_the_end(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* they are no more */
+/* Frees the handles and checks that they are null. */
 static void made_free(void)
 {
     MPI_Type_free(&made.pair);

@@ -1,9 +1,9 @@
-/* Grids and graphs, and collectives among their neighbours. */
+/* Grids and graphs, and collectives of their neighbours. */
 #include "expect.h"
 
 #include <stdlib.h>
 
-/* what comes from a neighbour, and -1 where there is none */
+/* The value of a neighbour; -1 without a neighbour. */
 static int from(int neighbour, int value)
 {
     return (neighbour == MPI_PROC_NULL) ? -1 : value;
@@ -150,7 +150,7 @@ static void check_graph(void)
     free(edges);
 }
 
-/* each knows its own edges: of one behind it, and of itself */
+/* Each rank passes two edges: from the left neighbour, and from the rank to itself. */
 static void check_adjacent(void)
 {
     const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
@@ -170,7 +170,7 @@ static void check_adjacent(void)
     MPI_Comm_free(&graph);
 }
 
-/* one knows all edges, which go from it to each other */
+/* A single rank passes all edges, from the rank to every other rank. */
 static void check_star(void)
 {
     const int zero = 0, degree = ranks - 1, said = 42 + rank;
@@ -218,7 +218,7 @@ static void check_wrong(void)
     EXPECT(class_of(MPI_Cart_shift(made, 1, 1, &value, &value)) == MPI_ERR_DIMS);
     EXPECT(class_of(MPI_Graphdims_get(made, &value, &value)) == MPI_ERR_TOPOLOGY);
     MPI_Comm_free(&made);
-    if (ranks > 1) { /* one rank has no part in it */
+    if (ranks > 1) { /* the last rank is not part of the grid */
         dims[0] = ranks - 1;
         MPI_Cart_create(MPI_COMM_WORLD, 1, dims, &none, 0, &made);
         EXPECT((made == MPI_COMM_NULL) == (rank == ranks - 1));

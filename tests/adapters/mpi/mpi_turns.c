@@ -1,12 +1,14 @@
 /*
- * Every kind of lock comes to its turn: a writer among readers that follow one another without a gap, a reader among writers, and a reader that
- * a holder of the lock waits for. A turn is bounded by the number of locks that the others take meanwhile.
+ * Every kind of lock gets its turn: a writer among readers without a gap, a reader among writers,
+ * and a reader that a holder of the lock waits for. A turn is bounded by the number of locks that
+ * the others take meanwhile.
  */
 #include "expect.h"
 
 enum { TURNS = 5, MOST = 10000, WORK = 50 };
 
-static long *memory; /* [0]: number of turns the single rank had, [1]: for the inner reader, [2]: where others read */
+/* [0]: turns of the single rank, [1]: for the inner reader, [2]: read by the others */
+static long *memory;
 static MPI_Win win;
 
 static long read_flag(int index)
@@ -56,7 +58,8 @@ static void check_turns(int single, int others, long first)
     }
 }
 
-/* Rank 1 shares the lock until rank 2 has shared it, too, while rank 0 waits for the exclusive lock. */
+/* Rank 1 shares the lock until rank 2 has shared it, too. Rank 0 waits for the exclusive lock
+ * meanwhile. */
 static void check_inner_reader(void)
 {
     for (long turn = 1; turn <= TURNS && ranks >= 3; turn++) {

@@ -1,4 +1,5 @@
-/* Accumulates of all kinds for each predefined type with each operation that it has, against MPI_Reduce_local. */
+/* Accumulates of all kinds for each predefined type with each of its operations, compared with
+ * MPI_Reduce_local. */
 #include "expect.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 enum { COUNT = 5, ROOM = 256 };
 
-/* of a type: which operations it has, and how a value is written */
+/* Selects the operations of a type, and the way to write a value. */
 typedef enum { INTEGER, FLOATING, COMPLEX, LOGICAL, BYTES, CHARACTER, PAIR, ADDRESS } kind_t;
 
 typedef struct {
@@ -67,7 +68,7 @@ static int has(const type_t *type, MPI_Op op)
     return kind == INTEGER || kind == BYTES || kind == ADDRESS;
 }
 
-/* what is there = mine op what is there */
+/* there = mine op there */
 static void apply(const char *mine, char *there, MPI_Datatype type, int count, MPI_Op op)
 {
     MPI_Aint low, extent;
@@ -151,7 +152,7 @@ static void check_swap(const type_t *type, char *base, MPI_Win win)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* all at one rank's elements that are less than a word, at a time */
+/* All ranks access elements shorter than a word, at one rank at once. */
 static void check_together(char *base, MPI_Win win)
 {
     const short one = 1;
@@ -196,7 +197,7 @@ static void check_wrong(MPI_Win win)
     MPI_Error_class(MPI_Accumulate(room, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_BAND, win), &class);
     EXPECT(class == MPI_ERR_OP);
     EXPECT(MPI_Accumulate(room, 0, MPI_DOUBLE, 0, 0, 0, MPI_DOUBLE, MPI_BAND, win) ==
-           MPI_SUCCESS); /* nothing to combine */
+           MPI_SUCCESS); /* no element to combine */
     MPI_Error_class(MPI_Accumulate(room, 1, mixed, 0, 0, 1, mixed, MPI_SUM, win), &class);
     EXPECT(class == MPI_ERR_TYPE);
     MPI_Win_unlock(0, win);

@@ -1,6 +1,8 @@
 /*
- * A checkpoint that is refused, by a word: mpi_unfit request|freed|matched|window|communicator|post|handle|prefix|attach|attached. And
- * one that is not, with two ranks: with "sent" nobody has received, nor waited for, what was sent, which is more than there is room for.
+ * A refused checkpoint, by a word: mpi_unfit
+ * request|freed|matched|window|communicator|post|handle|prefix|attach|attached. And an accepted
+ * checkpoint, with two ranks: with "sent" more messages are outstanding than fit into the arena,
+ * without a receive or a wait.
  */
 #include <keel_mpi.h>
 #include <mpi.h>

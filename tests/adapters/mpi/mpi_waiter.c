@@ -1,6 +1,6 @@
 /*
- * A rank dies while it waits for an exclusive lock that rank 0 shares. Its replacement and all others get the lock afterwards, each once in
- * each step: mpi_waiter STEPS.
+ * A rank dies while waiting for an exclusive lock shared by rank 0. The replacement and all other
+ * ranks get the lock afterwards, each once in each step: mpi_waiter STEPS.
  */
 #include <keel_mpi.h>
 #include <mpi.h>
@@ -24,7 +24,8 @@ static void die(int signal)
     (void)kill(getpid(), SIGKILL);
 }
 
-/* Rank 1 dies some time after this call, in its first life. By then it waits for the lock. */
+/* Rank 1 dies some time after this call, in the first incarnation. By then the rank waits for the
+ * lock. */
 static void die_soon(void)
 {
     const struct itimerval soon = {.it_value = {.tv_usec = DEATH_US}};

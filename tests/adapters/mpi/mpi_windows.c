@@ -1,4 +1,5 @@
-/* Windows of all kinds of memory, and what is done to them, each call's values checked on every rank. */
+/* Windows of all kinds of memory, and accesses to them, each call's values checked on every
+ * rank. */
 #include "expect.h"
 
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static void check_fence(void)
     EXPECT(win == MPI_WIN_NULL);
 }
 
-/* memory of the program, whose bytes beside the window stay its own */
+/* Memory of the program. The bytes next to the window stay the program's own. */
 static void check_memory(char *memory, size_t bytes, size_t room)
 {
     char *first = memory - (room > 0 ? 8 : 0), got[200], byte = (char)(rank + 1);
@@ -75,7 +76,7 @@ static void check_create(void)
     free(odd);
 }
 
-/* two windows over one piece of memory, and two that lie side by side */
+/* Two windows over the same memory, and two adjacent windows. */
 static void check_overlap(void)
 {
     static int memory[1000];
@@ -111,7 +112,7 @@ static void check_locks(void)
     MPI_Win_allocate(4 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     memset(base, 0, 4 * sizeof(long));
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int i = 0; i < 100; i++) { /* a counter that only the lock protects */
+    for (int i = 0; i < 100; i++) { /* a counter protected by the lock only */
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
         MPI_Get(&old, 1, MPI_LONG, 0, 0, 1, MPI_LONG, win);
         MPI_Win_flush(0, win);

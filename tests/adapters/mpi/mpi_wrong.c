@@ -1,4 +1,4 @@
-/* One call that ends the job, by a word: mpi_wrong port|shared|native|abort. */
+/* A single call that ends the job, by a word: mpi_wrong port|shared|native|abort. */
 #include <mpi.h>
 
 #include <string.h>
@@ -18,7 +18,8 @@ int main(int argc, char **argv)
     } else if (strcmp(word, "shared") == 0) {
         MPI_Win_allocate_shared(100, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     } else if (strcmp(word, "native") == 0 && rank == 1) {
-        MPI_Comm_delete_attr(MPI_COMM_WORLD, MPI_KEYVAL_INVALID); /* an error that the system's MPI finds */
+        /* an error detected by the system's MPI */
+        MPI_Comm_delete_attr(MPI_COMM_WORLD, MPI_KEYVAL_INVALID);
     } else if (strcmp(word, "abort") == 0 && rank == 1) {
         MPI_Abort(MPI_COMM_WORLD, 9);
     }

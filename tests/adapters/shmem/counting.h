@@ -1,8 +1,8 @@
-/* A shared library with a variable that programs use by its name. */
+/* A shared library with a variable used by name. */
 #ifndef KEEL_TEST_COUNTING_H_
 #define KEEL_TEST_COUNTING_H_
 
 extern int counted;
-int count(void); /* one more */
+int count(void); /* increments the variable */
 
 #endif

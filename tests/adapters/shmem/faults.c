@@ -1,7 +1,9 @@
 /*
- * The interface of the paper in a loop: faults STEPS PE@STEP.PLACE,...|- checkpoint|dead|grown|alone. Each PE named dies there in its first
- * life, and all others are to find that out and to have what the way to restore says. grown: what is kept does not fit, since the heap
- * has grown since the checkpoint. alone: it is recovered alone, and nobody else is told. Compiled by oshcc.
+ * The interface of the paper in a loop: faults STEPS PE@STEP.PLACE,...|-
+ * checkpoint|dead|grown|alone. The named PEs die there in their first incarnation. All other PEs
+ * must learn of the death and have the state that the way of restoring promises. grown: the kept
+ * state does not fit, since the heap has grown since the checkpoint. alone: the PE is recovered
+ * locally, and no other PE is notified. Compiled by oshcc.
  */
 #include "deaths.h"
 
@@ -12,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static long step, marks; /* marks is one more amid a step */
+static long step, marks; /* marks is incremented within a step */
 static long token = -1, newest, own;
 static shmemx_volatile int is_old; /* this process has been in the loop */
 static int told;
@@ -25,7 +27,8 @@ static void expect(int is_right, const char *what)
     }
 }
 
-/* the dead PE was @a who where this one has lived on; it itself does not know of when others asked */
+/* A survivor is notified of exactly one other PE. A replacement is notified of itself, without
+ * knowing of queries of the others. */
 static void ask(void)
 {
     const int me = shmem_my_pe();

@@ -1,6 +1,8 @@
 /*
- * Global variables that point somewhere: four of them to what is not restored; compiled by oshcc. global_pointers [used|declined]: one is
- * used as a symmetric object, and the program does not say that they are restored, or says that they are not.
+ * Global variables with pointers, four of them to unrestored memory; compiled by oshcc.
+ * global_pointers [used|declined]: used: the program uses a variable as a symmetric object, without
+ * a call of shmemx_globals(); declined: the program declares by that call that variables are not
+ * restored.
  */
 #include <shmem.h>
 #include <shmemx.h>

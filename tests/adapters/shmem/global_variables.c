@@ -1,6 +1,6 @@
 /*
- * Global variables in every kind of access, as programs written for other implementations have them; compiled by oshcc. With a word
- * after it one access that is refused: global_variables [library|local|beyond].
+ * Global variables in every kind of access, as in programs for other implementations; compiled by
+ * oshcc. With an argument, a refused access: global_variables [library|local|beyond].
  */
 #include <shmem.h>
 #include <shmemx.h>
@@ -38,7 +38,7 @@ static void expect(int is_right, const char *what, int line)
     }
 }
 
-/* the same in all PEs, and no variable */
+/* Constants, the same in all PEs, that are no variables. */
 static void check_constants(void)
 {
     static const long table[LONG] = {7, 9};
@@ -46,7 +46,7 @@ static void check_constants(void)
     long got[2] = {0, 0};
 
     if (getenv("GLOBALS_ARE_SERVED") != NULL) {
-        return; /* nobody can tell what is constant */
+        return; /* constants cannot be recognised */
     }
     shmem_long_get(got, &table[1], 2, right);
     EXPECT(got[0] == 9 && got[1] == 0 && shmem_long_g(&table[0], left) == 7);
@@ -115,12 +115,13 @@ static void check_addresses(void)
 
     EXPECT(shmem_addr_accessible(&parts, right) && shmem_addr_accessible(&kept, right));
     EXPECT(!shmem_addr_accessible(&local, right));
-    EXPECT(!shmem_addr_accessible(&stdout, right) || getenv("GLOBALS_ARE_SERVED") != NULL); /* then nobody can tell */
+    /* served variables cannot be recognised */
+    EXPECT(!shmem_addr_accessible(&stdout, right) || getenv("GLOBALS_ARE_SERVED") != NULL);
     EXPECT(!shmem_addr_accessible("constant", right) && !shmem_addr_accessible((const void *)check_words, right));
     EXPECT(shmem_ptr(&parts, pe) == &parts);
 }
 
-/* a child has its own: neither does the parent see what it stores, nor does it what the parent does after the fork */
+/* A child has its own variables: parent and child do not see each other's stores after the fork. */
 static void check_children(void)
 {
     int status = -1;
@@ -176,7 +177,7 @@ int main(int argc, char **argv)
         shmem_global_exit(1);
     }
     shmem_finalize();
-    EXPECT(parts.s == 30 + left); /* they are still there */
+    EXPECT(parts.s == 30 + left); /* still present */
     printf("global_variables: PE %d: %s\n", pe, flaws == 0 ? "right" : "wrong");
     return flaws > 0;
 }

@@ -1,6 +1,7 @@
 /*
- * All of a program's state is in its global variables, and the one line more for that is shmemx_globals(1): globals_return STEPS DEATHS.
- * A variable of a shared library, which the linker keeps beside them, must not go back with them, nor what is volatile; compiled by oshcc.
+ * The program's whole state is in global variables, and a single additional line is enough:
+ * shmemx_globals(1): globals_return STEPS DEATHS. A variable of a shared library, placed by the
+ * linker next to them, must not be restored, nor a volatile variable; compiled by oshcc.
  */
 #include "counting.h"
 #include "deaths.h"
@@ -16,7 +17,7 @@ enum { CELLS = 1000 };
 static long step_number;
 static long token[2] = {-1, -1};
 static double cells[CELLS + 2], next[CELLS + 2];
-static double *now = cells, *then = next; /* pointers into the program come back with it */
+static double *now = cells, *then = next; /* pointers into the program are restored with it */
 static double (*rule)(double, double, double);
 static shmemx_volatile long calls; /* of this process */
 

@@ -1,4 +1,5 @@
-/* Ways to leave a job: leaving return|exit STATUS|global STATUS|all STATUS|late STATUS|child. PE 1 does that, the others wait for it. */
+/* Ways to leave a job: leaving return|exit STATUS|global STATUS|all STATUS|late STATUS|child. PE 1
+ * leaves so, the others wait for it. */
 #include <shmem.h>
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ static void with_child(void)
     const pid_t child = fork();
 
     if (child == 0) {
-        exit(5); /* flushes what is its own, and leaves nothing */
+        exit(5); /* flushes its own output, and leaves no trace */
     }
     if (waitpid(child, &status, 0) != child || WEXITSTATUS(status) != 5) {
         shmem_global_exit(1);
@@ -39,7 +40,8 @@ int main(int argc, char **argv)
         shmem_finalize();
         shmem_global_exit(status);
     }
-    printf("PE %d of %d\n", shmem_my_pe(), shmem_n_pes()); /* into a pipe: it is flushed by somebody */
+    /* into a pipe: every way to leave must flush the line */
+    printf("PE %d of %d\n", shmem_my_pe(), shmem_n_pes());
     if (strcmp(how, "all") == 0) {
         shmem_barrier_all();
         shmem_global_exit(status);
@@ -51,7 +53,7 @@ int main(int argc, char **argv)
         exit(status);
     }
     if (strcmp(how, "global") == 0 || status != 0) {
-        shmem_long_wait_until(&word, SHMEM_CMP_NE, 0); /* for nobody */
+        shmem_long_wait_until(&word, SHMEM_CMP_NE, 0); /* no PE ever sets the word */
     }
     return 0;
 }

@@ -1,6 +1,7 @@
 /*
- * A program for OpenSHMEM 1.5 and nothing else, deterministic, with its state in global variables and on the heap: plain_heat STEPS
- * PE@STEP.PLACE,...|- [PUTS]. Each PE named dies there in its first process; PUTS more of 4 KB a step, for nothing. Compiled by oshcc.
+ * A deterministic program for OpenSHMEM 1.5 only, with its state in global variables and on the
+ * heap: plain_heat STEPS PE@STEP.PLACE,...|- [PUTS]. The named PEs die there in their first
+ * process. PUTS: additional puts of 4 KB a step, without use. Compiled by oshcc.
  */
 #include "deaths.h"
 
@@ -15,7 +16,7 @@ static double old[CELLS + 2], spare[CELLS + 2];
 static double total, part;
 static long most_steps;
 
-/* as benchmarks do where shmem.h alone is included; a clock would not be deterministic */
+/* Defined as benchmarks do with shmem.h only. A clock would not be deterministic. */
 static double shmemx_wtime(void)
 {
     return 0;

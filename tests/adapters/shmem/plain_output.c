@@ -1,4 +1,4 @@
-/* Prints before its PE 1 dies, and behind that. Compiled by oshcc. */
+/* Prints before the death of PE 1, and after it. Compiled by oshcc. */
 #include <shmem.h>
 
 #include <signal.h>

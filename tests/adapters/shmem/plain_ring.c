@@ -1,4 +1,5 @@
-/* As short programs for OpenSHMEM are written elsewhere, C and C++; compiled by the wrappers' test. */
+/* A short OpenSHMEM program in the style of others, in C and C++; compiled by the wrappers'
+ * test. */
 #include <mpp/shmem.h>
 #include <mpp/shmemx.h>
 

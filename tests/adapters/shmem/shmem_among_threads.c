@@ -1,9 +1,10 @@
 /*
- * A program of several threads that all call: waits and barriers of one thread that only another thread of the same PE lets go on, contexts made
- * by several at once, atomics.
+ * A program with calls from several threads: waits and barriers of a thread that only another
+ * thread of the same PE ends, contexts created by several threads at once, atomics.
  *
- *   shmem_among_threads ROUNDS -|PE@ROUND.PLACE,...   each PE named dies there in the first job: 0 in a thread, 1 when its threads have
- *                                  ended and the round has begun
+ *   shmem_among_threads ROUNDS -|PE@ROUND.PLACE,...
+ *       the named PEs die there in the first job: 0 in a thread, 1 after the end of its threads
+ *       in the begun round
  */
 #include "deaths.h"
 
@@ -35,7 +36,7 @@ static void check(long is, long should, const char *what)
     }
 }
 
-/* 0 waits for an answer that the neighbour gives when it has heard from thread 1, which asks when 0 waits */
+/* Thread 0 waits for a reply of the neighbour. Thread 1 sends the request once thread 0 waits. */
 static void ask(long number, long said)
 {
     if (number == 0) {
@@ -54,7 +55,8 @@ static void ask(long number, long said)
     }
 }
 
-/* 0 is in a barrier of all, whose others wait for what 1 puts; 2 and 3 wait for any of several words that they put themselves */
+/* Thread 0 is in a barrier of all PEs. The other PEs first wait for a put of thread 1. Threads 2
+ * and 3 wait for any of several words that they put themselves. */
 static void meet(long number, long said)
 {
     if (number == 0) {
@@ -124,7 +126,7 @@ static void play(void)
     at.round++;
     shmemx_checkpoint();
     die_when_said(deaths, (unsigned long)me, (unsigned long)at.round, 1);
-    shmem_barrier_all(); /* who has died there is missed by one thread of each PE */
+    shmem_barrier_all(); /* a dead PE is missed by one thread of each PE */
 }
 
 int main(int argc, char **argv)

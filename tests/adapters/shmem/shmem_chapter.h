@@ -1,4 +1,5 @@
-/* OpenSHMEM by chapter: what the checks of all chapters have in common. Each is called on all PEs, between two barriers. */
+/* OpenSHMEM by chapter: common parts of the checks of all chapters. Each check is called on all
+ * PEs, between two barriers. */
 #ifndef KEEL_SHMEM_CHAPTER_H_
 #define KEEL_SHMEM_CHAPTER_H_
 
@@ -10,12 +11,13 @@
 enum { MANY = 3000 };
 
 extern int pe, pes, right, left; /* of the world */
-extern int level;                /* of threads, as it was asked for */
+extern int level;                /* thread level, as requested */
 
 #define EXPECT(_what) expect((_what) != 0, #_what, __FILE__, __LINE__)
 void expect(int is_right, const char *what, const char *file, int line);
 
-/* a group of PEs that does something, and the caller's neighbours in it: numbers to pass, and their numbers in the world */
+/* A group of PEs, and the caller's neighbours in it: numbers to pass, and their numbers in the
+ * world. */
 typedef struct {
     shmem_team_t team;
     shmem_ctx_t ctx;
@@ -23,7 +25,8 @@ typedef struct {
 } group_t;
 
 group_t group_world(void);
-/* PEs of the same parity, in a team and a context of their own; destroys them again */
+/* PEs of the same parity, in a team and a context of their own. group_destroy() destroys both
+ * again. */
 group_t group_split(void);
 void group_destroy(group_t *group);
 
@@ -45,7 +48,7 @@ void check_generics(void);
 void check_locks(void);
 void check_old(void);
 
-/* one call that is wrong; does not return when it is noticed */
+/* Makes a wrong call; does not return if the error is detected. */
 void do_wrong(const char *what);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Collectives of active sets: all PEs, and every second one from the last or the last but one, which shares PEs with that. Work
- * arrays are as they were, afterwards.
+ * Collectives of active sets: all PEs, and overlapping sets of every second PE from the last or the
+ * last but one. Work arrays are unchanged afterwards.
  */
 #include "shmem_chapter.h"
 
@@ -45,7 +45,7 @@ static set_t set_all(void)
     return (set_t){0, 0, pes, pe};
 }
 
-/* the PEs of the same parity; each is in one */
+/* The PEs of the same parity; each PE is in one set. */
 static set_t set_second(void)
 {
     return (set_t){pe % 2, 1, (pes - pe % 2 + 1) / 2, pe / 2};
@@ -58,7 +58,7 @@ static void check_meeting(const set_t *set)
 {
     long *seen = shmem_calloc((size_t)pes, sizeof(*seen));
 
-    for (long turn = 1; turn <= TURNS; turn++) { /* with the same array at once again */
+    for (long turn = 1; turn <= TURNS; turn++) { /* immediately again with the same array */
         for (int m = 0; m < set->size; m++) {
             shmem_long_p(&seen[set->me], turn, set->start + m * (1 << set->log_stride));
         }
@@ -125,7 +125,7 @@ static void check_moves(const set_t *set)
     CHECK_MOVES(64, uint64_t)
 }
 
-/* programs use one array again at once, or two in turn, with another root each time */
+/* Programs reuse an array at once, or two in turn, with another root each time. */
 static void check_broadcasts(const set_t *set)
 {
     uint64_t *to = shmem_calloc(TURNS, sizeof(*to)), *from = shmem_calloc(TURNS, sizeof(*from));
@@ -164,7 +164,7 @@ void check_active(void)
     check_broadcasts(&set);
     check_meeting(&set);
     check_moves(&set);
-    set = (set_t){pe, 3, 1, 0}; /* itself */
+    set = (set_t){pe, 3, 1, 0}; /* the PE alone */
     check_moves(&set);
     work_end();
 }
@@ -239,7 +239,7 @@ void check_active(void)
         END()                                                                                             \
     }
 
-/* one work array of each kind, again and again, without meeting */
+/* A work array of each kind, repeatedly, without a barrier between. */
 static void check_again(const set_t *set)
 {
     BEGIN(long)

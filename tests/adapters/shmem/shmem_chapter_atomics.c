@@ -1,4 +1,5 @@
-/* Atomics of all types, on the default context and on one of a team. All of a group do them at its first PE, and at their neighbours. */
+/* Atomics of all types, on the default context and on a team's. All PEs of a group access its first
+ * PE, and their neighbours. */
 #include "shmem_chapter.h"
 
 #define NO_CTX(...) __VA_ARGS__
@@ -21,7 +22,7 @@
         EXPECT(*word == (_type)(9 + group->world_left));                                                   \
         shmem_free(word);                                                                                  \
     }
-/* adds 1, 10, 1, 5, 1, 2 */
+/* Adds 1, 10, 1, 5, 1, 2. */
 #define CHECK_ATOMIC(_form, _ctx, _name, _type)                                                                        \
     {                                                                                                                  \
         _type *word = shmem_calloc(3, sizeof(_type)), was = 0;                                                         \

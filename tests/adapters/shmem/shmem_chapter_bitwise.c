@@ -1,4 +1,5 @@
-/* Bitwise atomics of all types: PE i of a group sets bits i and 8 + i, turns bits i and 8 + i and one of all, and clears them. */
+/* Bitwise atomics of all types: PE i of a group sets bits i and 8 + i, flips these bits and a
+ * common bit, and clears them. */
 #include "shmem_chapter.h"
 
 #define NO_CTX(...) __VA_ARGS__

@@ -1,12 +1,14 @@
-/* Collectives that move data, of all types, over the world, teams of every second PE, and teams that overlap. */
+/* Collectives that move data, of all types, over the world, teams of every second PE, and
+ * overlapping teams. */
 #include "shmem_chapter.h"
 
 enum { BLOCK = 20, LARGE = 20000 };
 
-/* element i of what the group's number m has */
+/* Element i of the data of PE m of the group. */
 #define VALUE(_m, _i) (10 * ((_m) + 1) + (_i) % 7)
 
-/* of the group's number m, bytes: m % 3 times 5, so some have none */
+/* Bytes of PE m of the group: m % 3 times 5, so some have none. Broadcasts need no barrier between
+ * them: each root has a separate place. */
 #define COLLECTED(_m) (5 * (size_t)((_m) % 3))
 
 #define CHECK_MOVES(_broadcast, _collect, _fcollect, _alltoall, _alltoalls, _type, _cell)                          \
@@ -18,7 +20,7 @@ enum { BLOCK = 20, LARGE = 20000 };
         for (size_t i = 0; i < 3 * all; i++) {                                                                     \
             from[i] = (_cell)VALUE(group->me, i);                                                                  \
         }                                                                                                          \
-        for (int root = 0; root < group->size; root++) { /* without meeting: each has its own place */             \
+        for (int root = 0; root < group->size; root++) {                                                           \
             EXPECT(_broadcast(group->team, to + root * BLOCK, from, BLOCK, root) == 0);                            \
         }                                                                                                          \
         for (int i = 0; i < group->size * BLOCK; i++) {                                                            \
@@ -73,7 +75,7 @@ static void check_mem(const group_t *group)
                 char)
 }
 
-/* more than any chunk; blocks of very different sizes */
+/* Data larger than any chunk; blocks of very different sizes. */
 static void check_large(const group_t *group)
 {
     const size_t own = (group->me % 2 == 0) ? LARGE : 3;
@@ -101,7 +103,8 @@ static void check_large(const group_t *group)
     shmem_free(to);
 }
 
-/* two teams for each PE, of which each shares PEs with others; collectives of both in turn, the next one begun while others are in this one */
+/* Two teams for each PE, each shared with other PEs. Collectives of both take turns, and the next
+ * begins while other PEs are in the current one. */
 static void check_overlap(void)
 {
     shmem_team_t xteam, yteam;

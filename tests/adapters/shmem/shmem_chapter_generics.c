@@ -1,7 +1,7 @@
-/* C11's generic names, without a context and with one. */
+/* C11's generic names, with and without a context. */
 #include "shmem_chapter.h"
 
-/* each type by its generic names */
+/* Each type by its generic names. */
 #define CHECK_GENERIC(_name, _type)                                                                      \
     {                                                                                                    \
         _type *to = shmem_calloc(4, sizeof(_type)), from[4] = {(_type)(pe + 1), 2, 3, 4}, back[4] = {0}; \

@@ -1,7 +1,8 @@
 /* Locks. */
 #include "shmem_chapter.h"
 
-/* first come, first served: each comes when the one before has, which the lock's upper half tells */
+/* First come, first served: each PE requests the lock after the previous PE has. The upper half of
+ * the lock counts the requests. */
 static void check_order(void)
 {
     long *lock = shmem_calloc(1, sizeof(*lock)), *served = shmem_calloc(1, sizeof(*served));

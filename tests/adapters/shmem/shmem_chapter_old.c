@@ -83,7 +83,7 @@ static void check_heap(void)
 
 void check_old(void)
 {
-    start_pes(0); /* once more: nothing happens */
+    start_pes(0); /* a second call has no effect */
     EXPECT(_my_pe() == pe && _num_pes() == pes);
     EXPECT(_SHMEM_CMP_GE == SHMEM_CMP_GE && _SHMEM_MAX_NAME_LEN == SHMEM_MAX_NAME_LEN && _SHMEM_MAJOR_VERSION == 1);
     check_heap();

@@ -1,9 +1,10 @@
-/* Reductions of all types and operations, little and much, in place and not, over the world and teams; and scans. */
+/* Reductions of all types and operations, short and long, in place and not, over the world and
+ * teams; and scans. */
 #include "shmem_chapter.h"
 
 #define NUMBER(_m, _i) ((_i) % 13 + (_m))
 
-/* of the numbers 0 .. size - 1 */
+/* The sum of the numbers 0 .. size - 1. */
 static int sum_of(int size)
 {
     return size * (size - 1) / 2;
@@ -21,7 +22,7 @@ static int sum_of(int size)
             EXPECT(to[i] == (_type)(group->size * (i % 13) + sum_of(group->size)));                         \
         }                                                                                                   \
         EXPECT(shmem_team_sync(group->team) == 0);                                                          \
-        EXPECT(shmem_##_name##_sum_reduce(group->team, from, from, MANY) == 0); /* in its place */          \
+        EXPECT(shmem_##_name##_sum_reduce(group->team, from, from, MANY) == 0);                             \
         EXPECT(memcmp(to, from, sizeof(_type)) == 0 && to[MANY - 1] == from[MANY - 1]);                     \
         for (int m = 0; m < group->size; m++) {                                                             \
             prod = (_type)(prod * (_type)(1 + m % 3));                                                      \
@@ -50,7 +51,7 @@ static int sum_of(int size)
         for (int i = 0; i < MANY; i++) {                                                          \
             EXPECT(from[i] == (_type)(i % 13));                                                   \
         }                                                                                         \
-        from[0] = (_type)-group->me; /* below 0, or beyond all others */                          \
+        from[0] = (_type)-group->me; /* negative, or the largest value */                         \
         from[1] = (_type)group->me;                                                               \
         EXPECT(shmem_##_name##_min_reduce(group->team, &to[0], &from[0], 1) == 0);                \
         EXPECT(shmem_##_name##_max_reduce(group->team, &to[1], &from[1], 1) == 0);                \
@@ -91,7 +92,8 @@ static void check_complex(const group_t *group)
     SHMEM_COMPLEX(CHECK_SUMS)
 }
 
-/* what rounds differently in another order is the same at all PEs, in little and in much */
+/* A sum that rounds differently in another order is identical at all PEs, for short and long
+ * reductions. */
 static void check_same_bits(void)
 {
     double *to = shmem_calloc(MANY, sizeof(*to)), *from = shmem_calloc(MANY, sizeof(*from));

@@ -1,51 +1,52 @@
-/* Puts, gets and signals of all types and sizes, on the default context and on one of a team. */
+/* Puts, gets and signals of all types and sizes, on the default context and on a team's. */
 #include "shmem_chapter.h"
 
 /* what stands before a name and its arguments */
 #define NO_CTX(...) __VA_ARGS__
 #define IN_CTX(...) group->ctx, __VA_ARGS__
 
-/* MANY elements to the right and back; source: i % 60 + the caller's number in the world */
-#define CHECK_BLOCKS(_ctx, _put, _get, _put_nbi, _get_nbi, _put_signal, _put_signal_nbi, _type, _bytes)                \
-    {                                                                                                                  \
-        char *to = shmem_calloc(MANY, _bytes), *from = calloc(MANY, _bytes), *back = calloc(MANY, _bytes);             \
-        uint64_t *signal = shmem_calloc(3, sizeof(*signal));                                                           \
-        const size_t half = MANY / 2;                                                                                  \
-                                                                                                                       \
-        for (size_t i = 0; i < MANY * (_bytes); i++) {                                                                 \
-            from[i] = (char)(i % 60 + (size_t)pe);                                                                     \
-        }                                                                                                              \
-        _put(_ctx((_type *)to, (_type *)from, half, group->right));                                                    \
-        _put_nbi(_ctx((_type *)(to + half * (_bytes)), (_type *)(from + half * (_bytes)), half, group->right));        \
-        shmem_ctx_quiet(group->ctx);                                                                                   \
-        _get(_ctx((_type *)back, (_type *)to, half, group->right));                                                    \
-        _get_nbi(_ctx((_type *)(back + half * (_bytes)), (_type *)(to + half * (_bytes)), half, group->right));        \
-        shmem_ctx_quiet(group->ctx);                                                                                   \
-        EXPECT(memcmp(back, from, MANY *(_bytes)) == 0);                                                               \
-        shmem_barrier_all();                                                                                           \
-        EXPECT(to[MANY * (_bytes)-1] == (char)((MANY * (_bytes)-1) % 60 + (size_t)group->world_left));                 \
-        memset(to, 0, MANY *(_bytes));                                                                                 \
-        shmem_barrier_all();                                                                                           \
-        _put_signal(_ctx((_type *)to, (_type *)from, half, signal, 7, SHMEM_SIGNAL_SET, group->right));                \
-        EXPECT(shmem_signal_wait_until(signal, SHMEM_CMP_EQ, 7) == 7 && shmem_signal_fetch(signal) == 7);              \
-        EXPECT(to[half * (_bytes)-1] == (char)((half * (_bytes)-1) % 60 + (size_t)group->world_left));                 \
-        for (int i = 0; i < 3; i++) {                                                                                  \
-            _put_signal_nbi(_ctx((_type *)(to + half * (_bytes)), (_type *)from, half, &signal[1], 2,                  \
-                                 SHMEM_SIGNAL_ADD, group->right));                                                     \
-        }                                                                                                              \
-        EXPECT(shmem_signal_wait_until(&signal[1], SHMEM_CMP_GE, 6) == 6);                                             \
-        EXPECT(to[MANY * (_bytes)-1] == (char)((half * (_bytes)-1) % 60 + (size_t)group->world_left));                 \
-        _put_signal(_ctx((_type *)to, (_type *)from, 0, &signal[2], 9, SHMEM_SIGNAL_SET, group->right)); /* no data */ \
-        EXPECT(shmem_signal_wait_until(&signal[2], SHMEM_CMP_GT, 7) == 9);                                             \
-        _put(_ctx((_type *)to, (_type *)from, 0, group->right));                                                       \
-        _get(_ctx((_type *)back, (_type *)to, 0, group->right));                                                       \
-        _put(_ctx((_type *)to, (_type *)from, 1, group->me)); /* to itself */                                          \
-        EXPECT(memcmp(to, from, _bytes) == 0);                                                                         \
-        shmem_barrier_all();                                                                                           \
-        shmem_free(signal);                                                                                            \
-        shmem_free(to);                                                                                                \
-        free(from);                                                                                                    \
-        free(back);                                                                                                    \
+/* Puts MANY elements to the right neighbour and gets them back; source: i % 60 + the caller's
+ * number in the world. Then signals without data, and puts to the caller. */
+#define CHECK_BLOCKS(_ctx, _put, _get, _put_nbi, _get_nbi, _put_signal, _put_signal_nbi, _type, _bytes)         \
+    {                                                                                                           \
+        char *to = shmem_calloc(MANY, _bytes), *from = calloc(MANY, _bytes), *back = calloc(MANY, _bytes);      \
+        uint64_t *signal = shmem_calloc(3, sizeof(*signal));                                                    \
+        const size_t half = MANY / 2;                                                                           \
+                                                                                                                \
+        for (size_t i = 0; i < MANY * (_bytes); i++) {                                                          \
+            from[i] = (char)(i % 60 + (size_t)pe);                                                              \
+        }                                                                                                       \
+        _put(_ctx((_type *)to, (_type *)from, half, group->right));                                             \
+        _put_nbi(_ctx((_type *)(to + half * (_bytes)), (_type *)(from + half * (_bytes)), half, group->right)); \
+        shmem_ctx_quiet(group->ctx);                                                                            \
+        _get(_ctx((_type *)back, (_type *)to, half, group->right));                                             \
+        _get_nbi(_ctx((_type *)(back + half * (_bytes)), (_type *)(to + half * (_bytes)), half, group->right)); \
+        shmem_ctx_quiet(group->ctx);                                                                            \
+        EXPECT(memcmp(back, from, MANY *(_bytes)) == 0);                                                        \
+        shmem_barrier_all();                                                                                    \
+        EXPECT(to[MANY * (_bytes)-1] == (char)((MANY * (_bytes)-1) % 60 + (size_t)group->world_left));          \
+        memset(to, 0, MANY *(_bytes));                                                                          \
+        shmem_barrier_all();                                                                                    \
+        _put_signal(_ctx((_type *)to, (_type *)from, half, signal, 7, SHMEM_SIGNAL_SET, group->right));         \
+        EXPECT(shmem_signal_wait_until(signal, SHMEM_CMP_EQ, 7) == 7 && shmem_signal_fetch(signal) == 7);       \
+        EXPECT(to[half * (_bytes)-1] == (char)((half * (_bytes)-1) % 60 + (size_t)group->world_left));          \
+        for (int i = 0; i < 3; i++) {                                                                           \
+            _put_signal_nbi(_ctx((_type *)(to + half * (_bytes)), (_type *)from, half, &signal[1], 2,           \
+                                 SHMEM_SIGNAL_ADD, group->right));                                              \
+        }                                                                                                       \
+        EXPECT(shmem_signal_wait_until(&signal[1], SHMEM_CMP_GE, 6) == 6);                                      \
+        EXPECT(to[MANY * (_bytes)-1] == (char)((half * (_bytes)-1) % 60 + (size_t)group->world_left));          \
+        _put_signal(_ctx((_type *)to, (_type *)from, 0, &signal[2], 9, SHMEM_SIGNAL_SET, group->right));        \
+        EXPECT(shmem_signal_wait_until(&signal[2], SHMEM_CMP_GT, 7) == 9);                                      \
+        _put(_ctx((_type *)to, (_type *)from, 0, group->right));                                                \
+        _get(_ctx((_type *)back, (_type *)to, 0, group->right));                                                \
+        _put(_ctx((_type *)to, (_type *)from, 1, group->me));                                                   \
+        EXPECT(memcmp(to, from, _bytes) == 0);                                                                  \
+        shmem_barrier_all();                                                                                    \
+        shmem_free(signal);                                                                                     \
+        shmem_free(to);                                                                                         \
+        free(from);                                                                                             \
+        free(back);                                                                                             \
     }
 #define CHECK_BLOCKS_OF(_form, _ctx, _put, _get, _type, _bytes)                                                        \
     CHECK_BLOCKS(_ctx, shmem_##_form##_put, shmem_##_form##_get, shmem_##_form##_put##_nbi, shmem_##_form##_get##_nbi, \

@@ -1,4 +1,4 @@
-/* Set-up, who is there, what is symmetric, and memory. */
+/* Initialisation, numbers of PEs, symmetric objects, and memory. */
 #include "shmem_chapter.h"
 
 void check_setup(void)
@@ -21,7 +21,7 @@ void check_setup(void)
     EXPECT(shmem_team_sync(SHMEM_TEAM_WORLD) == 0);
 }
 
-/* no more than there is, and all of it again; a block that grows needs no second place */
+/* Allocates all memory and no more, and all of it again. A growing block needs no second place. */
 static void check_room(void)
 {
     enum { BLOCK = 100000, MOST = 1000 };
@@ -55,12 +55,12 @@ void check_memory(void)
     EXPECT(a != NULL && b != NULL && c != NULL && (uintptr_t)b % 4096 == 0 && (uintptr_t)a % 16 == 0);
     EXPECT(a + 1000 <= b && (c >= b + 5000 || (c >= a + 1000 && c + 300 <= b)));
     EXPECT(shmem_malloc(0) == NULL && shmem_malloc((size_t)1 << 40) == NULL && shmem_align(3, 8) == NULL);
-    shmem_free(shmem_align(2, 8)); /* less than it asks for */
+    shmem_free(shmem_align(2, 8)); /* below the minimal alignment */
     EXPECT(shmem_calloc(SIZE_MAX, 2) == NULL && shmem_malloc_with_hints(0, SHMEM_MALLOC_ATOMICS_REMOTE) == NULL);
     EXPECT(shmem_addr_accessible(b, right) && shmem_ptr(b, pe) == b);
     memset(b, 7, 5000);
     shmem_free(a);
-    d = shmem_malloc(900); /* where that was */
+    d = shmem_malloc(900); /* at the same address */
     EXPECT(d == a);
     e = shmem_realloc(b, 100000);
     EXPECT(e[0] == 7 && e[4999] == 7);
@@ -69,7 +69,7 @@ void check_memory(void)
     others[1] = (uintptr_t)c;
     others[2] = (uintptr_t)e;
     shmem_barrier_all();
-    for (int i = 0; i < 3; i++) { /* the same everywhere */
+    for (int i = 0; i < 3; i++) { /* the same address at every PE */
         EXPECT(shmem_ulong_g((unsigned long *)&others[i], right) == others[i]);
     }
     shmem_barrier_all();

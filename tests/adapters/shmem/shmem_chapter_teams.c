@@ -1,7 +1,7 @@
-/* Teams: who is in them, how they are made of each other, how many there may be; and contexts. */
+/* Teams: members, teams made from other teams, the maximal number of teams; and contexts. */
 #include "shmem_chapter.h"
 
-enum { MANY_TEAMS = 62 /* beside the two that are there */, MANY_CONTEXTS = 255 };
+enum { MANY_TEAMS = 62 /* besides the two predefined teams */, MANY_CONTEXTS = 255 };
 
 static void check_predefined(void)
 {
@@ -21,7 +21,8 @@ static void check_predefined(void)
     shmem_team_destroy(SHMEM_TEAM_INVALID);
 }
 
-/* memory of others by loads and stores: of the team's PEs and of no other's, a global variable, and what each has stored to its neighbour */
+/* Loads and stores to the memory of other PEs: only of the team's PEs, of a global variable, and
+ * with the neighbours' stores. */
 static void check_shared(void)
 {
     static long numbers[64];
@@ -47,7 +48,8 @@ static void check_shared(void)
     shmem_free(stored);
 }
 
-/* the upper half, and in it every second, from the world's and from the half's numbers; they overlap */
+/* The upper half, and every second PE of it, by numbers of the world and of the half; the teams
+ * overlap. */
 static void check_strided(void)
 {
     const int half = (pes + 1) / 2, size = pes - pes / 2;
@@ -77,7 +79,7 @@ static void check_strided(void)
         EXPECT(shmem_team_sync(upper) == 0);
         shmem_team_destroy(upper);
     }
-    /* from the last one down */
+    /* from the last PE down */
     EXPECT(shmem_team_split_strided(SHMEM_TEAM_WORLD, pes - 1, -1, pes, NULL, 0, &back) == 0);
     EXPECT(shmem_team_my_pe(back) == pes - 1 - pe && shmem_team_sync(back) == 0);
     shmem_team_destroy(back);
@@ -125,7 +127,8 @@ static void check_count(void)
     }
     EXPECT(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, &more) != 0 && more == SHMEM_TEAM_INVALID);
     shmem_team_destroy(teams[1]);
-    EXPECT(shmem_team_split_2d(SHMEM_TEAM_WORLD, 1, NULL, 0, &more, NULL, 0, &other) != 0); /* which takes two */
+    /* this split needs two teams */
+    EXPECT(shmem_team_split_2d(SHMEM_TEAM_WORLD, 1, NULL, 0, &more, NULL, 0, &other) != 0);
     EXPECT(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, NULL, 0, &more) == 0 && more != teams[1]);
     EXPECT(shmem_team_sync(more) == 0 && shmem_team_sync(teams[MANY_TEAMS - 1]) == 0);
     teams[1] = more;
@@ -167,7 +170,7 @@ void check_contexts(void)
         EXPECT(shmem_ctx_get_team(ctx, &team) == 0 && team == SHMEM_TEAM_WORLD);
         value += 100;
         shmem_ctx_int_put_nbi(ctx, word, &value, 1, right);
-        shmem_ctx_destroy(ctx); /* completes that */
+        shmem_ctx_destroy(ctx); /* completes the put */
         EXPECT(shmem_int_g(word, right) == value);
     }
     for (int i = 0; i < MANY_CONTEXTS; i++) {
@@ -179,7 +182,7 @@ void check_contexts(void)
     }
     EXPECT(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, NULL, 0, &team) == 0);
     EXPECT(shmem_team_create_ctx(team, SHMEM_CTX_SERIALIZED, &ctx) == 0);
-    shmem_team_destroy(team); /* and its context */
+    shmem_team_destroy(team); /* frees its context, too */
     EXPECT(shmem_ctx_create(0, &more) == 0 && more != ctx);
     shmem_ctx_destroy(more);
     shmem_barrier_all();

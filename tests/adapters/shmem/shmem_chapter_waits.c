@@ -1,8 +1,9 @@
-/* Waits and tests of all types: everybody puts 1 + its number to everybody; the own word stays 0. */
+/* Waits and tests of all types: every PE puts 1 + its number to every other PE; the own word stays
+ * 0. */
 #include "shmem_chapter.h"
 
 typedef struct {
-    int *out; /* words left out; of all: the own one */
+    int *out; /* words left out; for the waits for all: the own word */
     size_t *found;
 } lists_t;
 
@@ -12,7 +13,7 @@ typedef struct {
             shmem_##_name##_p(&words[pe], (_type)(pe + 1), r); \
         }                                                      \
     }
-/* one after the other, those seen are left out */
+/* Waits for the words in turn; words found before are left out. */
 #define CHECK_ANY(_name, _type, _form, _value)                                                                       \
     for (size_t count = 0; count < (size_t)pes - 1;) {                                                               \
         const size_t one = (count % 2 == 0)                                                                          \
@@ -72,7 +73,7 @@ typedef struct {
         shmem_free(words);                                                                                          \
         free(values);                                                                                               \
     }
-/* -1 is below 0, or the largest there is */
+/* -1 is negative, or the largest value. */
 #define CHECK_ONE(_name, _type)                                         \
     {                                                                   \
         _type *word = shmem_calloc(1, sizeof(_type));                   \
@@ -103,7 +104,7 @@ static void check_vectors(const lists_t *lists)
     SHMEM_INTEGERS(CHECK_VECTOR)
 }
 
-/* of several words that are met, each has its turn */
+/* If several words hold, each gets a turn. */
 static void check_turns(void)
 {
     enum { WORDS = 5 };

@@ -1,6 +1,6 @@
 /*
- * OpenSHMEM by chapter, each call's values checked on every PE: shmem_chapters [CHAPTER | WORD]. With a WORD one call that is wrong, or
- * WORDS of shmem_wrong.c.
+ * OpenSHMEM by chapter, each call's values checked on every PE: shmem_chapters [CHAPTER | WORD].
+ * With a WORD, a single wrong call; WORDS are in shmem_wrong.c.
  */
 #include "shmem_chapter.h"
 

@@ -1,7 +1,8 @@
 /*
- * What a death costs after each group of calls: a program that makes calls of one group in each step, and meets all others at its end; what
- * came of them is checked: shmem_costs GROUP STEPS PE@STEP.PLACE,...|-. Each PE named dies there in the first job: 0 at the step's
- * begin, 1 amid its calls, 2 before the barrier.
+ * The cost of a death after each group of calls. In each step the program makes calls of one group,
+ * and ends with a barrier; all results are checked: shmem_costs GROUP STEPS PE@STEP.PLACE,...|-.
+ * The named PEs die there in the first job: 0 at the step's begin, 1 between its calls, 2 before
+ * the barrier.
  */
 #include "deaths.h"
 
@@ -143,7 +144,7 @@ static void teams_of(void)
     shmem_team_destroy(team);
 }
 
-/* none tells what the others did */
+/* Atomics without a result that depends on other PEs. */
 static void atomics_of(void)
 {
     shmem_long_atomic_add(&memory->counted, 2, right);
@@ -208,7 +209,7 @@ static void polled_of(void)
     check(memory->many[0], said, "what was put with it");
 }
 
-/* the flag lies with who sets it, or with who looks */
+/* The flag is in the memory of the source, or of the reader. */
 static void getting_of(void)
 {
     const long said = step + 1;

@@ -1,8 +1,11 @@
 /*
- * A heap that changes all the time: blocks are made, freed, made larger and smaller as a seed draws it, the same in all PEs, each filled with what
- * tells its PE, and looked at by another. A death brings the heap back as it was.
+ * A heap that changes all the time: blocks are allocated, freed, enlarged and shrunk as drawn from
+ * a seed, the same in all PEs. Each block is filled with a pattern of its PE, and checked by
+ * another PE. A death restores the heap.
  *
- *   shmem_heap_survives STEPS BLOCKS -|PE@STEP.PLACE,...   so many blocks at most; each PE named dies there in its first life: 0 amid a step, 1 at its end
+ *   shmem_heap_survives STEPS BLOCKS -|PE@STEP.PLACE,...
+ *       BLOCKS at most; the named PEs die there in their first incarnation: 0 during a step,
+ *       1 at its end
  */
 #include "deaths.h"
 
@@ -106,7 +109,7 @@ static void change(void)
     }
 }
 
-/* and those of another PE at the same addresses */
+/* Checks own blocks, and those of another PE at the same addresses. */
 static void check_all(void)
 {
     const int right = (shmem_my_pe() + 1) % shmem_n_pes();
@@ -142,7 +145,7 @@ int main(int argc, char **argv)
         shmemx_restore();
     }
     deaths = (shmemx_incarnation() == 0) ? argv[3] : NULL;
-    while (now.step == 0 && now.count < most) { /* as many as that at once */
+    while (now.step == 0 && now.count < most) { /* BLOCKS at once */
         make();
     }
     while (now.step < steps) {
@@ -163,7 +166,7 @@ int main(int argc, char **argv)
         check(&blocks[--now.count]);
         shmem_free(blocks[now.count].at);
     }
-    blocks[0].at = shmem_malloc(((size_t)63 << 20)); /* all of it is free again */
+    blocks[0].at = shmem_malloc(((size_t)63 << 20)); /* all of the heap is free again */
     if (blocks[0].at == NULL) {
         wrong("no room", 0);
     }

@@ -1,7 +1,8 @@
 /*
- * PEs that put and do not quiet, and then look again and again at what a third one has: shmem_looks get|fetch|beat|threads. PE 0 tells PE 1, which
- * tells PE 2, which tells itself; 0 looks at PE 2's word, and so does PE 1. Each round tells by a put or by an atomic. beat: before each look
- * one puts that one is there, and sleeps; threads: another thread of each PE looks, too, all the time.
+ * PEs that put without a quiet, and then poll a word of a third PE: shmem_looks
+ * get|fetch|beat|threads. PE 0 signals PE 1, PE 1 signals PE 2, and PE 2 signals itself; PEs 0 and
+ * 1 poll PE 2's word. Each round signals by a put or by an atomic. beat: before each poll the PE
+ * puts a heartbeat, and sleeps; threads: another thread of each PE polls, too, all the time.
  */
 #include <pthread.h>
 #include <shmem.h>

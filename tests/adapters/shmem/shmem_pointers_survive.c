@@ -1,6 +1,7 @@
 /*
- * A program that stores to other PEs' memory by shmem_ptr(), which it asks for once, before its restart point, and again after it:
- * shmem_pointers_survive STEPS -|PE@STEP.PLACE,...   each PE named dies there in its first life: 0 before it stores, 1 after.
+ * A program with stores to other PEs' memory by shmem_ptr(), called once before the restart point
+ * and again after it: shmem_pointers_survive STEPS -|PE@STEP.PLACE,... The named PEs die there in
+ * the first incarnation: 0 before the stores, 1 after them.
  */
 #include "deaths.h"
 

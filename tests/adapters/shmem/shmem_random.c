@@ -1,8 +1,9 @@
 /*
- * Drawn collectives on drawn teams and active sets that overlap, one after the other: shmem_random SEED STEPS [SAVE]. All PEs draw the same;
- * who is in the team of a step takes part, with as many words as are drawn, and checks each word that it gets. A team has as many places
- * for results as it takes steps between two syncs, so that nobody puts to one that another still looks at. SAVE: there is a restart point,
- * and a checkpoint after each so many steps.
+ * Drawn collectives on drawn teams and active sets that overlap, one after the other: shmem_random
+ * SEED STEPS [SAVE]. All PEs draw the same. The PEs of a step's team take part, with a drawn number
+ * of words, and check each word received. A team has a place for results for each step between two
+ * syncs, so no PE puts to a place that another PE still reads. SAVE: with a restart point, and a
+ * checkpoint after every SAVE steps.
  */
 #include <shmem.h>
 #include <shmemx.h>
@@ -14,14 +15,14 @@
 enum { TEAMS = 8, SETS = 4, SLOTS = 4, WORDS = 700, MOST_PES = 16, SPACE = WORDS * MOST_PES, WRONG = 1, USAGE = 2 };
 enum { BROADCAST, FCOLLECT, COLLECT, ALLTOALL, ALLTOALLS, SUM, XOR, MOST, SYNC, RING, OPERATIONS };
 
-/* on the heap; an active set's for one step and the next in turn */
+/* On the heap. An active set alternates between two of these from step to step. */
 typedef struct {
     long sync[SHMEM_SYNC_SIZE], room[WORDS / 2 + 1 + SHMEM_REDUCE_MIN_WRKDATA_SIZE];
 } work_t;
 
 typedef struct {
     shmem_team_t team;
-    int is_set, start, log_stride, size; /* an active set's */
+    int is_set, start, log_stride, size; /* of an active set */
     work_t *works;
 } drawn_team_t;
 
@@ -30,7 +31,7 @@ static int64_t *given, *results; /* of all teams and slots */
 static uint64_t *signals;        /* a word of each team */
 static struct {
     uint64_t drawn;
-    long step, steps[TEAMS + SETS]; /* of all, and of each team */
+    long step, steps[TEAMS + SETS]; /* number of all steps, and of each team's */
 } at;
 
 static uint64_t draw(uint64_t below)
@@ -39,7 +40,7 @@ static uint64_t draw(uint64_t below)
     return (at.drawn >> 33) % below;
 }
 
-/* word @a i of what PE @a pe of the world gives in this step */
+/* Word @a i of the input of PE @a pe of the world in this step. */
 static int64_t word(int pe, size_t i)
 {
     return (int64_t)(((uint64_t)pe * 1000003 + (uint64_t)at.step * 7919 + i) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
@@ -64,7 +65,7 @@ static int world_of(const drawn_team_t *of, int pe)
     return of->is_set ? of->start + (pe << of->log_stride) : shmem_team_translate_pe(of->team, pe, SHMEM_TEAM_WORLD);
 }
 
-/* the caller's number there; -1: it is not in it */
+/* The caller's number in the team; -1: not a member. */
 static int number_in(const drawn_team_t *of)
 {
     const int from_start = shmem_my_pe() - of->start;
@@ -94,7 +95,7 @@ static int64_t reduced(const drawn_team_t *of, int operation, size_t i)
     return all;
 }
 
-/* of the PE with that number; no two alike, and none of some */
+/* The length at the PE with that number; lengths differ, and some are 0. */
 static size_t length_of(int pe, size_t count)
 {
     return count * (size_t)(pe % 3) / 2;
@@ -143,7 +144,7 @@ static void blocks(const drawn_team_t *of, int operation, int64_t *dest, const i
     blocks_check(of, operation, dest, count);
 }
 
-/* every second word there, every third here */
+/* Every second word there, every third word here. */
 static void apart(const drawn_team_t *of, int64_t *dest, const int64_t *source, size_t count)
 {
     const int size = size_of(of), me = number_in(of);
@@ -206,7 +207,7 @@ static void ring(const drawn_team_t *of, int64_t *dest, const int64_t *source, s
         check(of, "the neighbour's", i, dest[i], word(world_of(of, (me + size - 1) % size), i));
     }
     shmem_ctx_destroy(ctx);
-    shmem_team_sync(of->team); /* the next signal is another one's */
+    shmem_team_sync(of->team); /* the next signal is for another step */
 }
 
 static void broadcast(const drawn_team_t *of, int64_t *dest, const int64_t *source, size_t count, int root)
@@ -258,7 +259,7 @@ static void take_part(const drawn_team_t *of, int operation, size_t count, int r
     }
 }
 
-/* all, even and odd ones, all from the last down, halves that overlap, rows and columns */
+/* All PEs, even and odd ones, all from the last down, overlapping halves, rows and columns. */
 static void teams_make(void)
 {
     const int pes = shmem_n_pes(), most = pes * 2 / 3 + 1;
@@ -275,7 +276,7 @@ static void teams_make(void)
     shmem_team_split_2d(SHMEM_TEAM_WORLD, 2, NULL, 0, &teams[6].team, NULL, 0, &teams[7].team);
 }
 
-/* all, even and odd ones, the last half */
+/* All PEs, even and odd ones, the last half. */
 static void sets_make(void)
 {
     const int pes = shmem_n_pes(),

@@ -1,8 +1,10 @@
 /*
- * A program that goes round: halves of a ring by put and wait_until, a ticket by an atomic, a sum over all, a lock; all is checked.
+ * A looping program: halves of a ring by put and wait_until, a ticket by an atomic, a sum over all
+ * PEs, a lock. All results are checked.
  *
- *   shmem_survives STEPS -|PE@STEP.PLACE,... [plain]   each PE named dies there in its first life: 0 before its put, 1 after it, 2 ahead of
- *                                           the sum, 3 with the lock; plain: without a restart point and checkpoints
+ *   shmem_survives STEPS -|PE@STEP.PLACE,... [plain]
+ *       the named PEs die there in their first incarnation: 0 before the put, 1 after the put,
+ *       2 before the sum, 3 with the lock; plain: without a restart point and checkpoints
  */
 #include "deaths.h"
 

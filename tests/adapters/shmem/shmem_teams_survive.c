@@ -1,9 +1,11 @@
 /*
- * A program that computes with teams: rows and columns made before its restart point, a team and a context for each step made in it, and their
- * collectives, all checked.
+ * A program that computes with teams: rows and columns made before the restart point, a team and a
+ * context made in each step, and their collectives, all checked.
  *
- *   shmem_teams_survive STEPS -|PE@STEP.PLACE,...   each PE named dies there in its first life: 0 before a broadcast along its row, 1 before a
- *                                  column's sum, 2 when a team is being made, 3 when all collect, 4 in an active set's sum
+ *   shmem_teams_survive STEPS -|PE@STEP.PLACE,...
+ *       the named PEs die there in their first incarnation: 0 before a broadcast along its row,
+ *       1 before a column's sum, 2 while a team is made, 3 while all collect, 4 in an active
+ *       set's sum
  */
 #include "deaths.h"
 
@@ -19,7 +21,7 @@ static struct {
     long step, sum;
     shmem_team_t column;
 } at;                    /* protected */
-static shmem_team_t row; /* made again in each life */
+static shmem_team_t row; /* made again in each incarnation */
 static shmem_ctx_t ctx;
 static int pe, pes;
 static const char *deaths;
@@ -42,7 +44,7 @@ static void check(long is, long should, const char *what)
     }
 }
 
-/* of the world's numbers of a team's PEs */
+/* The sum of the world's numbers of a team's PEs. */
 static long numbers_of(shmem_team_t team)
 {
     long sum = 0;
@@ -69,7 +71,7 @@ static void step_teams(memory_t *memory)
     check(memory->sums[MANY - 1], numbers_of(at.column) + (at.step + MANY - 1) * size, "a column's end");
 }
 
-/* a team of the PEs from the step's on, and a context of it */
+/* A team of the PEs from the step's PE on, and a context of the team. */
 static void step_new(memory_t *memory)
 {
     const int first = (int)at.step % pes;

@@ -1,4 +1,5 @@
-/* A tool in front of the library, as the profiling interface has it: it counts what the program calls, and nothing that the library does. */
+/* A tool in front of the library, by the profiling interface: it counts calls of the program, and
+ * none of the library. */
 #include <pshmem.h>
 
 #include <stdio.h>
@@ -32,7 +33,8 @@ int main(void)
     pes = pshmem_n_pes();
     word = shmem_malloc(sizeof(*word));
     for (value = 1; value <= 3; value++) {
-        shmem_put(word, &value, 1, (shmem_my_pe() + 1) % pes); /* the generic name is a tool's, too */
+        /* the generic name calls the tool, too */
+        shmem_put(word, &value, 1, (shmem_my_pe() + 1) % pes);
     }
     shmem_barrier_all();
     is_right = *word == 3 && puts_seen == 3 && barriers_seen == 1 && mallocs_seen == 1;

@@ -1,7 +1,7 @@
-/* Calls that are wrong, each of which ends the job with a message. */
+/* Wrong calls; each ends the job with a message. */
 #include "shmem_chapter.h"
 
-/* of a team that was; SHMEM_TEAM_SHARED has this PE alone, so nobody else has to take part */
+/* A destroyed team. SHMEM_TEAM_SHARED has only this PE, so no other PE takes part. */
 static shmem_team_t stale_team(void)
 {
     shmem_team_t team;
@@ -19,7 +19,7 @@ void do_wrong(const char *what)
     shmem_ctx_t ctx;
 
     if (pe != 0) {
-        shmem_barrier_all(); /* in which it is killed */
+        shmem_barrier_all(); /* the barrier in which the PE is killed */
     } else if (strcmp(what, "pe") == 0) {
         shmem_int_put(word, &none, 1, 2);
     } else if (strcmp(what, "negative") == 0) {
@@ -33,9 +33,9 @@ void do_wrong(const char *what)
     } else if (strcmp(what, "amid") == 0) {
         shmem_free((char *)word + 1);
     } else if (strcmp(what, "beside") == 0) {
-        shmem_free(word + 1); /* what follows it is nobody's */
+        shmem_free(word + 1); /* not the address of a block */
     } else if (strcmp(what, "freed") == 0) {
-        shmem_free(word); /* the barrier of which is that of the others */
+        shmem_free(word); /* its barrier matches the other PEs' barrier */
         shmem_free(word);
     } else if (strcmp(what, "foreign") == 0) {
         (void)shmem_realloc(&none, 8);
