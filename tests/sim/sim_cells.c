@@ -2,10 +2,11 @@
  * Measures the cost of a death at any moment, for the kinds of tests/proc/cells.h. Each seed
  * determines the targets of accesses, the images, the times of computation, and the moment of the
  * death. The share of runs that recovered locally must lie within bounds. Runs with full logs do
- * not count.
- *    sim_cells KIND source|target LANES RUNS LEAST MOST    bounds in percent; no rank accesses the
- *      source, and the target accesses no rank
- *    sim_cells KIND source|target LANES SEED               plays this seed and prints the result
+ * not count. LEAST and MOST are percentages. The victim is the source, which no rank accesses, or
+ * the target, which accesses no rank. With SEED the program plays one seed and prints the result.
+ *
+ *   sim_cells KIND source|target LANES RUNS LEAST MOST
+ *   sim_cells KIND source|target LANES SEED
  */
 #include "few_ranks.h"
 

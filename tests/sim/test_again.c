@@ -2,9 +2,11 @@
  * Rank 1 puts a word to rank 0, puts a word to rank 2 that tells of the first word, and dies. The
  * puts have no numbers, so the replacement puts both words again, late. Meanwhile rank 2 acts on
  * its word and puts over the word at rank 0. The job must roll back when rank 2 begins to do so.
- *    waits    rank 2 waits for its word; no rank has waited before
- *    mixes    rank 2 declares that it does something that no log orders, and loads its word
- *    test_again [CASE]
+ *
+ *   waits    rank 2 waits for its word; no rank has waited before
+ *   mixes    rank 2 declares that it does something that no log orders, and loads its word
+ *
+ *   test_again [CASE]
  */
 #include "few_ranks.h"
 

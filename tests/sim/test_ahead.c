@@ -1,14 +1,15 @@
 /*
  * Rank 0 alone has left a gsync and acts, while the other ranks are still inside. Rank 0 dies.
- *    locks    The gsync is that of the window. Rank 0 locks rank 1 and dies. Rank 0 had begun the
- *             next phase, so all ranks had arrived: the survivors must be released from the gsync.
- *             Otherwise the survivors hand over from a position before the gsync, behind the
- *             replacement.
- *    waits    Rank 0 signals rank 1, and rank 1 puts over a word that rank 0 had read before. Rank
- *             0 dies. The replacement reads late and must find the old word. A rank that knows that
- *             rank 0 was ahead only logs its puts to rank 0. Otherwise the replacement counts as
- *             being where the others are, and rank 1 acts on the signal before the replacement is
- *             there.
+ *
+ *   locks    The gsync is that of the window. Rank 0 locks rank 1 and dies. Rank 0 had begun the
+ *            next phase, so all ranks had arrived: the survivors must be released from the gsync.
+ *            Otherwise the survivors hand over from a position before the gsync, behind the
+ *            replacement.
+ *   waits    Rank 0 signals rank 1, and rank 1 puts over a word that rank 0 had read before. Rank
+ *            0 dies. The replacement reads late and must find the old word. A rank that knows that
+ *            rank 0 was ahead only logs its puts to rank 0. Otherwise the replacement counts as
+ *            being where the others are, and rank 1 acts on the signal before the replacement is
+ *            there.
  */
 #include "few_ranks.h"
 

@@ -1,20 +1,22 @@
 /*
  * Other ranks come between two stores of a rank (check/plant.h), and act on the values that they
  * see.
- *    shown    Rank 1 has put a word to rank 0 and has not announced the put yet. Rank 0 sees the
- *             word in a test of several words and tells rank 2, which puts over the word. Rank 1
- *             dies, and its replacement puts its word again. The word of rank 2 must come last.
- *    unmet    The same, but the test reports the word's value although the condition on the word is
- *             not met.
- *    found    Rank 0 fetches from its own word. Rank 1 finds the result and puts over it before
- *             rank 0 has announced the value that it fetched. Rank 0 dies later, and its
- *             replacement must come to the same order.
- *    open     Rank 1 has put a word to rank 0 and has not announced the put yet. Rank 2 fetches the
- *             word and puts over it. Rank 1 dies. Its replacement would put the word again, because
- *             no rank announced the put as done: the job must roll back.
- *    stream   Rank 1 puts to rank 0 again and again, each put as slow. Rank 0 waits for the first
- *             put alone: the wait must end during the stream.
- *    test_amid [CASE]
+ *
+ *   shown    Rank 1 has put a word to rank 0 and has not announced the put yet. Rank 0 sees the
+ *            word in a test of several words and tells rank 2, which puts over the word. Rank 1
+ *            dies, and its replacement puts its word again. The word of rank 2 must come last.
+ *   unmet    The same, but the test reports the word's value although the condition on the word is
+ *            not met.
+ *   found    Rank 0 fetches from its own word. Rank 1 finds the result and puts over it before
+ *            rank 0 has announced the value that it fetched. Rank 0 dies later, and its
+ *            replacement must come to the same order.
+ *   open     Rank 1 has put a word to rank 0 and has not announced the put yet. Rank 2 fetches the
+ *            word and puts over it. Rank 1 dies. Its replacement would put the word again, because
+ *            no rank announced the put as done: the job must roll back.
+ *   stream   Rank 1 puts to rank 0 again and again, each put as slow. Rank 0 waits for the first
+ *            put alone: the wait must end during the stream.
+ *
+ *   test_amid [CASE]
  */
 #include "few_ranks.h"
 

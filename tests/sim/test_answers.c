@@ -1,15 +1,17 @@
 /*
  * Results of local reads are recorded at another rank, the holder. The replacement of the reader
  * must get the same results, at the same points.
- *    same     Two waits or tests in sequence end with the same value. Each result must come after
- *             the data that precedes its own put.
- *    refill   A get of rank 0 from the holder is pending when the holder dies. The holder's
- *             replacement must also have the record that rank 0 sent after the get.
- *    ahead    Rank 0 alone has left a gsync, tests a word and dies. The word changes. The
- *             replacement tests it again; it gets a word, or dies as well.
- *    holder   Another rank becomes the holder while a record is on its way to the previous holder.
- *    alone    One rank runs the program and another holds parity, so no rank can hold a record.
- *    test_answers [CASE]
+ *
+ *   same     Two waits or tests in sequence end with the same value. Each result must come after
+ *            the data that precedes its own put.
+ *   refill   A get of rank 0 from the holder is pending when the holder dies. The holder's
+ *            replacement must also have the record that rank 0 sent after the get.
+ *   ahead    Rank 0 alone has left a gsync, tests a word and dies. The word changes. The
+ *            replacement tests it again; it gets a word, or dies as well.
+ *   holder   Another rank becomes the holder while a record is on its way to the previous holder.
+ *   alone    One rank runs the program and another holds parity, so no rank can hold a record.
+ *
+ *   test_answers [CASE]
  */
 #include "few_ranks.h"
 

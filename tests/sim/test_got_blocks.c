@@ -4,9 +4,11 @@
  * replacement receives the records back, and then the source dies. The replacement of the source
  * must receive the old values, which no other rank has any more, and tells the previous rank a sum
  * of them.
- *    small, large     amount of a get: one record, or several, some for a single block
- *    plain, waits, polls   the program's declaration
- *    test_got_blocks
+ *
+ *   small, large          amount of a get: one record, or several, some for a single block
+ *   plain, waits, polls   the program's declaration
+ *
+ *   test_got_blocks
  */
 #include "few_ranks.h"
 

@@ -1,16 +1,17 @@
 /*
  * Ranks wait at the end of a job that cannot end well, or need not wait any more. All remaining
  * ranks must end, with the right status.
- *    GIVES_UP   A replacement that cannot even begin leaves while the others are in their last
- *               gsync.
- *    HANGS      Nothing is protected. A rank dies, another hangs, and the third waits in
- *               keel_finalize() until the hung rank knows why the third leaves.
- *    IS_OVER    A rank dies in its last gsync when the others know that the gsync is over. No rank
- *               needs the dead rank any more. Each survivor must announce so to its runtime, which
- *               would end the job if no spare were left.
- *    IS_UNTOLD  No process announces which ranks on other nodes have left. All ranks must leave,
- *               and none may count itself as cut off.
- *    FAILS      A rank cannot go on and leaves. The rank must not be replaced: all ranks end.
+ *
+ *   GIVES_UP   A replacement that cannot even begin leaves while the others are in their last
+ *              gsync.
+ *   HANGS      Nothing is protected. A rank dies, another hangs, and the third waits in
+ *              keel_finalize() until the hung rank knows why the third leaves.
+ *   IS_OVER    A rank dies in its last gsync when the others know that the gsync is over. No rank
+ *              needs the dead rank any more. Each survivor must announce so to its runtime, which
+ *              would end the job if no spare were left.
+ *   IS_UNTOLD  No process announces which ranks on other nodes have left. All ranks must leave,
+ *              and none may count itself as cut off.
+ *   FAILS      A rank cannot go on and leaves. The rank must not be replaced: all ranks end.
  */
 #include "engine/context.h"
 #include "job/init.h"

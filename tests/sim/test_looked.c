@@ -22,7 +22,7 @@ typedef struct looking {
     unsigned calls;
     uint64_t looks[LIVES]; /* number of vain tests by rank 0 */
     int is_told;           /* the first life has told rank 1 */
-    int is_asked, is_slow; /* rank 2 has received both requests; rank 2 hangs */
+    int is_asked, is_slow; /* both gets go to rank 2; rank 2 has hung */
 } looking_t;
 
 static void call_back(void *arg, keel_status_t status)

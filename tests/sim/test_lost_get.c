@@ -48,7 +48,7 @@ static keel_status_t read_and_put(job_t *job, keel_win_h win)
     status = (status == KEEL_OK) ? keel_put(win, 1, 0, &word, sizeof(word)) : status;
     status = (status == KEEL_OK) ? keel_flush(job->few.ctx[0], 1) : status;
     job->is_put = 1;
-    /* Others learn of the loss by rank 0's arrival. */
+    /* does not arrive: other ranks would learn of the loss by the arrival */
     while (status == KEEL_OK && job->few.deaths < 2) {
         status = few_progress(&job->few, 0);
     }

@@ -2,16 +2,19 @@
  * Each rank polls own memory by gets until the previous rank has put the next word, and tells the
  * previous rank the number of its looks. Rank 1 dies during a look. The replacement must find the
  * same results as often as rank 1 did, and go on.
- *    get         keel_get() of a word
- *    strided     keel_get_strided()
- *    much        keel_get() of many words
- *    odd         keel_get() of unaligned bytes
- *    later       keel_get_nbx()
- *    signalled   keel_get() of a word; data and word are put with a signal
- *    listed      keel_get() of a word; data and word are put by a list
+ *
+ *   get         keel_get() of a word
+ *   strided     keel_get_strided()
+ *   much        keel_get() of many words
+ *   odd         keel_get() of unaligned bytes
+ *   later       keel_get_nbx()
+ *   signalled   keel_get() of a word; data and word are put with a signal
+ *   listed      keel_get() of a word; data and word are put by a list
+ *
  * The program declares waits, or declares that gets are polls; or the program declares nothing, and
  * the first wait comes before or after the polls.
- *    test_own_got [HOW]
+ *
+ *   test_own_got [HOW]
  */
 #include "few_ranks.h"
 

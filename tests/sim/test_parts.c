@@ -4,7 +4,8 @@
  * short. One rank dies at each of many moments, on each lane, in a program that waits and in a
  * program that does not. Each rank must have all data put to it, and its own later writes must
  * stay.
- *    test_parts [SEED]
+ *
+ *   test_parts [SEED]
  */
 #include "few_ranks.h"
 

@@ -3,11 +3,13 @@
  * rank 0, and dies. Its replacement learns of the act from a record, and must go beyond the same
  * clock. Rank 0 dies too. The put that the replacement logged again must be replayed behind the put
  * of rank 1.
- *    poll     rank 2 polls a word of rank 0 after a put of rank 1
- *    fetch    rank 2 fetches a word of rank 0 after an addition of rank 1
- *    answer   rank 2 waits for a put of rank 1
- *    own      rank 2 fetches from its own memory after an addition of rank 1
- *    test_rejoined [CASE]
+ *
+ *   poll     rank 2 polls a word of rank 0 after a put of rank 1
+ *   fetch    rank 2 fetches a word of rank 0 after an addition of rank 1
+ *   answer   rank 2 waits for a put of rank 1
+ *   own      rank 2 fetches from its own memory after an addition of rank 1
+ *
+ *   test_rejoined [CASE]
  */
 #include "few_ranks.h"
 

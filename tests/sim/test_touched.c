@@ -1,17 +1,18 @@
 /*
  * Facts that a rank must learn from a rank that accesses it.
- *    begun    A nondeterministic program. Rank 0 is the only rank that has accessed anything, at
- *             rank 1, and dies. Rank 1 must know that the program had begun. Otherwise the put of
- *             the first life stays beside the put of the second life.
- *    passed   Rank 2 fetches from rank 0, puts the value to rank 0, and dies amid its arrivals.
- *             Rank 0 has received the arrival, and rank 1 has not. Rank 0 puts to a place at rank 1
- *             that depends on the value, and dies too. Rank 1 must know that a rank had fetched:
- *             the job must roll back. Otherwise both ranks are recovered locally and find another
- *             value, and the put of the first life stays beside the put of the second life.
- *    waited   Rank 0 is the first rank that waits, and announces the wait by its arrival alone.
- *             Later rank 0 acts on a put of rank 1. Rank 1 fetches from rank 2 the fact that rank 0
- *             has acted, and puts over the word. Rank 1 must know from the arrival that clocks
- *             order its puts. Otherwise the replacement of rank 0 receives both puts at once.
+ *
+ *   begun    A nondeterministic program. Rank 0 is the only rank that has accessed anything, at
+ *            rank 1, and dies. Rank 1 must know that the program had begun. Otherwise the put of
+ *            the first life stays beside the put of the second life.
+ *   passed   Rank 2 fetches from rank 0, puts the value to rank 0, and dies amid its arrivals.
+ *            Rank 0 has received the arrival, and rank 1 has not. Rank 0 puts to a place at rank 1
+ *            that depends on the value, and dies too. Rank 1 must know that a rank had fetched:
+ *            the job must roll back. Otherwise both ranks are recovered locally and find another
+ *            value, and the put of the first life stays beside the put of the second life.
+ *   waited   Rank 0 is the first rank that waits, and announces the wait by its arrival alone.
+ *            Later rank 0 acts on a put of rank 1. Rank 1 fetches from rank 2 the fact that rank 0
+ *            has acted, and puts over the word. Rank 1 must know from the arrival that clocks
+ *            order its puts. Otherwise the replacement of rank 0 receives both puts at once.
  */
 #include "few_ranks.h"
 
