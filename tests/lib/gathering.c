@@ -412,7 +412,7 @@ uint64_t gather_flag(const round_t *round)
     return (round->step << 16 | round->number) + 1;
 }
 
-/* The root signals the member's turn to it, and the member puts the signal to all members. */
+/* The member receives its turn from the root, and puts the value to all members. */
 static keel_status_t answers_come(gather_t *gather, const round_t *round)
 {
     const uint32_t to = round->ring[round->root];
@@ -564,7 +564,7 @@ static keel_status_t answers_take(gather_t *gather, const round_t *round)
     TRY(gather_let_go(gather, round));
     TRY(gather_await(gather, offsetof(gather_window_t, count), others));
     gather->own->count = 0;
-    /* of the puts after looks in vain */
+    /* completes the puts made after failed looks */
     TRY(gather_is_several(gather->kinds) ? keel_flush_all(gather->host->ctx) : KEEL_OK);
     return gather_let_go(gather, round);
 }

@@ -30,10 +30,8 @@ enum {
     MIXED_ALL = 31,
     MIXED_TESTS = 32,    /* two of three waits are keel_wait() or keel_test() */
     MIXED_UNLOGGED = 64, /* some accesses, locks and barriers have no log records (other_ways.h) */
-    MIXED_DEVICE =
-        /* a window for a device's atomics, if there is a device: for some additions and some
-         * signals */
-    128,
+    /* a window for a device's atomics, if there is a device: for some additions and some signals */
+    MIXED_DEVICE = 128,
     /* some awaited words are polled, at their rank or another (mixed_more.h) */
     MIXED_POLLS = 256,
     MIXED_REQUESTS = 512,   /* some puts are tested for completion */

@@ -62,7 +62,8 @@ mixed_walk_t mixed_walk_to(const mixed_options_t *options, uint32_t rank, uint64
 int mixed_is_put(const mixed_act_t *act);
 /* True if the same rank has put to the same words in this phase. Such puts have no order. */
 int mixed_puts_again(const mixed_options_t *options, uint32_t rank, uint64_t step, const mixed_act_t *act);
-/* True for an access outside of locks, in a step where all accesses should hold a lock. */
+/* True if the access needs no lock: the program has bare accesses, and the act is no section or
+ * reading. */
 int mixed_is_bare(const mixed_options_t *options, const mixed_act_t *act);
 /* True if the addition is made in the other window. */
 int mixed_is_device(const mixed_options_t *options, const mixed_act_t *act);

@@ -12,7 +12,7 @@ static int is_apart(const mixed_options_t *options, uint64_t step)
     return before.ends_with_gsync || before.ends_with_checkpoint || mixed_step_kind(options, step).is_epoch;
 }
 
-/* The number of separate steps before @a step: tokens wander once in each. */
+/* The number of steps before @a step for which is_apart() holds: tokens wander once in each. */
 static uint64_t apart_before(const mixed_options_t *options, uint64_t step)
 {
     uint64_t count = 0;

@@ -478,7 +478,7 @@ static void program_adopt_windows(program_t *program)
     }
 }
 
-/* The image may be from after later window calls: repeats these until the restore succeeds. */
+/* The image may contain later window calls: repeats them until the restore succeeds. */
 static keel_status_t program_restore_again(program_t *program)
 {
     keel_status_t status;

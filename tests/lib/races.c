@@ -30,7 +30,7 @@ static int is_looking(uint64_t step)
     return step % 2 == 1;
 }
 
-/* Draws sums only, operations with a fixed result, or all of these; in large jobs, operations with
+/* Draws sums only, operations that set words only, or all of these; in large jobs, operations with
  * results that show their place in the order. */
 static keel_atomic_op_t draw_sum(uint64_t which, keel_random_t *random)
 {

@@ -24,10 +24,9 @@ typedef enum {
     RACES_ADDS,  /* a single class; most atomics fetch */
     RACES_MIXED, /* two classes on the same words */
     RACES_KINDS,
-    RACES_SUMS =
-        /* results depend on earlier atomics of other ranks: sums of doubles, posted and swaps;
-         * and additions */
-    RACES_KINDS
+    /* results depend on earlier atomics of other ranks: sums of doubles, posted and swaps; and
+     * additions */
+    RACES_SUMS = RACES_KINDS
 } races_kind_t;
 
 typedef struct races_options {

@@ -187,9 +187,9 @@ static keel_status_t hop_atomic(relay_t *relay, const hop_t *hop, uint32_t rank,
     const size_t size = (relay->room > 0 && !relay->changes && (draw >> 34 & 1)) ? 4 : 8;
     const uint64_t mask = (size == 4) ? UINT32_MAX : UINT64_MAX, whole = relay->word[rank][hop->token];
     const uint64_t random = keel_random_mix(draw) & mask, was = whole & mask;
+    /* sums of the doubles are rounded */
     const uint64_t operand = !relay->changes           ? random
                              : (op == KEEL_ATOMIC_ADD) ? random & 0xffff
-                                                       /* sums of these are rounded */
                                                        : bits_of((double)(random >> 12 | 1));
     const int may_fetch = op != RELAY_SUM && op != KEEL_ATOMIC_SET;
     const int fetches = (relay->posted == 0)

@@ -100,8 +100,8 @@ static keel_status_t share(job_t *job)
     const uint32_t root = (uint32_t)(job->step % job->size);
     uint32_t words[NUMBERS] = {0}, parts[RANKS_MAX][NUMBERS] = {{0}}, sum[1] = {job->rank + 1};
 
-    for (unsigned i = 0; i < NUMBERS && job->rank == job->size - 1 - root;
-         i++) { /* members are in descending order of ranks */
+    /* members are in descending order of ranks */
+    for (unsigned i = 0; i < NUMBERS && job->rank == job->size - 1 - root; i++) {
         words[i] = root * 1000 + i;
     }
     TRY(keel_group_broadcast(job->all, root, words, sizeof(words)));

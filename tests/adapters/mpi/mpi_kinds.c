@@ -20,10 +20,9 @@ typedef struct {
     const char *name;
     MPI_Datatype type;
     family_t family;
-    const char
-        /* a letter for each: b, h, i, q for integers of 1, 2, 4 and 8 bytes, f, d, D for the
-         * other numbers */
-        *fields;
+    /* a letter for each: b, h, i, q for integers of 1, 2, 4 and 8 bytes, f, d, D for the other
+     * numbers */
+    const char *fields;
     size_t extent;
 } type_t;
 
