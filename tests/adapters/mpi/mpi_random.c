@@ -100,7 +100,7 @@ static void step_post(unsigned cell)
     MPI_Group_free(&group);
 }
 
-/* Each rank adds to each rank, as doubles and as integers. */
+/* Each rank fetches and adds 1 at each rank. */
 static void step_accumulate(unsigned cell)
 {
     const long one = 1;
