@@ -449,7 +449,7 @@ void keel_mpi_resume(void)
     keel_mpi.phase = KEEL_MPI_RUNS;
     if (keel_restarted(keel_mpi.ctx)) {
         /* rolled back, or a second restart since MPI_Init, or deterministic mode, which
-                     * restores memory here */
+         * restores memory here */
         copy_free();
         keel_mpi_request_drop();
         keel_mpi_mprobe_drop();

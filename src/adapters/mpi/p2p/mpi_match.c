@@ -163,7 +163,7 @@ keel_mpi_message_t *keel_mpi_match_peek(const keel_mpi_receive_t *receive, int i
 
         if (keel_mpi_match_fits(receive, &message->head)) {
             /* an incomplete message hides later messages, since messages are taken in
-                     * order */
+             * order */
             if (message->received < message->head.bytes) {
                 return NULL;
             }
