@@ -1,7 +1,4 @@
-/*
- * The transport on libibverbs over a stand-in (verbs_stub.h): several ranks' transports in this
- * process. The behaviour of a real device is left to tests/rdma.
- */
+/* Transports of several ranks over a stand-in for libibverbs (verbs_stub.h), in one process. */
 #include "transports/verbs/verbs.h"
 #include "transports/verbs/verbs_transport.h"
 #include "unit.h"
@@ -249,8 +246,7 @@ START_TEST(who_takes_nothing_is_sent_what_it_has_room_for)
 }
 END_TEST
 
-/* No slot is written again before its completion. Late completions bound the messages under way,
- * and traffic resumes with them. */
+/* No slot is written again before its completion. Late completions bound the messages. */
 START_TEST(completions_that_are_late_hold_up_and_lose_nothing)
 {
     side_t sides[RANKS];
@@ -322,8 +318,7 @@ START_TEST(a_connection_that_breaks_is_a_suspicion_once)
 }
 END_TEST
 
-/* disconnect() cuts both queue pairs to the peer, also the one of the service side. The device
- * refuses later requests of the peer. */
+/* disconnect() cuts both queue pairs: the device refuses later requests of the peer. */
 START_TEST(a_process_that_is_cut_off_reaches_nothing_after_disconnect)
 {
     keel_verbs_link_t *link;
@@ -679,8 +674,7 @@ START_TEST(gets_bring_what_is_there)
 }
 END_TEST
 
-/* Issues a get, and a put of the fetched bytes behind a fence. The small word beside belongs to the
- * caller again at once. */
+/* Issues a get, and a put of the fetched bytes behind a fence. */
 static void get_and_record(target_t *target, uint64_t from, uint64_t to, unsigned char *record, size_t length)
 {
     side_t *side = &target->sides[0];
@@ -802,6 +796,5 @@ int main(void)
                                   there_is_room_for_the_record_of_a_get,
                                   gets_under_way_end_with_their_peer,
                                   NULL};
-
     return unit_run("transport_verbs", tests);
 }
