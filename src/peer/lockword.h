@@ -99,6 +99,7 @@ typedef struct keel_locker {
 static inline keel_claim_t keel_lock_claim(const keel_locker_t *who, uint64_t word, int is_read, uint64_t looks)
 {
     return (keel_claim_t){.rank = who->rank,
+                          .lock = 0,
                           .is_shared = is_read,
                           .grants = keel_lock_counter(word),
                           .mask = KEEL_LOCK_COUNTER_MAX,
@@ -278,8 +279,11 @@ static inline keel_claim_t keel_lock_window_claim(keel_lock_area_t *area, const 
 {
     return (keel_claim_t){.rank = who->rank,
                           .lock = 1 + window,
+                          .is_shared = 0,
                           .grants = keel_winlock_grants(keel_lock_window(area, who->ranks, window)),
-                          .mask = KEEL_WINLOCK_GRANTS_MAX};
+                          .mask = KEEL_WINLOCK_GRANTS_MAX,
+                          .looks = 0,
+                          .waits = 0};
 }
 
 static inline uint64_t keel_lock_window_take(keel_lock_area_t *area, const keel_locker_t *who, int is_shared,
