@@ -1,6 +1,6 @@
 /*
  * Initial values of the counters of a process. In a job all begin at 0. A test begins them just
- * below their ends, to exercise the wrap-around (contrib/doc/protocol.md has the list).
+ * below their ends, to exercise the wrap-around (protocol/counters.md has the list).
  */
 #ifndef KEEL_BASE_COUNTERS_H_
 #define KEEL_BASE_COUNTERS_H_

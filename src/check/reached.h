@@ -1,6 +1,6 @@
 /*
  * Cases of the protocol that a set of simulated runs must cover: each row of the table of positions
- * (protocol.md, A death), each refusal of local recovery, each catastrophe. Counted only in the
+ * (protocol/recovery.md), each refusal of local recovery, each catastrophe. Counted only in the
  * simulator's own copy of the layers (check/plant.h); elsewhere KEEL_REACHED() is nothing.
  */
 #ifndef KEEL_CHECK_REACHED_H_

@@ -2,7 +2,7 @@
  * Gsync.
  *
  * gsync n: epochs are closed and get records are complete at their targets; then the arrival is
- * announced, and all arrivals are awaited (protocol.md, A gsync). A rank takes a coordinated
+ * announced, and all arrivals are awaited (protocol/epoch.md). A rank takes a coordinated
  * checkpoint if all arrivals let it leave, but not if a decision released it. The second barrier
  * keeps the program from touching a slower rank's windows before they are copied.
  */

@@ -1,5 +1,5 @@
 /*
- * Locks (protocol.md, that section): critical sections at one rank, and reading epochs.
+ * Locks (protocol/locks.md): critical sections at one rank, and reading epochs.
  *
  * Taking a lock is logged twice. The put log gets the number SC before the puts of the section, so
  * that a replacement of the target knows the order of sections there. The target's get log gets the

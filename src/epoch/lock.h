@@ -1,4 +1,4 @@
-/* Locks (protocol.md, Locks): critical sections at one rank, and reading epochs. */
+/* Locks (protocol/locks.md): critical sections at one rank, and reading epochs. */
 #ifndef KEEL_EPOCH_LOCK_H_
 #define KEEL_EPOCH_LOCK_H_
 

@@ -1,5 +1,5 @@
 /* Re-execution of critical sections of the first life: accesses of a closed section are only
- * logged, those of an open section are done (protocol.md, Locks). */
+ * logged, those of an open section are done (protocol/locks.md). */
 #include "epoch/lock_replay.h"
 #include "access/fragment.h"
 #include "order/lock_ask.h"

@@ -1,6 +1,6 @@
 /*
- * Waits inside a phase for puts of other ranks (protocol.md, Waits inside a phase). sync/waits
- * describes the replay into a wait.
+ * Waits inside a phase for puts of other ranks (protocol/waits.md). sync/waits describes
+ * the replay into a wait.
  *
  * All ranks know that the program waits, from its first wait on. A rank that waits without knowing
  * of earlier waits announces its own to all ranks before the wait returns, and all ranks number

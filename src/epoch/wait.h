@@ -1,5 +1,5 @@
-/* Waits inside a phase for puts of other ranks (protocol.md, Waits inside a phase). sync/waits
- * describes the replay into a wait. */
+/* Waits inside a phase for puts of other ranks (protocol/waits.md). sync/waits describes
+ * the replay into a wait. */
 #ifndef KEEL_EPOCH_WAIT_H_
 #define KEEL_EPOCH_WAIT_H_
 

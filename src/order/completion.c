@@ -1,6 +1,5 @@
 /*
- * Completion of requests: tests and waits of the program, and callbacks (protocol.md, Waits inside
- * a phase).
+ * Completion of requests: tests and waits of the program, and callbacks (protocol/determinants.md).
  *
  * In a program that waits only gets can be in progress: a put is complete locally when the call
  * returns, and a fetch or a poll returns with the value. A replacement reads values from records at

@@ -1,7 +1,7 @@
 /*
  * Determinants: facts that this program learned and no other rank can know, made stable before
- * others can act on them, and replayed by a replacement (protocol.md, Waits inside a phase). They
- * are results of tests and waits (sync/determinants), values polled, and values read.
+ * others can act on them, and replayed by a replacement (protocol/determinants.md). They are
+ * results of tests and waits (sync/determinants), values polled, and values read.
  */
 #include "order/determinant.h"
 

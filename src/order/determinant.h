@@ -1,6 +1,5 @@
 /*
- * Determinants: made stable before others can act on them, and replayed (protocol.md, Waits inside
- * a phase).
+ * Determinants: made stable before others can act on them, and replayed (protocol/determinants.md).
  */
 #ifndef KEEL_ORDER_DETERMINANT_H_
 #define KEEL_ORDER_DETERMINANT_H_

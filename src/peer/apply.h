@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) uint64_t keel_apply_atomic(void *wo
 }
 
 /* Applies the logged form of an atomic: an addition of the known change, if any, so that replay
- * commutes with all additions (protocol.md, Changes). */
+ * commutes with all additions (protocol/changes.md). */
 static inline uint64_t keel_apply_logged(void *word, const keel_record_atomic_t *atomic)
 {
     keel_record_atomic_t change = *atomic;

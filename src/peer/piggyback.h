@@ -3,7 +3,7 @@
  * rank may have found the effect of that atomic. So each reply piggybacks the values found at the
  * same word by others and not confirmed by them.
  *
- * Safety (protocol.md, Awaited values). The service side applies an atomic, keeps the value found,
+ * Safety (protocol/awaited.md). The service side applies an atomic, keeps the value found,
  * and replies, under one lock. So a later reply about the word has all earlier unconfirmed values,
  * or says that some are missing. Each request of a source confirms replies up to a serial, and no
  * fetch with a pending reply is below that serial. A rank keeps the newest piggybacked value of

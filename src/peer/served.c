@@ -8,7 +8,7 @@
  * wait, and sends only to the source. When the service side runs out of requests it acknowledges
  * all at once.
  *
- * Exactly once (protocol.md, that section): the records of a phase from one rank to another are
+ * Exactly once (protocol/rma.md): the records of a phase from one rank to another are
  * numbered, and a re-execution numbers them alike. Records arrive in order, so the applied records
  * are a prefix, and peer->done is its end. Applying and counting are one step under the lock. A
  * record below the end, sent again by a replacement, is skipped; its fetched value, if any, is in

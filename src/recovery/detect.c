@@ -1,5 +1,5 @@
 /*
- * Detection of processes that hang, are stopped, or cannot be reached (protocol.md, A death).
+ * Detection of processes that hang, are stopped, or cannot be reached (protocol/detection.md).
  *
  * A process inside Keel probes one neighbour, the next rank that is up. The neighbour's service
  * thread answers while the program computes. So detection costs one message an interval and rank,

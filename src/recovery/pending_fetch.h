@@ -1,4 +1,4 @@
-/* Pending fetches from a lost rank (protocol.md, Awaited values): values that are known, and
+/* Pending fetches from a lost rank (protocol/awaited.md): values that are known, and
  * values that are fetched again. */
 #ifndef KEEL_RECOVERY_PENDING_FETCH_H_
 #define KEEL_RECOVERY_PENDING_FETCH_H_

@@ -1,5 +1,5 @@
 /*
- * Positions and the progress of hand-overs (protocol.md, A death).
+ * Positions and the progress of hand-overs (protocol/recovery.md).
  *
  * Safety. Towards a peer at the same position accesses are done (LIVE). Towards a peer behind they
  * are only logged, and the log is handed over phase by phase as the peer announces its position.

@@ -1,4 +1,4 @@
-/* Positions and the progress of hand-overs (protocol.md, A death). */
+/* Positions and the progress of hand-overs (protocol/recovery.md). */
 #ifndef KEEL_RECOVERY_POSITION_H_
 #define KEEL_RECOVERY_POSITION_H_
 

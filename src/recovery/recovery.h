@@ -1,6 +1,6 @@
 /*
  * Recovery: the processes of the job, the position of each rank, and the steps after a death
- * (protocol.md, A death).
+ * (protocol/recovery.md).
  *
  * A view is the vector of incarnations. A death changes it. A view is complete when every rank has
  * a live process and all of them have reported to rank 0 with this very vector; rank 0 then decides

@@ -4,7 +4,7 @@
 
 #include "recovery/recovery.h"
 
-/* All ranks, after the decision (protocol.md, A death). */
+/* All ranks, after the decision (protocol/recovery.md). */
 keel_status_t keel_rollback_run(keel_recovery_t *rec, keel_restore_cb_t restore, void *arg);
 /* A replacement, before keel_rollback_run(): obtains the image to be restored, NULL in
  * generation 0. It reads the other members' shares. Images do not change from the decision on,

@@ -1,5 +1,5 @@
 /*
- * Reports and the decision (protocol.md, A death).
+ * Reports and the decision (protocol/recovery.md).
  *
  * Safety: rank 0 alone computes the decision, from one report of every rank, all for the same
  * vector of incarnations. Only processes with the same vector adopt the decision. Positions do not

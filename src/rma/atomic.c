@@ -1,7 +1,7 @@
 /*
  * Atomics: combining puts [F 2.1]; fetching atomics are also gets.
  *
- * Exactly once (protocol.md, Exactly once). Served lane: the target's service thread applies an
+ * Exactly once (protocol/rma.md). Served lane: the target's service thread applies an
  * atomic and counts it in one step (peer/served). The thread skips re-executed atomics, and the get
  * log holds the fetched values. The replacement of a dead target receives each logged atomic once,
  * as a fetching one if the value is still pending (keel_atomic_again()). Direct lane: the caller

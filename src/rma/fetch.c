@@ -1,5 +1,5 @@
 /*
- * Fetching atomics in programs that wait (protocol.md, Waits inside a phase).
+ * Fetching atomics in programs that wait (protocol/determinants.md).
  *
  * A process that fetches the effect of an atomic follows the atomic and everything its source did
  * before. A fetch therefore also returns the clock of all accesses to the target so far, and the

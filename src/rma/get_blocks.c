@@ -1,5 +1,5 @@
 /*
- * Gets of several blocks (protocol.md, Exactly once): one access with one record of the places of
+ * Gets of several blocks (protocol/rma.md): one access with one record of the places of
  * the blocks and the bytes read, packed.
  *
  * On mapped memory the blocks are copied to the caller and to the record at once. Otherwise a

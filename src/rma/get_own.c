@@ -1,5 +1,5 @@
 /*
- * Gets from own memory (protocol.md, Waits inside a phase).
+ * Gets from own memory (protocol/determinants.md).
  *
  * In a program that waits, only the owner observes the order in which other ranks put to its
  * memory, and a replacement has only the puts that its waits and determinants needed so far. A get

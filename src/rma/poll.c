@@ -1,5 +1,5 @@
 /*
- * Polls (protocol.md, Waits inside a phase).
+ * Polls (protocol/determinants.md).
  *
  * A process that acts on bytes read from a target follows the put of these bytes and everything its
  * source did before. A poll therefore also loads, after the bytes, the clock of all accesses to the

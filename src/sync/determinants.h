@@ -1,5 +1,5 @@
 /*
- * Determinants of a phase (protocol.md, Waits inside a phase): facts that the program learned and
+ * Determinants of a phase (protocol/determinants.md): facts that the program learned and
  * that only the order of other ranks' effects decided, so a replacement must learn the same. One
  * sequence has the results of tests and waits about words of own memory, and of looks at own
  * requests; another has the values polled at other ranks.

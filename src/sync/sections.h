@@ -1,5 +1,5 @@
 /*
- * Programs that lock (protocol.md, Locks; [F 4.1, algorithm 3]): the synchronisation counter SC of
+ * Programs that lock (protocol/locks.md; [F 4.1, algorithm 3]): the synchronisation counter SC of
  * a rank numbers the critical sections there, and a replacement gets the memory back section by
  * section in the order of SC.
  *

@@ -1,5 +1,5 @@
 /*
- * Programs that wait inside phases for puts of others (protocol.md, Waits inside a phase): the
+ * Programs that wait inside phases for puts of others (protocol/waits.md): the
  * order in which puts of a phase are replayed into a replacement's memory, and how many puts before
  * each wait of the replacement returns.
  *

@@ -139,6 +139,20 @@ lint_scripts() {
     } | sort -u | xargs -r shellcheck -S warning || bad=1
 }
 
+# is_cited CITATION: the cited page of the protocol is there, and so is its section. protocol.md is the list of the pages: of
+# that only an invariant, or the section of all, can be cited.
+is_cited() {
+    local page=${1%%.md*}.md section=${1#*.md}
+    [ -f "contrib/doc/${page#doc/}" ] || return 1
+    page=contrib/doc/${page#doc/}
+    section=${section#, }
+    case $section in
+    \"*) section=${section#\"} && grep -qxF "## ${section%\"}" "$page" ;;
+    'invariant '*) [ "$page" = contrib/doc/protocol.md ] && sed -n '/^## Invariants$/,$p' "$page" | grep -q "^${section#invariant }\. " ;;
+    *) [ "$page" != contrib/doc/protocol.md ] && [ -z "$section" ] ;;
+    esac
+}
+
 lint_files() {
     local file lines
     for file in $(sources '*.c' '*.h' '*.sh' '*.cmake' 'CMakeLists.txt'); do
@@ -159,12 +173,24 @@ lint_files() {
         complain "file name used twice: $file"
     done
     # what comments cite is here; a citation may end at the end of its line
+    # shellcheck disable=SC2016 # $0 is awk's
     while IFS=: read -r file lines; do
-        grep -qE "\\[$lines( [^]]*)?\\]\\(protocol/" contrib/doc/protocol.md || complain "$file cites a page '$lines', which protocol.md does not list"
-    done < <(sources '*.c' '*.h' | xargs grep -oE 'protocol\.md, [A-Z][A-Za-z ]+' | sed 's/protocol\.md, //')
-    while IFS=: read -r file lines; do
-        [ -f "contrib/doc/$lines" ] || complain "$file cites $lines, which is not in contrib/doc"
-    done < <(sources '*.c' '*.h' | xargs grep -oE 'protocol/[a-z_]+\.md')
+        is_cited "$lines" || complain "$file cites $lines, which is not there"
+    done < <(sources '*.c' '*.h' '*.pml' | xargs awk -v cited='([a-z]+/)?protocol(/[a-z_]+)?\\.md(, ("[^"]*"|invariant [0-9]+|[A-Z][a-z]+))?' '
+        { sub(/^ +\* /, ""); text = FNR == 1 ? $0 : last " " $0; rest = text }
+        # a citation may go on in the next line: each line is looked at with the one before, and a hit counts where it begins in that
+        FNR > 1 {
+            from = 0
+            while (match(rest, cited) && from + RSTART <= length(last)) {
+                print FILENAME ":" substr(rest, RSTART, RLENGTH)
+                from += RSTART + RLENGTH - 1
+                rest = substr(rest, RSTART + RLENGTH)
+            }
+        }
+        { last = $0 }')
+    for lines in 'protocol.md' 'protocol.md, Locks' 'protocol.md, invariant 99' 'protocol/none.md' 'protocol/rma.md, "Nothing"'; do
+        ! is_cited "$lines" || complain "is_cited misses that '$lines' is not there"
+    done
     for file in include/keel/*.h; do
         while read -r lines; do
             grep -qxF "## $lines" contrib/doc/reexecution.md || complain "$file cites a section '$lines', which reexecution.md has not"

@@ -1,5 +1,5 @@
 /*
- * The checkpoint commit: contrib/doc/protocol.md, "What is kept", "A gsync"; src/ckpt/coordinated.c, exchange.c, repair.c,
+ * The checkpoint commit: protocol/ckpt.md, protocol/epoch.md; src/ckpt/coordinated.c, exchange.c, repair.c,
  * src/epoch/gsync.c, src/peer/board.h; and the generation that the view's decision names, src/recovery/view.c.
  *
  * Ranks 0 and 1 are a group and share parity; rank 2 stands for another group: the share of its image lies with a process

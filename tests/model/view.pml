@@ -1,5 +1,5 @@
 /*
- * The view change: contrib/doc/protocol.md, "A death"; src/recovery/view.c, position.c, rebuild.c, src/peer/board.h.
+ * The view change: protocol/recovery.md; src/recovery/view.c, position.c, rebuild.c, src/peer/board.h.
  *
  * N ranks pass LAST gsyncs, DEATHS processes die at any step and are replaced. Each rank learns of deaths and of
  * replacements by itself, freezes, reports; rank 0 decides; replacements re-execute from 0. Arrival words are written one by

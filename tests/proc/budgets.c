@@ -3,8 +3,8 @@
  * is counted by purpose: memory of the process through the allocator's hook, memory accessible to
  * other ranks through the transport's table. Logs never exceed KEEL_OPLOG_SIZE, the get log is
  * KEEL_GETLOG_SIZE, images and parity never exceed KEEL_CKPT_SIZE; all other memory stays within
- * the bounds of protocol.md. Demand checkpoints free log space for all further records. A
- * checkpoint that does not fit is refused with the size needed, and the program goes on.
+ * fixed bounds (protocol.md, invariant 8). Demand checkpoints free log space for all further
+ * records. A checkpoint that does not fit is refused with the size needed, and the program goes on.
  *
  * budgets [gsync|locks|waits] [all|coordinated|refused] [die]: how the ranks synchronise, which
  * images fit, and whether rank 1 dies during the run.

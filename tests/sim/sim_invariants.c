@@ -1,7 +1,7 @@
 /*
- * Invariants (protocol.md) that can be checked between any two steps. The checks know the drawn
- * scene and read the memory of the processes. The checks take no part in the run, so a run is the
- * same with and without them.
+ * Invariants (protocol.md, "Invariants") that can be checked between any two steps. The checks know
+ * the drawn scene and read the memory of the processes. The checks take no part in the run, so a
+ * run is the same with and without them.
  *   5: all ranks that are in the same view and have a decision have the same decision.
  *   6: a log reaches back to the newest image in use of the rank that the log is for, or is marked
  *     (sim_logs.c).
