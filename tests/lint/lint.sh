@@ -213,6 +213,12 @@ lint_readme() {
         *) [ -e "$link" ] || complain "README.md: no $link" ;;
         esac
     done
+    # every folder that has files has a row, and what the rows name is there
+    diff <(find src transports -mindepth 2 -type f ! -name CMakeLists.txt -printf '%h\n' | sort -u) \
+        <(grep -oE '`(src|transports)/[^`]+`' contrib/doc/source.md | tr -d '`' | while read -r link; do
+            [ -d "$link" ] && echo "$link"
+            [ -e "$link" ] || echo "$link is not there"
+        done | sort -u) || complain "contrib/doc/source.md (>) names other folders than there are (<)"
 }
 
 # what the glossary says is in the code is there, and the documents' links lead somewhere
