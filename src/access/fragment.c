@@ -192,7 +192,7 @@ keel_status_t keel_get_replayed(keel_context_h ctx, uint32_t rank, keel_status_t
 }
 
 keel_status_t keel_get_make_fragment(keel_context_h ctx, uint32_t rank, uint64_t where, uint32_t length,
-                                     struct keel_req *req, keel_fragment_t **piece_p)
+                                     struct keel_req *req, keel_fragment_t **fragment_p)
 {
     keel_fragment_t *fragment;
 
@@ -210,7 +210,7 @@ keel_status_t keel_get_make_fragment(keel_context_h ctx, uint32_t rank, uint64_t
     fragment->atomic = NULL;
     fragment->record = keel_get_log_reserve(&ctx->gets, rank, where, length, &fragment->index);
     req->is_new |= (uint8_t)keel_waits_note_unrecorded(&ctx->sync, rank);
-    *piece_p = fragment;
+    *fragment_p = fragment;
     return KEEL_OK;
 }
 

@@ -12,7 +12,7 @@ keel_status_t keel_get_replayed(keel_context_h ctx, uint32_t rank, keel_status_t
 /* Makes the fragment of a get that has no record. The caller fills in the rest and then starts
  * the fragment: at once, or when the target is live again. */
 keel_status_t keel_get_make_fragment(keel_context_h ctx, uint32_t rank, uint64_t where, uint32_t length,
-                                     struct keel_req *req, keel_fragment_t **piece_p);
+                                     struct keel_req *req, keel_fragment_t **fragment_p);
 void keel_get_start_fragment(keel_fragment_t *fragment);
 /* Completes a fragment that was read from mapped memory. The record has to reach the target
  * before a store may overwrite the bytes read. */

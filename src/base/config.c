@@ -154,9 +154,8 @@ static const keel_config_field_t keel_config_fields[] = {
      KEEL_CONFIG_OFFSET(config.mtbf_s), KEEL_CONFIG_TYPE_TIME},
 
     {"HEARTBEAT_INTERVAL", "500ms",
-     "How often a waiting rank asks its neighbour whether it is there, at least twice in KEEL_HEARTBEAT_TIMEOUT. 0 "
-     "turns\n"
-     "the heartbeat off.",
+     "How often a waiting rank asks its neighbour for a sign of life; more than half of KEEL_HEARTBEAT_TIMEOUT counts\n"
+     "as half. 0 turns the heartbeat off.",
      KEEL_CONFIG_OFFSET(config.heartbeat_interval_s), KEEL_CONFIG_TYPE_TIME},
 
     {"HEARTBEAT_TIMEOUT", "5s",

@@ -1,5 +1,5 @@
 /*
- * LP_p[q], the put log at the sender [F 3.2.3, 4.2]: the accesses of this process to each target,
+ * LP_p[q], the put log at the source [F 3.2.2, 4.2]: the accesses of this process to each target,
  * in order, since the image in use. On the served lane the log is also the send queue: a record is
  * copied once, into the log, and sent from there.
  *
@@ -269,7 +269,7 @@ keel_status_t keel_put_log_for_phase(keel_put_log_t *log, uint32_t target, uint3
  * can tell which of them took effect: the job rolls back if the source or the target dies.
  * Returns the value for "no number". */
 uint32_t keel_put_log_unnumbered(keel_put_log_t *log, uint32_t target);
-/* number of the next record within the phase (lane.h); number_end: none is left */
+/* Takes the number of the next record within the phase. If all are used: keel_put_log_unnumbered(). */
 static inline uint32_t keel_put_log_number(keel_put_log_t *log, uint32_t target)
 {
     keel_put_target_t *t = &log->targets[target];

@@ -11,8 +11,8 @@ void keel_arrival_receive_mark(keel_lane_t *lane, const keel_wire_t *wire)
 
 void keel_arrival_receive(keel_lane_t *lane, const keel_wire_t *wire)
 {
-    /* rollback number and incarnation (keel_arrive()) */
-    const uint64_t epoch = wire->body.arrive.arrive & ~(uint64_t)UINT32_MAX;
+    /* keel_arrive() */
+    const uint64_t rollback_and_incarnation = wire->body.arrive.arrive & ~(uint64_t)UINT32_MAX;
     const uint32_t number = (uint32_t)wire->body.arrive.arrive;
     const uint64_t flags = (number & 1) ? wire->body.arrive.odd_flags : wire->body.arrive.even_flags;
     const keel_usage_t usage = keel_usage_unpack(wire->body.arrive.usage, number);
@@ -35,6 +35,7 @@ void keel_arrival_receive(keel_lane_t *lane, const keel_wire_t *wire)
     }
     keel_board_set(&slot->parity_done, wire->body.arrive.parity_done);
     keel_board_set(&slot->committed, wire->body.arrive.committed);
-    keel_store_word_release(&slot->second, (wire->body.arrive.second != 0) ? epoch | wire->body.arrive.second : 0);
+    keel_store_word_release(&slot->second,
+                            (wire->body.arrive.second != 0) ? rollback_and_incarnation | wire->body.arrive.second : 0);
     keel_store_word_release(&slot->arrive, wire->body.arrive.arrive);
 }

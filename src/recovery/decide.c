@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define KEEL_WHY_ATOMICS  "it issued atomics and is not the only one lost"
-#define KEEL_WHY_AWAITED  "nobody can tell which value that others await from it they would have had"
+#define KEEL_WHY_AWAITED  "the values that other ranks await from it are known to no rank"
 #define KEEL_WHY_IN_DOUBT "nobody can tell which of its atomics in the front phase took effect"
 
 /* True if the parity of the rank's newest demand image covers the loss. */

@@ -2,15 +2,16 @@
  * Detection of processes that hang, are stopped, or cannot be reached (protocol/detection.md).
  *
  * A process inside Keel probes one neighbour, the next rank that is up. The neighbour's service
- * thread answers while the program computes. So detection costs one message an interval and rank,
- * and state for one peer. A peer with a broken connection is probed beside the neighbour:
- * connections may break and recover without end, and the count of the neighbour's silence has to
- * last. While the neighbour is a new replacement, the next rank that is not new is probed, too: a
- * replacement cannot probe ranks before their greeting, and a computing rank sends none. No process
- * probes while computing. A computing process delays the others anyway, so a death found after its
- * return delays the job by no more than the timeout. In turn, silence counts only while the watcher
- * looks, in steps of bounded length: a process that was stopped, or had no core for a while, has
- * not listened and accuses no peer for that time.
+ * thread answers while the program computes. So detection costs one message an interval and rank.
+ * Up to three more ranks are watched in the cases that follow: the state is that of four peers. If
+ * the next rank is absent, the start of its replacement is watched for. A peer with a broken
+ * connection is probed beside the neighbour: connections may break and recover without end, and the
+ * count of the neighbour's silence has to last. While the neighbour is a new replacement, the next
+ * rank that is not new is probed, too: a replacement cannot probe ranks before their greeting, and
+ * a computing rank sends none. No process probes while computing. A computing process delays the
+ * others anyway, so a death found after its return delays the job by no more than the timeout. In
+ * turn, silence counts only while the watcher looks, in steps of bounded length: a process that was
+ * stopped, or had no core for a while, has not listened and accuses no peer for that time.
  *
  * Bound. From its hang to the accusation a rank has half a timeout until the next probe, one until
  * the neighbour probes all ranks (three with a broken connection, six for a replacement that has to
@@ -20,12 +21,13 @@
  * that seems to lack only a core (runtime/starved). Such a suspect is accused again after a
  * timeout, or two without a majority of replies, up to eight times.
  *
- * Safety. A suspicion is no death. Before an accusation the watcher makes sure to hear more than
- * half of the live ranks; an isolated process finds out here. The runtime then kills the suspect,
- * and reports the death once the process is gone, as for any death: the view knows one kind of
- * death. The process is gone before a decision, which keeps memory on the direct lane safe, where
- * stores cannot be refused. A process that wakes up before the kill is still a member, and
- * afterwards there is none. A wrong suspicion costs one more death, but never memory.
+ * Safety. A suspicion is no death. Before an accusation the watcher asks all ranks, and goes on
+ * when more than half of all ranks have replied, or after a timeout; the accusation says how many
+ * did, so an isolated process finds out here. The runtime then kills the suspect, and reports the
+ * death once the process is gone, as for any death: the view knows one kind of death. The process
+ * is gone before a decision, which keeps memory on the direct lane safe, where stores cannot be
+ * refused. A process that wakes up before the kill is still a member, and afterwards there is none.
+ * A wrong suspicion costs one more death, but never memory.
  *
  * If no runtime can kill (KEEL_ERR_UNSUPPORTED; never on one node, so there is no direct lane
  * between the two ranks), ranks that hear more than half of all ranks declare the silent ranks
@@ -309,7 +311,7 @@ static void watch_listen(keel_recovery_t *rec, keel_watch_t *watch)
     if (is_answered || (peer->sent == peer->acked && !peer->is_broken)) {
         watch_replied(rec, watch); /* all probes are answered */
     }
-    /* Not in the step of a reply: a flush waits for a step without unanswered requests. */
+    /* No probe in the step of a reply: a flush waits for a step with all requests answered. */
     if (!is_answered && peer->sent == peer->acked && detect->clock_ns - watch->probed_ns >= detect->interval_ns) {
         watch->probed_ns = detect->clock_ns;
         (void)keel_lane_send_probe(rec->lane, watch->rank);

@@ -1,9 +1,10 @@
 /*
  * Put.
  *
- * Hot path on the direct lane: one comparison (the table of targets is current), the range check,
- * and one append to the log fused with the copy to the target (put_log.h). The path allocates
- * nothing, takes no lock and makes no system call. All other cases are out of line.
+ * Hot path on the direct lane: one comparison (the table of targets is current), the gate, which
+ * must be open, the range check, and one append to the log fused with the copy to the target
+ * (put_log.h). The path allocates nothing, takes no lock and makes no system call. All other cases
+ * are out of line.
  */
 #include "rma/put_record.h"
 #include "access/admit.h"
@@ -68,9 +69,10 @@ static __attribute__((noinline)) keel_status_t put_generic(keel_win_h win, uint3
 }
 
 /*
- * Served lane. A short put to a live rank with room in the log only appends a record; a later
- * message or operation sends it with others (oplog/put_send). Everything else takes the generic
- * path, including the first put after a flush of all and the put that makes sending due.
+ * Served lane. With the gate open, a short put to a live rank with room in the log only appends a
+ * record; a later message or operation sends the record with others (oplog/put_send). All other
+ * puts take the generic path, including the first put after a flush of all and the put that makes
+ * sending due.
  */
 static __attribute__((noinline)) keel_status_t put_queued(keel_win_h win, uint32_t rank, uint64_t offset,
                                                           const void *buffer, size_t length,
@@ -210,8 +212,9 @@ static inline __attribute__((always_inline)) int put_word_cached(keel_win_h win,
            put_cached(win, rank, offset, buffer, sizeof(uint64_t), home->base + offset);
 }
 
-/* Both public calls inline this function. Words are so short that each saved register counts: no
- * path calls a function and continues afterwards. */
+/* Both public calls inline this function. A put of one word that finds the gate open, or closed
+ * only because the program waits, is done here. Words are so short that each saved register counts:
+ * no path calls a function and continues afterwards. */
 static inline __attribute__((always_inline)) keel_status_t
 put(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length, const keel_rma_params_t *params)
 {

@@ -49,16 +49,16 @@ void keel_sections_release(keel_sections_t *sections);
 /* Rollback: no lock is held; the own lock word is free at @a counter. */
 void keel_sections_reset(keel_sections_t *sections, keel_lane_t *lane, uint64_t counter);
 
-/*
- * As a source. take: this rank holds the lock of @a rank, under number @a value. take_read: reads
- * there, under number @a reading, having seen SC @a value - 1. take_own: the lock of the own
- * memory. give: releases. defer_release: the target is lost, and the replacement learns of the
- * release.
- */
+/* Source: this rank has locked @a rank for writing, under number @a value. */
 void keel_sections_take(struct keel_sync *sync, uint32_t rank, uint64_t value);
+/* Source: this rank has locked @a rank for reading, under number @a reading, and has seen
+ * SC @a value - 1 there. */
 void keel_sections_take_read(struct keel_sync *sync, uint32_t rank, uint64_t value, uint64_t reading);
+/* This rank has locked its own memory. @a reading: number of the reading, with @a is_read only. */
 void keel_sections_take_own(struct keel_sync *sync, int is_read, uint64_t reading);
+/* Source: this rank has released its lock at @a rank. */
 void keel_sections_give(struct keel_sync *sync, uint32_t rank);
+/* Source: @a rank is lost; its replacement learns of the release after the hand-over. */
 void keel_sections_defer_release(struct keel_sync *sync, uint32_t rank, int is_read);
 /* A reading epoch of all ranks begins or ends. */
 void keel_sections_set_all(struct keel_sync *sync, int is_all);

@@ -1,7 +1,7 @@
 /*
- * Programs that wait inside phases for puts of others (protocol/waits.md): the
- * order in which puts of a phase are replayed into a replacement's memory, and how many puts before
- * each wait of the replacement returns.
+ * Programs that wait inside phases for puts of others (protocol/waits.md): the order in which puts
+ * of a phase are replayed into a replacement's memory, and how many puts before each wait of the
+ * replacement returns.
  *
  * Each process has a clock, 0 at the beginning of a phase. When a wait returns, the clock goes
  * beyond the clocks of all effects present here. Puts are logged with the clock of the source, and
@@ -15,12 +15,9 @@
 #include "sync/replay.h"
 
 typedef struct keel_waits {
-    uint32_t
-        /*
-         * first phase in which all ranks know from the beginning that the program waits;
-         * KEEL_PHASE_NONE: the program does not wait
-         */
-        since;
+    /* first phase in which all ranks know from the beginning that the program waits;
+     * KEEL_PHASE_NONE: the program does not wait */
+    uint32_t since;
     uint32_t begun;  /* phase in which this rank announced the first wait, + 1 */
     uint32_t waited; /* last phase with a wait of this rank, + 1 */
     uint32_t clock;  /* of this rank, in this phase */

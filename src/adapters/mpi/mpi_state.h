@@ -34,8 +34,8 @@ typedef struct keel_mpi_channel {
     uint64_t arrived; /* put by the peer: amount sent to this rank */
     uint64_t freed;   /* put by the peer: amount taken of the messages sent from here */
     uint64_t sent, taken;
-    /* part of taken that was announced to the peer; in deterministic mode the number of messages to
-     * the peer, pending sends included */
+    /* Without deterministic mode: the part of `taken` that was put to the peer's `freed`.
+     * In deterministic mode: number of messages sent to the peer, pending sends included. */
     uint64_t announced;
 } keel_mpi_channel_t;
 
