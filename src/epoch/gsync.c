@@ -32,7 +32,7 @@ static int second_barrier_is_over(const keel_context_h ctx, uint32_t number)
         return 1; /* a death aborted the generation */
     }
     for (uint32_t r = 0; r < lane->size; r++) {
-        uint64_t word = __atomic_load_n(&lane->board[r].second, __ATOMIC_ACQUIRE);
+        uint64_t word = __atomic_load_n(&lane->board[r].image_copied, __ATOMIC_ACQUIRE);
 
         if (r != lane->rank && keel_arrive_number(word, lane->rollback, lane->peers[r].incarnation) < number) {
             return 0;
@@ -96,7 +96,7 @@ static int demand_is_over(const keel_context_h ctx, uint32_t number)
     for (uint32_t r = 0; ctx->rec.front < number && !KEEL_PLANT(no_second_barrier) && r < lane->size; r++) {
         if (r != lane->rank && keel_demand_is_copied(&ctx->demand, r, number) &&
             !(r == 0 && KEEL_PLANT(demand_first_uncopied)) &&
-            keel_arrive_number(__atomic_load_n(&lane->board[r].second, __ATOMIC_ACQUIRE), lane->rollback,
+            keel_arrive_number(__atomic_load_n(&lane->board[r].image_copied, __ATOMIC_ACQUIRE), lane->rollback,
                                lane->peers[r].incarnation) < number) {
             return 0;
         }

@@ -260,7 +260,7 @@ static size_t get_run(const uint8_t *records, size_t length, size_t room, uint32
         const keel_get_record_t *record = (const void *)(records + run);
 
         need = keel_get_record_size(record);
-        if (record->reserved != KEEL_GET_COMPLETE || run + need > room) {
+        if (record->completeness != KEEL_GET_COMPLETE || run + need > room) {
             break;
         }
         *phase_p = record->phase;
@@ -290,7 +290,7 @@ static void get_target_push(keel_get_log_t *log, uint32_t target)
     while ((records = keel_cursor_peek(&t->list, &t->pushed, &length)) != NULL) {
         const keel_get_record_t *record = (const void *)records;
 
-        if (record->reserved != KEEL_GET_COMPLETE) {
+        if (record->completeness != KEEL_GET_COMPLETE) {
             return;
         }
         if (arena == NULL || !keel_get_chunks_open(arena, size, keel_get_chunk_size(size), &t->writer, log->lane->rank,

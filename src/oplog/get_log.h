@@ -91,7 +91,7 @@ typedef struct keel_get_log {
 keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool);
 void keel_get_log_release(keel_get_log_t *log);
 
-enum { KEEL_GET_INCOMPLETE = 0, KEEL_GET_COMPLETE = 1 }; /* values of keel_get_record_t.reserved */
+enum { KEEL_GET_INCOMPLETE = 0, KEEL_GET_COMPLETE = 1 }; /* values of keel_get_record_t.completeness */
 
 /* appends room for a record to the local copy; NULL: no room */
 keel_get_record_t *keel_get_log_append(keel_get_log_t *log, keel_get_target_t *t, uint32_t phase, uint32_t length);
@@ -125,14 +125,14 @@ keel_get_log_reserve(keel_get_log_t *log, uint32_t target, uint64_t where, uint3
     record->index = *index_p;
     record->where = where;
     record->length = length;
-    record->reserved = KEEL_GET_INCOMPLETE;
+    record->completeness = KEEL_GET_INCOMPLETE;
     return record;
 }
 
 static inline void keel_get_log_complete(keel_get_record_t *record, const void *data)
 {
     memcpy(record + 1, data, record->length);
-    record->reserved = KEEL_GET_COMPLETE;
+    record->completeness = KEEL_GET_COMPLETE;
 }
 
 /*
@@ -151,7 +151,7 @@ static inline __attribute__((always_inline)) void keel_get_log_read(keel_get_rec
         return;
     }
     keel_copy_two(record + 1, buffer, from, length);
-    record->reserved = KEEL_GET_COMPLETE;
+    record->completeness = KEEL_GET_COMPLETE;
 }
 
 /* direct lane: does the target have all records, or is there no record? */

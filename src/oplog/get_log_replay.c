@@ -178,7 +178,7 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
         keel_get_log_push_early(log, target);
         return KEEL_OK;
     }
-    while ((record = keel_get_log_peek(t, &cursor)) != NULL && record->reserved == KEEL_GET_COMPLETE) {
+    while ((record = keel_get_log_peek(t, &cursor)) != NULL && record->completeness == KEEL_GET_COMPLETE) {
         status = records_send(log, target, KEEL_CONTROL_REFILL, 0, 0, record, keel_get_record_size(record));
         if (status != KEEL_OK) {
             return status;

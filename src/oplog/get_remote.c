@@ -42,7 +42,7 @@ keel_status_t keel_get_log_fetch(keel_get_log_t *log, uint32_t target, keel_get_
     if (t->run_bytes > 0 && t->run + t->run_bytes != (const uint8_t *)record) {
         keel_get_log_write_run(log, target);
     }
-    record->reserved = KEEL_GET_COMPLETE; /* as the record will lie at the target */
+    record->completeness = KEEL_GET_COMPLETE; /* as the record will lie at the target */
     status = keel_lane_get(log->lane, target, record->where, record + 1, record->length, cb, arg);
     if (status != KEEL_OK && status != KEEL_INPROGRESS) {
         keel_get_log_cancel_fetch(record);
@@ -82,7 +82,7 @@ void keel_get_log_report_room_spent(keel_get_log_t *log, uint64_t now_ns)
 
 void keel_get_log_cancel_fetch(keel_get_record_t *record)
 {
-    record->reserved = KEEL_GET_INCOMPLETE;
+    record->completeness = KEEL_GET_INCOMPLETE;
 }
 
 void keel_get_log_write_run(keel_get_log_t *log, uint32_t target)

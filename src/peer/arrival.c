@@ -52,7 +52,7 @@ static void arrival_store(keel_board_slot_t *target, const keel_board_slot_t *so
     if (!KEEL_PLANT(tell_no_lost_gets)) {
         keel_board_set(&target->lost_gets, source->lost_gets);
     }
-    keel_store_word_release(&target->second, source->second);
+    keel_store_word_release(&target->image_copied, source->image_copied);
     keel_store_word_release(&target->arrive, source->arrive);
 }
 
@@ -60,7 +60,7 @@ static void arrival_store(keel_board_slot_t *target, const keel_board_slot_t *so
 keel_wire_body_t keel_arrival_body(const keel_board_slot_t *slot)
 {
     return (keel_wire_body_t){.arrive = {.arrive = slot->arrive,
-                                         .second = (uint32_t)slot->second,
+                                         .image_copied = (uint32_t)slot->image_copied,
                                          .parity_done = slot->parity_done,
                                          .even_flags = (uint16_t)slot->flags[0],
                                          .odd_flags = (uint16_t)slot->flags[1],

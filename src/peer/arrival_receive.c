@@ -35,7 +35,8 @@ void keel_arrival_receive(keel_lane_t *lane, const keel_wire_t *wire)
     }
     keel_board_set(&slot->parity_done, wire->body.arrive.parity_done);
     keel_board_set(&slot->committed, wire->body.arrive.committed);
-    keel_store_word_release(&slot->second,
-                            (wire->body.arrive.second != 0) ? rollback_and_incarnation | wire->body.arrive.second : 0);
+    keel_store_word_release(&slot->image_copied, (wire->body.arrive.image_copied != 0)
+                                                     ? rollback_and_incarnation | wire->body.arrive.image_copied
+                                                     : 0);
     keel_store_word_release(&slot->arrive, wire->body.arrive.arrive);
 }

@@ -20,7 +20,8 @@
 typedef struct keel_board_slot {
     /* keel_arrive(): every action of phases before n towards the reader is complete */
     uint64_t arrive;
-    uint64_t second;      /* keel_arrive(): the image of generation n is copied */
+    /* keel_arrive(): the image of generation n is copied */
+    uint64_t image_copied;
     uint64_t flags[2];    /* of gsync n at [n & 1]: KEEL_ARRIVE_* */
     uint64_t parity_done; /* last generation with the parity share at the source */
     uint64_t committed;   /* generation known to the source as complete in the whole job */

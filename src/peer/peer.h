@@ -274,7 +274,7 @@ static inline void keel_lane_say_flags(keel_lane_t *lane, uint32_t number, uint6
 }
 static inline void keel_lane_say_second(keel_lane_t *lane, uint32_t number)
 {
-    lane->slot.second = keel_arrive(lane->rollback, lane->incarnation, number);
+    lane->slot.image_copied = keel_arrive(lane->rollback, lane->incarnation, number);
 }
 /* Own words about generations: the one of the parity share here, and the one in use
  * everywhere (KEEL_CKPT_FAILED). */

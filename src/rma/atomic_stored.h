@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) uint64_t keel_atomic_do(keel_contex
     KEEL_MOMENT();
     if (record != NULL) {
         memcpy(record + 1, &old, sizeof(old)); /* padded to 8 bytes */
-        record->reserved = KEEL_GET_COMPLETE;
+        record->completeness = KEEL_GET_COMPLETE;
     }
     keel_atomic_store_result(result, atomic->size, old);
     return old;

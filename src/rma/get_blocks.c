@@ -188,7 +188,7 @@ static void blocks_stored(keel_fragment_t *fragment, const char *from)
     }
     if (payload != NULL) {
         run_describe(fragment->gather, &run, keel_where_region(fragment->where), payload);
-        fragment->record->reserved = KEEL_GET_COMPLETE;
+        fragment->record->completeness = KEEL_GET_COMPLETE;
         fragment->record = NULL;
     }
     fragment->gather = NULL;
@@ -222,7 +222,7 @@ static void blocks_answered(keel_fragment_t *fragment)
     const char *payload = (const char *)(fragment->record != NULL ? fragment->record + 1 : fragment->buffer);
 
     if (fragment->record != NULL) {
-        fragment->record->reserved = KEEL_GET_COMPLETE;
+        fragment->record->completeness = KEEL_GET_COMPLETE;
         fragment->record = NULL;
     }
     if (!fragment_is_abandoned(fragment)) {

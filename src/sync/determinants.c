@@ -66,7 +66,7 @@ keel_status_t keel_determinants_close(keel_sync_t *sync, keel_determinants_t *d,
         return KEEL_INPROGRESS; /* a complete record would go to the replacement once more */
     }
     d->open = NULL;
-    record->reserved = KEEL_GET_COMPLETE;
+    record->completeness = KEEL_GET_COMPLETE;
     return KEEL_PLANT(poll_unsettled) && d == &sync->polls ? KEEL_OK
                                                            : keel_get_log_send_record(gets, d->holder, record);
 }

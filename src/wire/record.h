@@ -102,7 +102,7 @@ typedef struct keel_get_record {
     uint32_t index;
     uint64_t where;
     uint32_t length;
-    uint32_t reserved;
+    uint32_t completeness; /* of the copy at p: KEEL_GET_COMPLETE or not (oplog/get_log.h) */
 } keel_get_record_t;
 _Static_assert(sizeof(keel_get_record_t) == 24, "log format");
 

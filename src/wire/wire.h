@@ -67,10 +67,10 @@ typedef union keel_wire_body {
     struct {
         uint64_t id;
         uint64_t number; /* number of the record */
-        uint32_t serial,
-            /* ATOMIC: number, from 1, among all fetches of the process from service sides; wraps
-             * around */
-            reserved;
+        /* ATOMIC: number, from 1, among all fetches of the process from service sides; wraps
+         * around */
+        uint32_t serial;
+        uint32_t reserved;
         keel_wire_access_t access;
     } atomic;
     struct {
@@ -81,8 +81,9 @@ typedef union keel_wire_body {
     } lock;
     struct { /* keel_board_slot_t */
         uint64_t arrive;
-        uint32_t second; /* number of the second arrival, of the same rollback and incarnation */
-        uint32_t usage;  /* usage of the ending phase, keel_usage_pack() */
+        /* generation whose image is copied, of the same rollback and incarnation; 0: none */
+        uint32_t image_copied;
+        uint32_t usage; /* usage of the ending phase, keel_usage_pack() */
         uint64_t parity_done : 33, even_flags : 15, odd_flags : 15, reserved : 1;
         uint32_t committed, lost_gets;
     } arrive;

@@ -509,7 +509,7 @@ START_TEST(an_arrival_is_what_it_was)
 
     for (unsigned odd = 0; odd < 2; odd++) {
         const keel_board_slot_t said = {.arrive = last << 32 | 5,
-                                        .second = last << 32 | 4,
+                                        .image_copied = last << 32 | 4,
                                         .flags = {odd ? 0 : flags, odd ? flags : 0},
                                         .parity_done = (1ull << 32) | last,
                                         .committed = last,
@@ -523,7 +523,7 @@ START_TEST(an_arrival_is_what_it_was)
         wire.body = keel_arrival_body(&said);
         scene_deliver(&scene, &wire, NULL, 0);
         heard = &scene.lane.board[1];
-        ck_assert(heard->arrive == said.arrive && heard->second == said.second);
+        ck_assert(heard->arrive == said.arrive && heard->image_copied == said.image_copied);
         ck_assert(heard->flags[0] == said.flags[0] && heard->flags[1] == said.flags[1]);
         ck_assert(heard->parity_done == said.parity_done && heard->committed == said.committed);
         ck_assert(heard->lost_gets == said.lost_gets);
