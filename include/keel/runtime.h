@@ -23,13 +23,14 @@
  *    an error in all ranks. keel_init_attached() then returns this error with everything released,
  *    and may be called again.
  *
- * Keel ends no process: fatal conditions are statuses, except that keel_abort() calls
- * keel_attach_t.abort.
+ * Keel ends no process: fatal conditions are statuses. keel_attach_t.abort is called by keel_abort(),
+ * by a rank that reaches no other rank over the network (KEEL_ERR_ISOLATED if abort returns), and by
+ * a rehearsal that finds a difference. A rehearsal (KEEL_REHEARSE) also kills its own process.
  *
- * Threads. Keel calls the table from the thread that is inside a call on the context, never from
- * its own thread, and never two callbacks at once. Callbacks must not call Keel, except
- * keel_report_death(), keel_report_join() and keel_report_exit(). Those three may be called from
- * any thread, but not from a signal handler.
+ * Threads. Keel calls the table from the thread that is inside a call on the context, one callback at
+ * a time. Only keel_attach_t.message may also be called from Keel's own thread, beside another
+ * callback. Callbacks must not call Keel, except keel_report_death(), keel_report_join() and
+ * keel_report_exit(). Those three may be called from any thread, but not from a signal handler.
  */
 #ifndef KEEL_PUBLIC_RUNTIME_H_
 #define KEEL_PUBLIC_RUNTIME_H_
@@ -40,7 +41,8 @@
 extern "C" {
 #endif
 
-/** A queue of events. Any thread of the runtime fills the queue; one context empties it. */
+/** A queue of events. Any thread of the runtime fills the queue; one context empties it. A queue
+ * serves one call of keel_init_attached(). */
 typedef struct keel_events *keel_events_h;
 
 typedef enum keel_attach_event_type {
@@ -132,23 +134,26 @@ typedef struct keel_attach {
     /** Keel knows of a death that the runtime may have missed: a replacement is needed. Every
      * process calls it. */
     void (*replace)(void *arg, uint32_t rank, uint32_t incarnation);
-    /** The job has reached keel_finalize() in all ranks: no rank is replaced any more. */
+    /** The job has reached keel_finalize() in all ranks: no rank is replaced any more. Called once. */
     void (*finish)(void *arg);
-    /** This process has left the job; the runtime reports its exit to all others. Not needed if the
-     * launcher reports the exit of a process with status 0. */
+    /** This process has left the job; the runtime reports its exit to all others. Not called by a
+     * start that failed before its address was announced. Not needed if the launcher reports the
+     * exit of a process with status 0. */
     void (*leave)(void *arg);
     /** keel_abort(): ends all processes of the job with @a status. If it returns, keel_abort() ends
      * the calling process. */
     void (*abort)(void *arg, int status, const char *reason);
     /** Takes a message of Keel, one line without its end. level: 0 error, 1 warning, 2 information,
-     * 3 debugging. NULL: standard error. */
+     * 3 debugging. Any thread calls it, and internal locks may be held: it must not block. Messages
+     * about a wrong table go to standard error. NULL: standard error. */
     void (*message)(void *arg, int level, const char *line);
 } keel_attach_t;
 
 /**
  * keel_init() in a runtime of the caller's. Collective over the job. KEEL_* variables are read as
  * keel_init() reads them; KEEL_SPARES and KEEL_SPAWN have no effect. A process may attach again
- * after keel_finalize(); the runtime then counts as a new job, with incarnations from 0.
+ * after keel_finalize() or a failed start, with a new queue of events; this is a new job, with
+ * incarnations from 0.
  *
  * With KEEL_PARITY=dedicated the call returns KEEL_ERR_CHECKSUM in ranks that held parity, after
  * the other ranks have left.
@@ -157,8 +162,9 @@ typedef struct keel_attach {
  * @param [in]  params   as for keel_init(); may be NULL. KEEL_PARAM_FIELD_PROGRESS makes the waits
  * of Keel progress the runtime.
  * @param [out] ctx_p    the context; freed by keel_finalize().
- * @return KEEL_ERR_INVALID_PARAM (a message names the wrong field), the status of a failed
- * callback, or as keel_init(). A peer's death: before all ranks have met, see above; afterwards as
+ * @return KEEL_ERR_INVALID_PARAM (a message names the wrong field), KEEL_ERR_STATE (the process has
+ * a context, or events served another one), the status of a failed callback, or as keel_init().
+ * A peer's death: before all ranks have met, see above; afterwards as
  * for keel_init().
  */
 KEEL_API keel_status_t keel_init_attached(const keel_attach_t *runtime, const keel_params_t *params,

@@ -54,8 +54,7 @@ void keel_progress_wait(keel_progress_t *progress, unsigned *rounds)
     uint64_t now;
 
     keel_progress_run(progress);
-    if (lane->config->progress != NULL) { /* polls: the callback's messages cannot wake a sleep */
-        lane->config->progress(lane->config->progress_arg);
+    if (keel_lane_progress_caller(lane)) { /* polls: the caller's messages cannot wake a sleep */
         lane->ops->wait(lane->transport, 0, 0, 0);
         return;
     }

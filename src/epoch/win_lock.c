@@ -190,7 +190,10 @@ keel_status_t keel_win_trylock(keel_win_h win, uint32_t rank, keel_lock_how_t ho
 
     if (status == KEEL_OK && !win_lock_by_bias(win, rank, how)) {
         status = win_lock_by_words(win, rank, how, "keel_win_trylock");
-        status = (status == KEEL_OK) ? win_lock_try(win, rank, how, 0, 0) : status;
+        /* A sharer passes all claims: a holder may wait for the caller, which looks without a claim. */
+        const uint64_t looks = (how == KEEL_LOCK_SHARED) ? KEEL_CLAIM_LOST : 0;
+
+        status = (status == KEEL_OK) ? win_lock_try(win, rank, how, 0, looks) : status;
     }
     if (status == KEEL_INPROGRESS) {
         progress = keel_flush_progress(win->ctx);

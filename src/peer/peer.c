@@ -42,6 +42,7 @@ static void lane_on_unconnected(void *arg)
 
     if (lane->config->heartbeat_timeout_s > 0) {
         lane->runtime->ops->abort(lane->runtime, EXIT_FAILURE, "a rank reaches none of the others over the network");
+        keel_lane_fail(lane, KEEL_ERR_ISOLATED); /* the runtime did not end the job */
     }
 }
 

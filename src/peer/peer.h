@@ -296,6 +296,16 @@ static inline void keel_lane_say_no_lost_gets(keel_lane_t *lane)
     lane->slot.lost_gets = 0;
 }
 /* Records a failure; the first one counts. The caller has reported the error already. */
+/* Progresses the caller's own communication in each round of a wait (keel_params_t.progress). */
+static inline int keel_lane_progress_caller(const keel_lane_t *lane)
+{
+    if (lane->config->progress == NULL) {
+        return 0;
+    }
+    lane->config->progress(lane->config->progress_arg);
+    return 1;
+}
+
 static inline void keel_lane_fail(keel_lane_t *lane, keel_status_t status)
 {
     int none = KEEL_OK;

@@ -64,6 +64,7 @@ static keel_status_t rebuild_steps(keel_recovery_t *rec, keel_rebuild_check_t ch
     while ((status = is_demand ? keel_demand_rebuild_step(rec->demand) : keel_ckpt_rebuild_step(rec->ckpt)) ==
            KEEL_INPROGRESS) {
         keel_recovery_progress(rec);
+        (void)keel_lane_progress_caller(rec->lane);
         /* the ranks that reply may want the core */
         rec->lane->ops->wait(rec->lane->transport, 0, 0, 0);
         status = check(rec, target);

@@ -58,12 +58,16 @@ static keel_status_t keel_event_queue_append(keel_event_queue_t *queue, const ke
 static keel_status_t keel_event_queue_append_death(keel_event_queue_t *queue, uint32_t rank, uint32_t incarnation)
 {
     keel_event_t death = {.type = KEEL_EVENT_DEATH, .rank = rank, .incarnation = incarnation};
+    keel_status_t status;
 
     if (incarnation < queue->progress[rank].deaths) {
         return KEEL_OK;
     }
-    queue->progress[rank].deaths = incarnation + 1;
-    return keel_event_queue_append(queue, &death);
+    status = keel_event_queue_append(queue, &death);
+    if (status == KEEL_OK) {
+        queue->progress[rank].deaths = incarnation + 1;
+    }
+    return status;
 }
 
 static keel_status_t keel_event_queue_append_join(keel_event_queue_t *queue, const keel_event_t *event)
@@ -76,8 +80,10 @@ static keel_status_t keel_event_queue_append_join(keel_event_queue_t *queue, con
     }
     status = keel_event_queue_append_death(queue, event->rank, event->incarnation - 1);
     if (status == KEEL_OK) {
-        progress->joins = event->incarnation + 1;
         status = keel_event_queue_append(queue, event);
+    }
+    if (status == KEEL_OK) {
+        progress->joins = event->incarnation + 1;
     }
     return status;
 }
@@ -85,12 +91,14 @@ static keel_status_t keel_event_queue_append_join(keel_event_queue_t *queue, con
 static keel_status_t keel_event_queue_append_exit(keel_event_queue_t *queue, const keel_event_t *event)
 {
     keel_event_progress_t *progress = &queue->progress[event->rank];
+    keel_status_t status;
 
     if (progress->has_left || event->incarnation < progress->deaths) {
         return KEEL_OK;
     }
-    progress->has_left = 1;
-    return keel_event_queue_append(queue, event);
+    status = keel_event_queue_append(queue, event);
+    progress->has_left = (status == KEEL_OK);
+    return status;
 }
 
 keel_status_t keel_event_queue_push(keel_event_queue_t *queue, const keel_event_t *event)

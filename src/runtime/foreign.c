@@ -19,6 +19,7 @@
 
 struct keel_events {
     keel_event_queue_t queue;
+    int is_used; /* a context has taken events: the next one needs another queue */
 };
 
 typedef struct attached {
@@ -28,7 +29,12 @@ typedef struct attached {
     /* First life: address_room bytes of each rank, a length of 8 bytes and the address. */
     char *addresses;
     size_t address_room;
+    keel_attach_event_t held; /* an event of poll() that the queue had no memory for */
+    int is_held, is_announced, is_finished;
 } attached_t;
+
+static int is_attached; /* this process has a context */
+static const keel_message_t nobody = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
 
 /* ---- events ---- */
 
@@ -63,7 +69,7 @@ void keel_events_destroy(keel_events_h events)
 
 static keel_status_t events_push(keel_events_h events, const keel_event_t *event)
 {
-    if (events == NULL || event->rank >= events->queue.size) {
+    if (events == NULL || event->rank >= events->queue.size || event->incarnation == KEEL_INCARNATION_ANY) {
         return KEEL_ERR_INVALID_PARAM;
     }
     return keel_event_queue_push(&events->queue, event);
@@ -95,18 +101,29 @@ keel_status_t keel_report_exit(keel_events_h events, uint32_t rank, uint32_t inc
     return events_push(events, &event);
 }
 
-static void attached_take(keel_events_h events, const keel_attach_event_t *event)
+static keel_status_t attached_take(keel_events_h events, const keel_attach_event_t *event)
 {
     switch (event->type) {
     case KEEL_ATTACH_DEATH:
-        (void)keel_report_death(events, event->rank, event->incarnation);
-        break;
+        return keel_report_death(events, event->rank, event->incarnation);
     case KEEL_ATTACH_JOIN:
-        (void)keel_report_join(events, event->rank, event->incarnation, event->address, event->address_length);
-        break;
+        return keel_report_join(events, event->rank, event->incarnation, event->address, event->address_length);
     case KEEL_ATTACH_EXIT:
-        (void)keel_report_exit(events, event->rank, event->incarnation);
-        break;
+        return keel_report_exit(events, event->rank, event->incarnation);
+    }
+    return KEEL_ERR_INVALID_PARAM;
+}
+
+/* Moves the table's events to the queue. Without memory, an event waits for the next look. */
+static void attached_drain(attached_t *attached)
+{
+    const keel_attach_t *table = &attached->table;
+
+    while (attached->is_held || (table->poll != NULL && table->poll(table->arg, &attached->held))) {
+        attached->is_held = attached_take(table->events, &attached->held) == KEEL_ERR_NO_MEMORY;
+        if (attached->is_held) {
+            return;
+        }
     }
 }
 
@@ -120,11 +137,8 @@ static int attached_poll(keel_runtime_t *base, keel_event_t *event_p)
 {
     attached_t *attached = (attached_t *)base;
     keel_event_queue_t *queue = &attached->table.events->queue;
-    keel_attach_event_t event;
 
-    while (attached->table.poll != NULL && attached->table.poll(attached->table.arg, &event)) {
-        attached_take(attached->table.events, &event);
-    }
+    attached_drain(attached);
     while (keel_event_queue_pop(queue, event_p)) {
         if (is_of_interest(base, event_p)) {
             return 1;
@@ -180,15 +194,16 @@ static keel_status_t attached_announce(keel_runtime_t *base, const void *address
 {
     attached_t *attached = (attached_t *)base;
     const keel_attach_t *table = &attached->table;
+    keel_status_t status;
 
     if (length > KEEL_ATTACH_ADDRESS_MAX) {
         return KEEL_ERR_RUNTIME;
     }
-    if (table->announce != NULL) {
-        return table->announce(table->arg, address, length);
-    }
-    return (base->incarnation > 0) ? table->exchange(table->arg, address, NULL, length)
-                                   : attached_gather(attached, address, length);
+    status = (table->announce != NULL) ? table->announce(table->arg, address, length)
+             : (base->incarnation > 0) ? table->exchange(table->arg, address, NULL, length)
+                                       : attached_gather(attached, address, length);
+    attached->is_announced = (status == KEEL_OK);
+    return status;
 }
 
 static keel_status_t attached_lookup(keel_runtime_t *base, uint32_t rank, void **address_p, size_t *length_p)
@@ -226,8 +241,6 @@ static keel_status_t attached_lookup(keel_runtime_t *base, uint32_t rank, void *
 }
 
 /* ---- the table ---- */
-
-static const keel_message_t nobody = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
 
 static const char *attached_wrong(const keel_attach_t *table)
 {
@@ -280,6 +293,7 @@ keel_status_t keel_attached_check(const keel_attach_t *given, keel_attach_t *tab
 static void attached_release(attached_t *attached)
 {
     keel_events_destroy(attached->own);
+    __atomic_store_n(&is_attached, 0, __ATOMIC_SEQ_CST);
     keel_free(attached->addresses);
     keel_free(attached->base.node);
     keel_free(attached);
@@ -307,6 +321,11 @@ static keel_status_t attached_open(void *driver_arg, keel_runtime_t **runtime_p)
     if (attached == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
+    if (__atomic_exchange_n(&is_attached, 1, __ATOMIC_SEQ_CST)) {
+        keel_error(&nobody, "keel_init_attached: this process has a context");
+        keel_free(attached);
+        return KEEL_ERR_STATE;
+    }
     attached->table = *table;
     *base = (keel_runtime_t){.ops = &keel_runtime_attached_ops,
                              .rank = table->rank,
@@ -325,10 +344,15 @@ static keel_status_t attached_open(void *driver_arg, keel_runtime_t **runtime_p)
         status = keel_events_create(table->size, &attached->own);
         attached->table.events = attached->own;
     }
+    if (status == KEEL_OK && attached->table.events->is_used) {
+        keel_error(&nobody, "keel_init_attached: events has served another context");
+        status = KEEL_ERR_STATE;
+    }
     if (status != KEEL_OK) {
         attached_release(attached);
         return status;
     }
+    attached->table.events->is_used = 1;
     attached_use_secret(attached);
     *runtime_p = base;
     return KEEL_OK;
@@ -341,7 +365,7 @@ static void attached_close(keel_runtime_t *base)
     if (attached->own == NULL) {
         keel_event_queue_unnotify(&attached->table.events->queue);
     }
-    if (attached->table.leave != NULL) {
+    if (attached->table.leave != NULL && attached->is_announced) {
         attached->table.leave(attached->table.arg);
     }
     attached_release(attached);
@@ -378,11 +402,12 @@ static void attached_replace(keel_runtime_t *base, uint32_t rank, uint32_t incar
 
 static void attached_finish(keel_runtime_t *base)
 {
-    const keel_attach_t *table = &((attached_t *)base)->table;
+    attached_t *attached = (attached_t *)base;
 
-    if (table->finish != NULL) {
-        table->finish(table->arg);
+    if (attached->table.finish != NULL && !attached->is_finished) {
+        attached->table.finish(attached->table.arg);
     }
+    attached->is_finished = 1;
 }
 
 static void attached_abort(keel_runtime_t *base, int status, const char *reason)

@@ -34,7 +34,7 @@ typedef struct {
 static struct {
     job_t job[JOBS];
     uint32_t asked, answered; /* of the mode progress */
-    uint32_t lines, aborts;
+    uint32_t lines, aborts, leaves, finishes;
     pid_t pid[RANKS];
 } * board;
 
@@ -187,6 +187,18 @@ static void on_abort(void *arg, int status, const char *reason)
     __atomic_fetch_add(&board->aborts, 1, __ATOMIC_RELAXED);
 }
 
+static void on_leave(void *arg)
+{
+    must(arg == board);
+    __atomic_fetch_add(&board->leaves, 1, __ATOMIC_RELAXED);
+}
+
+static void on_finish(void *arg)
+{
+    must(arg == board);
+    __atomic_fetch_add(&board->finishes, 1, __ATOMIC_RELAXED);
+}
+
 /* Progress of the host: a waiting rank answers the question on the board. */
 static void on_progress(void *arg)
 {
@@ -215,6 +227,8 @@ static keel_attach_t table_of(void)
         table.lookup = on_lookup;
         must(keel_events_create(RANKS, &table.events) == KEEL_OK);
     }
+    table.leave = on_leave;
+    table.finish = on_finish;
     table.message = is_mode("sink") ? on_message : NULL;
     table.abort = is_mode("abort") ? on_abort : NULL;
     return table;
@@ -264,6 +278,7 @@ static void run_steps(void)
     if (table.events != NULL) {
         __atomic_store_n(&is_reporting, 0, __ATOMIC_RELEASE);
         must(pthread_join(thread, NULL) == 0);
+        must(keel_init_attached(&table, NULL, &ctx) == KEEL_ERR_STATE); /* the queue has served */
         keel_events_destroy(table.events);
     }
 }
@@ -285,6 +300,7 @@ static void run_twice(void)
         keel_win_h win;
 
         must(keel_init_attached(&table, NULL, &ctx) == KEEL_OK);
+        must(keel_init_attached(&table, NULL, &ctx) == KEEL_ERR_STATE);
         must(keel_win_alloc(ctx, sizeof(value), NULL, &win) == KEEL_OK);
         must(keel_put(win, (rank + 1) % RANKS, 0, &value, sizeof(value)) == KEEL_OK);
         must(keel_gsync(ctx, KEEL_GSYNC_SAFE) == KEEL_OK);
@@ -338,6 +354,7 @@ static void run_refused(void)
     must(keel_report_join(events, 0, 1, NULL, 1) == KEEL_ERR_INVALID_PARAM);
     must(keel_report_join(events, 0, 1, "x", 0) == KEEL_ERR_INVALID_PARAM);
     must(keel_report_exit(events, RANKS + 1, 0) == KEEL_ERR_INVALID_PARAM);
+    must(keel_report_death(events, 0, UINT32_MAX) == KEEL_ERR_INVALID_PARAM);
     must(keel_report_death(events, RANKS, 0) == KEEL_OK);
     keel_events_destroy(events);
     keel_events_destroy(NULL);
@@ -511,6 +528,10 @@ int main(int argc, char **argv)
     }
     must(deaths == ((is_mode("twice") || is_mode("events") || is_mode("sink") || is_mode("fails")) ? 1u : 0u));
     must(!is_mode("sink") || board->lines > 0);
+    if (!is_mode("refused") && !is_mode("abort")) { /* once for each context that met the others */
+        must(board->leaves == RANKS * (is_mode("twice") ? 2 : 1));
+        must(board->finishes == board->leaves);
+    }
     must(!is_mode("abort") || (board->aborts == 1 && ends == 1));
     printf("attach_modes: %s: right\n", mode);
     return 0;
