@@ -23,12 +23,12 @@
  *    an error in all ranks. keel_init_attached() then returns this error with everything released,
  *    and may be called again.
  *
- * Keel ends no process: fatal conditions are statuses. keel_attach_t.abort is called by keel_abort(),
- * by a rank that reaches no other rank over the network (KEEL_ERR_ISOLATED if abort returns), and by
- * a rehearsal that finds a difference. A rehearsal (KEEL_REHEARSE) also kills its own process.
+ * Keel ends no process: fatal conditions are statuses. keel_attach_t.abort is called by
+ * keel_abort(), by a rank that reaches no other rank over the network (KEEL_ERR_ISOLATED if abort
+ * returns), and by a rehearsal that finds a difference. A rehearsal (KEEL_REHEARSE) also kills its own process.
  *
- * Threads. Keel calls the table from the thread that is inside a call on the context, one callback at
- * a time. Only keel_attach_t.message may also be called from Keel's own thread, beside another
+ * Threads. Keel calls the table from the thread that is inside a call on the context, one callback
+ * at a time. Only keel_attach_t.message may also be called from Keel's own thread, beside another
  * callback. Callbacks must not call Keel, except keel_report_death(), keel_report_join() and
  * keel_report_exit(). Those three may be called from any thread, but not from a signal handler.
  */
@@ -134,7 +134,7 @@ typedef struct keel_attach {
     /** Keel knows of a death that the runtime may have missed: a replacement is needed. Every
      * process calls it. */
     void (*replace)(void *arg, uint32_t rank, uint32_t incarnation);
-    /** The job has reached keel_finalize() in all ranks: no rank is replaced any more. Called once. */
+    /** The job has reached keel_finalize() in all ranks: no rank is replaced any more. */
     void (*finish)(void *arg);
     /** This process has left the job; the runtime reports its exit to all others. Not called by a
      * start that failed before its address was announced. Not needed if the launcher reports the

@@ -112,7 +112,8 @@ KEEL_API keel_status_t keel_test(keel_context_h ctx, keel_wait_for_t how, keel_w
  * hold the locks of several ranks; the program chooses an order that avoids deadlock.
  *
  * Fairness: waiting ranks take turns. In a job of n ranks at most 64 + n - 1 grants to others come
- * first.
+ * first, as long as the rank gets a core: after 4,096 looks of another rank the wait begins again.
+ * Reading of own memory under keel_lock_all() is not counted.
  *
  * Death: a dead process keeps its locks, and its replacement comes back inside the critical
  * section. The lock of a dead rank is waited for. Critical sections are replayed in their order

@@ -7,7 +7,8 @@
  * Fairness. A rank takes no lock exclusively past a rank that has waited during KEEL_CLAIM_GRANTS
  * grants, unless the own wait is older. A rank shares no lock past an older claim for the exclusive
  * lock. So a waiting rank sees at most KEEL_CLAIM_GRANTS grants that exclude the rank, and one more
- * for each other rank, even without a look.
+ * for each other rank, if no other rank has looked KEEL_CLAIM_LOST times meanwhile. Reading epochs
+ * of own memory (keel_lock_count_read()) do not count.
  *
  * Progress. A claim holds up no rank for ever. A rank passes an exclusive claim to share a lock
  * after a number of looks, since a holder may wait for this rank and the claimant for that holder.

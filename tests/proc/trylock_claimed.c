@@ -31,7 +31,8 @@ static keel_status_t run(keel_context_h ctx, keel_win_h win)
         TRY(keel_win_lock(win, 0, KEEL_LOCK_EXCLUSIVE));
         TRY(keel_win_unlock(win, 0));
     }
-    for (int i = 0; keel_rank(ctx) == 2 && i < ROUNDS; i++) { /* the claim of rank 1 comes meanwhile */
+    /* The claim of rank 1 comes meanwhile. */
+    for (int i = 0; keel_rank(ctx) == 2 && i < ROUNDS; i++) {
         keel_status_t status;
 
         do {
