@@ -187,7 +187,7 @@ keel_status_t keel_win_trylock(keel_win_h win, uint32_t rank, keel_lock_how_t ho
 {
     KEEL_INSIDE_WIN(win);
     keel_status_t status = win_lock_begin(win, rank, how, "keel_win_trylock"), progress;
-    const uint64_t looks = (how == KEEL_LOCK_SHARED) ? KEEL_CLAIM_LOST : 0; /* a holder may wait for a sharer */
+    const uint64_t looks = (how == KEEL_LOCK_SHARED) ? KEEL_CLAIM_LOST : 0; /* a holder may wait */
 
     if (status == KEEL_OK && !win_lock_by_bias(win, rank, how)) {
         status = win_lock_by_words(win, rank, how, "keel_win_trylock");

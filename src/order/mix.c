@@ -72,7 +72,7 @@ keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call)
 
 /*
  * If this rank dies in a program that locks, no rank may take effects of bare accesses for those of
- * a critical section (refuses_sections in recovery/decide.c). So the ranks accessed first learn
+ * a critical section (keel_sync_refuses()). So the ranks accessed first learn
  * KEEL_CLASS_BARE before the access; the fast path reaches no rank before. If two of these ranks
  * are dead, a program that locks rolls back anyway. After a lock @a rank may be the own rank, and
  * nothing is announced.
