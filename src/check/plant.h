@@ -22,7 +22,7 @@
       "a record that was applied is applied again when it comes again")                                                \
     _(records_reordered, 600, "", "the first record of a phase is handed over last")                                   \
     _(no_hand_over, 600, "", "a replacement is given arrivals without the records before them")                        \
-    _(arrival_before_records, 2000, "", "the arrival is told before the records that it vouches for")                  \
+    _(arrival_before_records, 2000, "", "the arrival is announced before the records that it vouches for")             \
     _(no_wait_for_hand_over, 4000, "--seed 1230", "a replacement at the front goes on before all have handed over")    \
     _(leave_without_behind, 4000, "", "a recovering process leaves without the arrivals of those behind")              \
     _(momentary_position, 8000, "--ranks 3 --phases 3 --seed 6900",                                                    \
@@ -31,23 +31,23 @@
     _(fast_in_replay, 4000, "--lanes direct --direct ptr",                                                             \
       "a get takes the fast path though it is to be answered from a record")                                           \
     _(counted_unpushed, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr",                                    \
-      "an atomic is said to be done before what it fetched has a record, in a program that does not wait")             \
+      "an atomic is marked done before its fetched value has a record, in a program that does not wait")               \
     _(lane_changed_local, 8000, "--moves 1 --atomics 1 --deaths 1 --seed 390",                                         \
-      "who comes back on another lane knows which atomics its predecessor did")                                        \
+      "a replacement on another lane counts as knowing which atomics its predecessor did")                             \
     _(counted_again, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr",                                       \
       "a replacement does atomics again that were done, in a program that does not wait")                              \
     _(put_before_again, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr --seed 1020",                        \
-      "and what it had put before them")                                                                               \
+      "a replacement repeats puts that preceded an atomic that was done, in a program that does not wait")             \
     _(atomics_unhanded, 4000, "--atomics 1 --deaths 1 --lanes direct --direct ptr",                                    \
       "many atomics in one record are not handed over on mapped memory")                                               \
     _(change_again, 4000, "--style races --posted 1 --lanes direct --direct ptr",                                      \
-      "an atomic of which it is known what it changed is done again all the same")                                     \
+      "an atomic whose change is known is done again")                                                                 \
     _(change_passed_over, 8000,                                                                                        \
       "--style races --posted 1 --lanes direct --direct ptr --ranks 3 --phases 2 --deaths 2 --seed 7900",              \
-      "of one that was done before its source died it counts as known")                                                \
-    _(change_unfetched, 0, "", "who changed a word by what it found there has not fetched it")                         \
+      "an atomic that was done before its source died counts as a known change")                                       \
+    _(change_unfetched, 0, "", "a rank that changed a word by its value does not count as having fetched")             \
     _(change_unhanded, 12000, "--style races --posted 1 --lanes direct --direct ptr --ranks 3 --phases 2 --deaths 2",  \
-      "so does what one did that had not handed it over")                                                              \
+      "a change whose source had not handed it over counts as known")                                                  \
     _(change_own, 12000, "--style waits --atomics 1 --posted 7 --lanes direct --direct ptr --ranks 4 --phases 3",      \
       "a replacement changes own memory before it has what others changed it by")                                      \
     _(change_waited_on, 0, "", "a wait is over by some of what changed the word")                                      \
@@ -56,61 +56,63 @@
     _(atomic_again, 2000, "--style waits --atomics 1 --posted 1 --lanes direct --direct ptr",                          \
       "a replacement does atomics again that were done, in a program that waits")                                      \
     _(fetch_unjoined, 2000, "--style waits --atomics 1 --posted 3 --ranks 4 --phases 3",                               \
-      "who fetches a value does not go beyond the clock of what it found")                                             \
+      "a rank that fetches a value does not go beyond the clock found with it")                                        \
     _(fetch_unreplayed, 2000, "--style waits --atomics 1 --posted 3 --ranks 4 --phases 3",                             \
       "a replacement goes on by a value without what was put under its clock")                                         \
     _(fetch_unpushed, 2000, "--style waits --atomics 1 --posted 3 --lanes direct --direct ptr",                        \
       "an atomic is said to be done before the value that it found has a record")                                      \
     _(own_clock_untold, 2000, "--style waits --atomics 1 --posted 3 --ranks 4 --phases 3",                             \
-      "a process's own clock is not among those that are found there")                                                 \
+      "the own clock of a process is not among the clocks that are found there")                                       \
     _(awaited_local, 4000, "--style waits --atomics 1 --posted 3 --lanes served --ranks 3 --phases 3 --deaths 1",      \
-      "a value that is awaited from the dead does not stand in the way")                                               \
-    _(awaited_first, 0, "", "what is fetched again may come before what others found")                                 \
-    _(uncarried_local, 0, "", "nor where not all was carried")                                                         \
-    _(carried_not, 0, "", "an answer does not carry what others found there")                                          \
-    _(carried_unused, 0, "", "and what it carried is of no use")                                                       \
-    _(carried_confirmed_early, 0, "", "a value counts as told when it is asked for")                                   \
+      "a value that is awaited from the dead rank does not refuse local recovery")                                     \
+    _(awaited_first, 0, "", "a fetch that is repeated may precede fetches of other ranks that were answered")          \
+    _(uncarried_local, 0, "", "values that were not piggybacked do not refuse local recovery")                         \
+    _(carried_not, 0, "", "a reply does not piggyback values that others found at that word")                          \
+    _(carried_unused, 0, "", "a value that was piggybacked is not given to the rank that awaits it")                   \
+    _(carried_confirmed_early, 0, "", "a value counts as received when it is requested")                               \
     _(answer_unsettled, 2000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                             \
-      "an answer that the program goes on by is recorded later")                                                       \
+      "a determinant is made stable after the program has gone on by it")                                              \
     _(answer_unflushed, 1000,                                                                                          \
       "--style waits --atomics 1 --posted 5 --lanes served --ranks 4 --phases 3 --deaths 1 --seed 700",                \
-      "or is on its way there")                                                                                        \
+      "a determinant is still on its way when the program goes on by it")                                              \
     _(answer_unreplayed, 2000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                            \
-      "a replacement is answered without what was put under that clock")                                               \
+      "a replacement repeats a determinant without the puts under its clock")                                          \
     _(answer_from_memory, 1000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                           \
-      "a replacement is told what its words hold, and not what its predecessor was told")                              \
-    _(answer_unrejoined, 0, "", "it does not go beyond the clock of an answer that it is given again")                 \
-    _(fetch_unrejoined, 0, "", "nor of a value that its predecessor fetched")                                          \
-    _(poll_unrejoined, 0, "", "nor of what its predecessor polled")                                                    \
-    _(own_unrejoined, 0, "", "nor of what its predecessor fetched from its own memory")                                \
+      "a replacement answers from its memory, and not from the determinants of its predecessor")                       \
+    _(answer_unrejoined, 0, "", "a replacement does not go beyond the clock of a result that it repeats")              \
+    _(fetch_unrejoined, 0, "", "a replacement does not go beyond the clock of a value that its predecessor fetched")   \
+    _(poll_unrejoined, 0, "", "a replacement does not go beyond the clock of a value that its predecessor polled")     \
+    _(own_unrejoined, 0, "",                                                                                           \
+      "a replacement does not go beyond the clock of a fetch from its own memory that it repeats")                     \
     _(look_unrecorded, 2000, "--style waits --atomics 1 --posted 8 --lanes served --ranks 4 --phases 3",               \
-      "that a request is in progress is not recorded")                                                                 \
+      "a look that finds a request in progress has no record")                                                         \
     _(get_ungiven, 2000, "--style waits --atomics 1 --posted 8 --lanes served --ranks 4 --phases 3",                   \
       "a get gives a request only while it is in progress")                                                            \
-    _(answer_repeated, 0, "", "a program is told the same again, though more was put meanwhile")                       \
-    _(answer_behind_get, 0, "", "an answer is complete before a get whose record comes before it")                     \
-    _(answer_moves, 0, "", "the next answer goes to another rank, where the last one is not settled")                  \
-    _(ahead_answers, 0, "", "what a rank was told that had left a gsync first is not looked for")                      \
-    _(own_fetch_late, 0, "", "what a rank fetches from itself is done after what was put over it")                     \
+    _(answer_repeated, 0, "", "a result counts as the last one again, though more was put meanwhile")                  \
+    _(answer_behind_get, 0, "", "a determinant is complete before a get whose record precedes it")                     \
+    _(answer_moves, 0, "", "the next determinant goes to another rank while the last one is not stable")               \
+    _(ahead_answers, 0, "", "the determinants of a rank that had left a gsync first are not looked for")               \
+    _(own_fetch_late, 0, "", "a repeated fetch from own memory is done after the puts that overwrite the word")        \
     _(own_unopened, 3000,                                                                                              \
       "--stores x86 --style waits --atomics 1 --posted 4 --lanes direct --direct ptr --ranks 3 --phases 3 --deaths 1", \
-      "what a rank fetches from itself is seen before anybody knows that there will be a record")                      \
+      "a fetch from own memory is seen before another rank knows that a record will follow")                           \
     _(own_open_local, 3000,                                                                                            \
       "--stores x86 --style waits --atomics 1 --posted 4 --lanes direct --direct ptr --ranks 3 --phases 3 --deaths 1", \
-      "and that stands in nobody's way")                                                                               \
+      "a fetch from own memory whose record may be missing does not refuse local recovery")                            \
     _(swaps_in_waits, 2000, "--style waits --atomics 1 --posted 2 --ranks 5 --phases 3",                               \
-      "nor do atomics that do not commute, in a program that waits")                                                   \
+      "atomics that do not commute do not refuse local recovery, in a program that waits")                             \
     _(signal_unfenced, 200, "--style waits --direct rma --lanes direct --phases 1 --ranks 6 --seed 500",               \
       "a signal passes what was put before it, by operations")                                                         \
     _(get_record_after_put, 4000, "--ranks 3 --lanes direct --direct ptr",                                             \
       "a put may overwrite what was read before its record is there")                                                  \
-    _(get_record_after_arrival, 2000, "", "an arrival is told before the get records are there")                       \
+    _(get_record_after_arrival, 2000, "", "an arrival is announced before the get records are there")                  \
     _(new_get_alone, 0, "",                                                                                            \
       "a replacement that reads beyond its predecessor's death does not take the rest of what was put")                \
     _(news_unheard, 0, "", "calls that complete at once look for no news")                                             \
     _(fence_open, 2000, "--wide 1", "a fence does not wait for what is being read")                                    \
     _(no_refill, 4000, "", "a replacement's get log is not filled again by its sources")                               \
-    _(refill_last, 4000, "", "it is filled again after the records that overwrite what was read")                      \
+    _(refill_last, 4000, "",                                                                                           \
+      "a replacement's get log is filled again after the records that overwrite the values read")                      \
     _(initial_lost, 0, "", "a rollback to the start leaves zeros where windows held something at first")               \
     _(attached_anew, 0, "", "memory that is attached again counts, and not what the image had there")                  \
     _(attached_since, 0, "", "a rollback leaves memory attached that was not yet when the image was taken")            \
@@ -122,7 +124,7 @@
     _(stop_early, 2000, "--style locks --points 400 --ranks 3",                                                        \
       "a replacement joins a stop before it has done again what its predecessor did")                                  \
     _(stop_local, 2000, "--style locks --points 400 --ranks 3",                                                        \
-      "a death amid a stop is recovered locally, though nobody knows where the dead rank joined")                      \
+      "a death amid a stop is recovered locally, though no rank knows where the dead rank joined")                     \
     _(stop_forgotten, 0, "", "rank 0's replacement does not begin the stop again in which others wait")                \
     _(stop_ends_phase, 400, "--style locks --points 400 --ranks 3 --lanes served --deaths 1 --parities 2",             \
       "the replacement of a rank that joined a stop is held to what its predecessor had done by then")                 \
@@ -140,8 +142,8 @@
     _(dead_arrivals, 2000, "", "arrivals of dead incarnations count")                                                  \
     _(other_vector, 4000, "", "a decision for another view is taken up")                                               \
     _(decide_on_any, 2000, "", "reports of other views are decided on")                                                \
-    _(front_not_told, 6000, "--ranks 3 --seed 700", "a report leaves the front accepted before out")                   \
-    _(rolling_not_told, 4000, "", "a report leaves a rollback under way out")                                          \
+    _(front_not_told, 6000, "--ranks 3 --seed 700", "a report leaves out the front that was accepted before")          \
+    _(rolling_not_told, 4000, "", "a report leaves out a rollback under way")                                          \
     _(late_control, 4000, "", "control messages of dead incarnations are taken")                                       \
     _(late_request, 6000, "--lanes served --seed 4100", "data of dead incarnations is applied")                        \
     _(old_rollback_number, 0, "", "data from before a rollback is applied: the drain leaves none")                     \
@@ -150,12 +152,10 @@
     _(front_atomics_local, 6000, "--seed 1550", "atomics of the front phase do not refuse local recovery")             \
     _(unhanded_local, 0, "--atomics 1 --deaths 2 --ranks 3 --soft 16 --lanes auto --direct ptr",                       \
       "a replacement that waits for atomics of a dead rank does not refuse its local recovery")                        \
-    _(first_wait_amid_replay, 0, "--style waits --ranks 3",                                                            \
-      "ranks begin to wait while a replacement does again what its predecessor did")                                   \
+    _(first_wait_amid_replay, 0, "--style waits --ranks 3", "ranks begin to wait while a replacement re-executes")     \
     _(mix_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                           \
-      "who begins to mix ways to synchronise tells nobody")                                                            \
-    _(mix_amid_replay, 0, "--style mixed --undeclared 1",                                                              \
-      "a rank begins to mix while a replacement does again what its predecessor did")                                  \
+      "a rank that begins to mix ways to synchronise does not announce it")                                            \
+    _(mix_amid_replay, 0, "--style mixed --undeclared 1", "a rank begins to mix while a replacement re-executes")      \
     _(mixed_local, 2000, "--style mixed --undeclared 1 --ranks 3 --deaths 1", "mixing does not refuse local recovery") \
     _(sections_unsettled, 2000, "--style locks --gsyncs 300 --atomics 0",                                              \
       "a replacement passes a gsync before what others did in sections until then is replayed")                        \
@@ -165,63 +165,64 @@
       "a replacement fetches from its own memory what others did there later")                                         \
     _(near_clockless, 2000,                                                                                            \
       "--style waits --atomics 1 --posted 0 --lanes direct --direct ptr --ranks 4 --seed 56805767900",                 \
-      "a put that takes the short way after a wait does not say so")                                                   \
+      "a put on the short path after a wait is logged with the old clock")                                             \
     _(read_unsettled, 2000, "--style waits --atomics 0 --lanes direct --direct ptr",                                   \
       "what was read is recorded after what the program did by it")                                                    \
     _(read_elsewhere, 2000, "--style waits --atomics 0 --lanes direct --direct ptr --ranks 4 --phases 3 --seed 1000",  \
       "what was read has no record when what was read after it elsewhere has one")                                     \
     _(poll_unsettled, 2000, "--style waits --atomics 1 --posted 6 --seed 1600",                                        \
-      "what was polled is not told to its target")                                                                     \
+      "a polled value is not recorded at its target")                                                                  \
     _(poll_unjoined, 2000, "--style waits --atomics 1 --posted 6 --seed 1170",                                         \
-      "who polls does not go beyond the clock found")                                                                  \
+      "a rank that polls does not go beyond the clock found")                                                          \
     _(poll_unreplayed, 2000, "--style waits --atomics 1 --posted 6",                                                   \
       "a replacement polls without what was put under the clock found")                                                \
     _(poll_repeated, 2000, "--style waits --atomics 1 --posted 6 --seed 310",                                          \
       "a poll counts as the last one again, though more was put meanwhile")                                            \
     _(open_put_fetched, 0, "--style waits --atomics 1 --posted 3 --direct ptr",                                        \
-      "a put that its source died in is not in doubt, though somebody may have gone on by what it fetched of it")      \
+      "a put that its source died in is not in doubt, though a rank may have fetched a part of it")                    \
     _(off_unphased, 0, "",                                                                                             \
       "what waits for a replacement in a log that is off is not found by its phase, and counts as no loss")            \
     _(unlogged_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                      \
-      "who does what is not logged does not mix")                                                                      \
+      "a rank whose accesses are not logged does not mix")                                                             \
     _(accumulate_overtakes, 4000, "--style mixed --lanes served",                                                      \
       "an accumulate that fetches overtakes what was put before it")                                                   \
-    _(signal_first, 2000, "--style mixed", "a signal is there before what it tells of")                                \
+    _(signal_first, 2000, "--style mixed", "a signal is there before the data that it announces")                      \
     _(winlock_taken, 2000, "--style mixed", "the lock of a window is given to all that ask")                           \
-    _(revoke_unawaited, 0, "", "who locks a window exclusively does not wait for those that share it by bias")         \
+    _(revoke_unawaited, 0, "",                                                                                         \
+      "a rank that locks a window exclusively does not wait for the ranks that share it by bias")                      \
     _(share_unseen, 0, "", "a lock that is shared by bias is not made one that others see")                            \
     _(revoke_forgotten, 0, "", "an image does not say that no lock is shared by bias any more")                        \
     _(gather_early, 4000, "--style mixed", "the root of a gather does not wait for what comes last")                   \
     _(group_early, 2000, "--style mixed", "a group's barrier does not wait in its last round")                         \
     _(bare_untold, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                          \
-      "who accesses without locks tells nobody")                                                                       \
+      "a rank that accesses without locks does not announce it")                                                       \
     _(bare_local, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                           \
       "that others access without locks does not refuse local recovery")                                               \
     _(extents_kept, 600, "--extents 1", "an image is restored into the extents of now, and not of when it was taken")  \
     _(extent_moved, 600, "--extents 1", "an extent is saved from the beginning of its window")                         \
     _(locks_forgotten, 1000, "--style mixed",                                                                          \
       "what was locked when an image was taken is not locked when it is restored")                                     \
-    _(number_missed, 0, "", "a lock's number that the log has no room for is not told lost")                           \
+    _(number_missed, 0, "", "a lock's number that the log has no room for is not announced as lost")                   \
     _(loss_untold, 8000, "--style locks",                                                                              \
-      "a get log that is full does not tell those of the loss whose records were not pushed")                          \
-    _(loss_after, 0, "", "a replacement is told of a get log's loss after the puts that overwrite what was read")      \
+      "a full get log does not announce the loss to targets whose records were not pushed")                            \
+    _(loss_after, 0, "", "a replacement learns of a get log's loss after the puts that overwrite the values read")     \
     _(kinds_untold, 0, "--style waits --atomics 1 --posted 3 --lanes direct --direct ptr --ranks 4 --phases 3",        \
-      "whom a rank accesses is not told what it uses")                                                                 \
+      "a rank does not announce its usage to a rank that it accesses")                                                 \
     _(arrival_untold, 600, "--style races --ranks 3", "an arrival does not say what its sender uses")                  \
-    _(own_get_copied, 0, "", "who gets from own memory is not asked what it found")                                    \
+    _(own_get_copied, 0, "", "a get from own memory is a copy, without a determinant")                                 \
     _(own_get_raced, 0, "", "before its first wait a replacement looks for ever for what is put in that phase")        \
     _(heard_untold, 0, "--style races --ranks 4 --deaths 2 --phases 3",                                                \
-      "what the first to leave a gsync has heard there is not told those that it accesses")                            \
+      "the first rank to leave a gsync does not announce the usage known there to its targets")                        \
     _(found_unjoined, 8000, "--style races --ranks 3 --deaths 2",                                                      \
-      "who fetches does not learn what the target does to its own memory")                                             \
+      "a rank that fetches does not learn what the target does to its own memory")                                     \
     _(fetched_from_lost, 8000, "--style races --ranks 4 --deaths 2 --phases 3",                                        \
       "what was fetched from one of several that are lost does not refuse local recovery")                             \
     _(fetched_incomplete, 12000, "--style races --ranks 3 --lanes direct --direct ptr --seed 776",                     \
       "a value is fetched from a replacement while others hand over to it")                                            \
     _(mixed_incomplete, 8000, "--style races --ranks 3 --phases 2 --seed 121800",                                      \
-      "... or an atomic that does not commute with others is done there")                                              \
+      "an atomic that does not commute is done at a replacement while others hand over to it")                         \
     _(first_untold, 4000, "--style races --ranks 2 --phases 1 --lanes direct --direct ptr",                            \
-      "who has done nothing yet does not tell that a dead rank had done atomics")                                      \
+      "a rank without accesses does not report that a dead rank had done atomics")                                     \
     _(races_local, 8000, "--style races --hunt awaited --lanes served --ranks 4 --phases 3 --seed 800",                \
       "values that were raced for do not refuse local recovery")                                                       \
     _(sets_commute, 8000, "--style races --posted 1 --lanes served",                                                   \
@@ -249,15 +250,15 @@
     _(record_differs, 0, "", "no harm: a replacement's get is not the one recorded, and it rolls back")                \
     _(silence_forgotten, 600, "--hangs 1",                                                                             \
       "a connection that breaks makes a rank forget how long its neighbour is silent")                                 \
-    _(repeats_uncounted, 0, "", "a silence is said to be a new one each time it is accused")                           \
-    _(repeats_kept, 0, "", "a silence is said to be the one before it, though an answer lay between")                  \
+    _(repeats_uncounted, 0, "", "a silence is reported as a new one each time it is accused")                          \
+    _(repeats_kept, 0, "", "a silence is reported as the one before it, though an answer lay between")                 \
     _(exit_awaited, 600, "--splits 1",                                                                                 \
-      "who leaves waits for the launcher's word on one whose connection broke, where none comes")                      \
+      "a rank that leaves waits for the launcher's word on a broken connection, where none comes")                     \
     _(wait_early, 600, "--style waits", "a wait is answered before its condition holds")                               \
     _(first_wait_local, 2000, "--style waits --phases 1 --dedicated 0 --ranks 3 --lanes direct --direct ptr",          \
       "waits that some did not know of do not refuse local recovery")                                                  \
     _(waits_unsorted, 2000, "--style waits", "what others put is replayed as it comes")                                \
-    _(waits_at_once, 2000, "--style waits", "all of it is replayed by the first wait")                                 \
+    _(waits_at_once, 2000, "--style waits", "all puts of others are replayed by the first wait")                       \
     _(clock_alone, 2000, "--style waits", "a wait does not go beyond the clocks of others")                            \
     _(put_again, 2000, "--style waits --lanes direct --direct ptr --ranks 4 --phases 3",                               \
       "what the predecessor put is put again")                                                                         \
@@ -266,41 +267,42 @@
     _(ahead_not_told, 0, "--style waits --ranks 3 --phases 2 --deaths 3 --seed 4200",                                  \
       "a report leaves out that a dead rank was ahead of all")                                                         \
     _(open_not_awaited, 4000, "--style waits --lanes direct --direct ptr --atomics 0 --ranks 4 --phases 3 --seed 825", \
-      "a wait returns while somebody's put is under way")                                                              \
+      "a wait returns while a put of another rank is under way")                                                       \
     _(open_any_awaited, 0, "", "a wait returns when no put is under way, not when those are done that were")           \
     _(cut_late, 0, "--style waits", "what is put after the decision is replayed before all rests are there")           \
     _(rest_not_awaited, 4000, "--style waits", "a replacement goes on without the rest of what was put")               \
-    _(rest_not_held, 4000, "--style waits", "others put to it before it has replayed the rest")                        \
-    _(demand_trim_too_far, 4000, "--soft 1", "... and the same by the image of a single rank")                         \
-    _(demand_trims_own, 4000, "--soft 1", "... and what the rank itself put, which others' images are to cover")       \
+    _(rest_not_held, 4000, "--style waits", "other ranks put to a replacement before it has replayed the rest")        \
+    _(demand_trim_too_far, 4000, "--soft 1", "one phase more than the demand image covers is trimmed")                 \
+    _(demand_trims_own, 4000, "--soft 1",                                                                              \
+      "a demand image trims the own put log, which the images of others are to cover")                                 \
     _(demand_unshared, 4000, "--soft 1", "a rank's own image is used before its group has the parity of it")           \
     _(demand_over_generation, 2000, "--soft 1",                                                                        \
-      "... and lies over that of the generation, which a rollback goes back to")                                       \
+      "a demand image is written over the image of the generation, which a rollback needs")                            \
     _(rest_uncounted, 0, "", "what a replacement has replayed of the rest does not count as done")                     \
     _(digest_unread, 0, "", "a replacement does not compare what it did again with what others hold of it")            \
-    _(demand_first_uncopied, 0, "", "nobody waits while rank 0 copies its image because a log is full")                \
-    _(image_unheard, 0, "", "... nor a rank before its arrival until its group has heard of such an image")            \
-    _(told_by_dead, 0, "", "what a dead member told of its group's images counts as told by its replacement")          \
+    _(demand_first_uncopied, 0, "", "no rank waits while rank 0 copies its image because a log is full")               \
+    _(image_unheard, 0, "", "a rank does not wait before its arrival until its group has received its demand image")   \
+    _(told_by_dead, 0, "", "an image known to a dead member counts as known to its replacement")                       \
     _(off_log_complete, 0, "", "a log that is off does not count as lost, and keeps no put to the dead rank waiting")  \
     _(decision_unseen, 4000, "--hunt rebuild --ranks 5 --phases 6 --atomics 0 --dedicated 0 --parities 2 --seed 290",  \
       "an image goes on being rebuilt though a death and its decision came in one step")                               \
-    _(front_below_base, 0, "", "the front stays before the gsync that somebody had left who is dead")                  \
+    _(front_below_base, 0, "", "the front stays before a gsync that a dead rank had left")                             \
     _(refill_untold, 0, "",                                                                                            \
-      "who fills a replacement's get log again does not tell what it fetched: told when it hands over")                \
+      "a rank that fills a replacement's get log again announces its fetches only when it hands over")                 \
     _(arrive_first, 0, "", "an arrival is stored before what it vouches for on the board")                             \
     _(opened_late, 0, "", "a put is stored before its number is open")                                                 \
     _(doubt_cleared, 0, "", "atomics of a section are in doubt no more before the section is over")                    \
     _(demand_starts_differ, 4000, "--soft 1 --seed 217", "ranks that begin at different positions recover together")   \
     _(pieces_mixed, 0, "--message 256", "pieces of a report are taken for those of an older one that was cut off")     \
     _(lock_unbounded, 0, "", "a lock is taken again after its last number")                                            \
-    _(numbers_again, 0, "", "numbers of records begin anew amid a phase")                                              \
+    _(numbers_again, 0, "", "numbers of records begin at 0 again amid a phase")                                        \
     _(last_clock_logged, 0, "", "what is put under the last clock of a phase counts as logged")                        \
     _(epoch_wasted, 0, "", "an epoch without a record is closed")                                                      \
     _(epochs_unbounded, 0, "", "records may be older than half of all epochs")                                         \
     _(chunks_by_number, 600, "--late-counters 1",                                                                      \
       "the order of a get log's chunks is that of their numbers, which come round")                                    \
     _(unnumbered_to, 0, "--late-counters 2", "a log with records that have no number counts as complete")              \
-    _(unnumbered_from, 0, "--late-counters 2", "... and the source of such records can be brought back alone")         \
+    _(unnumbered_from, 0, "--late-counters 2", "the source of records that have no number is recovered alone")         \
     _(flush_unfenced, 0, "", "a flush returns before others see what was put")                                         \
     _(fence_unfenced, 4000, "--style waits --ranks 3 --lanes direct --direct ptr --stores arm",                        \
       "what was put after a fence is seen before what was put before it")                                              \
@@ -314,12 +316,12 @@
     _(put_passes, 2000, "--direct rma --lanes direct --ranks 3 --seed 1080",                                           \
       "a put or get passes requests that the target has yet to do")                                                    \
     _(put_untold, 600, "--direct rma --lanes direct --ranks 3 --atomics 1",                                            \
-      "a record after puts does not say that these are there")                                                         \
+      "a record after puts does not announce that these are there")                                                    \
     _(put_unfenced, 1000, "--direct rma --lanes direct --ranks 3 --wide 1", "puts pass a fence")                       \
     _(record_unfenced, 1000, "--direct rma --lanes direct --ranks 3",                                                  \
       "the record of a get is written to the target before what it brings is there")                                   \
     _(claim_before_record, 1000, "--direct rma --lanes direct --ranks 3",                                              \
-      "the target is told of a record of a get before it is there")                                                    \
+      "the record of a get is announced to the target before it is there")                                             \
     _(put_before_record, 1000, "--direct rma --lanes direct --ranks 3",                                                \
       "a put by an operation may overwrite what was read before its record is there")                                  \
     _(put_unawaited, 1000, "--direct rma --lanes direct --ranks 3",                                                    \
@@ -329,20 +331,20 @@
     _(device_unfenced, 2000, "--style mixed --device 1 --direct rma --lanes direct --ranks 3",                         \
       "a device's atomic passes what was put before it")                                                               \
     _(device_unmixed, 2000, "--style mixed --device 1 --undeclared 1 --direct rma --lanes direct --ranks 3",           \
-      "nobody is told of a device's atomics, which no log has")                                                        \
+      "a rank does not announce a device's atomics, which no log has")                                                 \
     _(read_unended, 2000, "--direct read --lanes direct --ranks 4",                                                    \
       "what is read of an image of a process that dies meanwhile is awaited for ever")                                 \
-    _(look_at_memory, 600, "--looks 1", "who asks for an image is given what its memory holds")                        \
-    _(blocks_packed, 600, "--style mixed", "blocks to be put are taken one behind the other")                          \
-    _(block_missed, 600, "--style mixed", "of blocks the last one is not got")                                         \
+    _(look_at_memory, 600, "--looks 1", "a request for an image is answered with the contents of memory")              \
+    _(blocks_packed, 600, "--style mixed", "a put of blocks takes them one behind the other")                          \
+    _(block_missed, 600, "--style mixed", "the last block of a get of blocks is not read")                             \
     _(part_unserved, 600, "--strides 1 --lanes served --atomics 0",                                                    \
-      "of what is put at several places as one the last is not done where that comes by message")                      \
+      "of a put of several blocks the last one is not done by the service side")                                       \
     _(part_unhanded, 600, "--strides 1 --lanes direct --direct ptr --atomics 0 --deaths 1",                            \
-      "nor where a replacement is handed it")                                                                          \
-    _(parts_again, 0, "", "it is done again where the predecessor did it")                                             \
-    _(parts_closed_early, 0, "", "and is said to be done before it is")                                                \
-    _(parts_unlooked, 0, "", "nobody looks whether what is to be replayed is among it")                                \
-    _(signal_unordered, 0, "", "a signal is seen before what it tells of, on mapped memory")                           \
+      "of a put of several blocks the last one is not done when it is handed over to a replacement")                   \
+    _(parts_again, 0, "", "a replacement repeats a put of several blocks that its predecessor did")                    \
+    _(parts_closed_early, 0, "", "a put of several blocks is marked done before it is")                                \
+    _(parts_unlooked, 0, "", "the blocks of a put are not looked through for the words that are to be replayed")       \
+    _(signal_unordered, 0, "", "a signal is seen before the data that it announces, on mapped memory")                 \
     _(got_part_missed, 600, "--strides 1", "a replacement is given the first block for each one of them")              \
     _(got_parts_by_now, 0, "", "blocks that have a record are got again, but for the first")                           \
     _(printed_again, 0, "", "keelrun does not go back to where a rank that is taken back was")                         \
@@ -356,8 +358,8 @@
     _(tell_no_lost_gets, 100, "--tight 1 --ranks 3 --deaths 3 --lanes direct --direct ptr",                            \
       "an arrival by stores does not announce that gets have no record")                                               \
     _(tell_no_doubt, 0, "",                                                                                            \
-      "an arrival by message does not announce that nobody can tell what its sender fetched from itself")              \
-    _(tell_no_waits, 0, "", "nor that its sender waits")                                                               \
+      "an arrival by message does not announce that fetches of its sender from itself are in doubt")                   \
+    _(tell_no_waits, 0, "", "an arrival by message does not announce that its sender waits")                           \
     _(words_asked_otherwise, 200, "--harsh --style waits --atomics 1 --posted 5 --direct ptr --ranks 3 --phases 2",    \
       "a determinant is repeated for the same words asked in another way")                                             \
     _(win_attach_start_detached, 0, "", "a detach after the start removes memory from what the start had attached")    \
@@ -369,7 +371,7 @@
     _(waits_rest_clockless, 0, "", "the replacement's clock stays below that of the rest that it has replayed")        \
     _(waits_atomics_unnoted, 0, "", "atomics that a replacement takes to replay into waits do not count as issued")    \
     _(atomics_waits_unpassed, 0, "", "a rank does not pass on that another one waits")                                 \
-    _(view_record_unbegun, 0, "", "a determinant that nothing but its record tells of does not count as a beginning")  \
+    _(view_record_unbegun, 0, "", "a determinant known by its record alone does not count as a beginning")             \
     _(seal_unchecked, 0, "", "a message is taken whatever its sum is")                                                 \
     _(seal_repeated, 0, "", "a message is taken again")                                                                \
     _(seal_both_ways, 0, "", "a message that goes the other way has the same key")                                     \

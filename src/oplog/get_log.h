@@ -91,7 +91,8 @@ typedef struct keel_get_log {
 keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool);
 void keel_get_log_release(keel_get_log_t *log);
 
-enum { KEEL_GET_INCOMPLETE = 0, KEEL_GET_COMPLETE = 1 }; /* values of keel_get_record_t.completeness */
+/* values of keel_get_record_t.completeness */
+enum { KEEL_GET_INCOMPLETE = 0, KEEL_GET_COMPLETE = 1 };
 
 /* appends room for a record to the local copy; NULL: no room */
 keel_get_record_t *keel_get_log_append(keel_get_log_t *log, keel_get_target_t *t, uint32_t phase, uint32_t length);

@@ -269,7 +269,8 @@ keel_status_t keel_put_log_for_phase(keel_put_log_t *log, uint32_t target, uint3
  * can tell which of them took effect: the job rolls back if the source or the target dies.
  * Returns the value for "no number". */
 uint32_t keel_put_log_unnumbered(keel_put_log_t *log, uint32_t target);
-/* Takes the number of the next record within the phase. If all are used: keel_put_log_unnumbered(). */
+/* Takes the number of the next record within the phase. If all are used:
+ * keel_put_log_unnumbered(). */
 static inline uint32_t keel_put_log_number(keel_put_log_t *log, uint32_t target)
 {
     keel_put_target_t *t = &log->targets[target];

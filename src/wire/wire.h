@@ -81,7 +81,7 @@ typedef union keel_wire_body {
     } lock;
     struct { /* keel_board_slot_t */
         uint64_t arrive;
-        /* generation whose image is copied, of the same rollback and incarnation; 0: none */
+        /* generation of the copied image, of the same rollback and incarnation; 0: none */
         uint32_t image_copied;
         uint32_t usage; /* usage of the ending phase, keel_usage_pack() */
         uint64_t parity_done : 33, even_flags : 15, odd_flags : 15, reserved : 1;
