@@ -200,7 +200,7 @@ static const keel_config_field_t keel_config_fields[] = {
     {"LOG_LEVEL", "warn", "Messages above this level are not printed.", KEEL_CONFIG_OFFSET(config.level),
      KEEL_CONFIG_TYPE_ENUM(keel_config_level_names)},
 
-    {"TLS_SERVED", "", "UCX_TLS of the UCP context for the served lane; empty for Keel's choice.",
+    {"TLS_SERVED", "", "UCX_TLS of the UCP context for the served lane; empty for Keel's choice, tcp.",
      KEEL_CONFIG_OFFSET(config.tls_served), KEEL_CONFIG_TYPE_STRING},
 
     {"INTERFACE", "",

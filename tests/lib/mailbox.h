@@ -3,8 +3,8 @@
  * back and forth, several times through the same mailbox, each with a piece of any size. The
  * expected memory is computed without a run.
  */
-#ifndef KEEL_TEST_WAITS_H_
-#define KEEL_TEST_WAITS_H_
+#ifndef KEEL_TEST_MAILBOX_H_
+#define KEEL_TEST_MAILBOX_H_
 
 #include "gathering.h"
 

@@ -213,6 +213,11 @@ lint_readme() {
         *) [ -e "$link" ] || complain "README.md: no $link" ;;
         esac
     done
+    # every setting has a row, with its default
+    diff <(sed -nE 's/^    \{"([A-Z_]+)", "([^"]*)",.*/KEEL_\1 \2/p' src/base/config.c | sort) \
+        <(awk -F ' *[|] *' '$2 ~ /^`KEEL_[A-Z_]+`$/ { gsub(/`/, "", $2); gsub(/`/, "", $3); print $2, $3 }' contrib/doc/configuration.md | sort) ||
+        complain "contrib/doc/configuration.md (>): not the settings and defaults of src/base/config.c (<)"
+    [ "$(grep -c '^    {"[A-Z_]*", "' src/base/config.c)" -ge 30 ] || complain "src/base/config.c: only few settings were found"
     # every folder that has files has a row, and what the rows name is there
     diff <(find src transports -mindepth 2 -type f ! -name CMakeLists.txt -printf '%h\n' | sort -u) \
         <(grep -oE '`(src|transports)/[^`]+`' contrib/doc/source.md | tr -d '`' | while read -r link; do

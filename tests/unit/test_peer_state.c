@@ -1,4 +1,4 @@
-/* The standing of a rank: every event in every state. */
+/* The state of a peer: every event in every state. */
 #include "recovery/peer_state.h"
 
 #include "unit.h"
@@ -137,5 +137,5 @@ int main(void)
                                   a_decision_does_not_outdo_what_a_rank_has_said_itself,
                                   NULL};
 
-    return unit_run("standing", tests);
+    return unit_run("peer_state", tests);
 }
