@@ -25,7 +25,8 @@
  *
  * Keel ends no process: fatal conditions are statuses. keel_attach_t.abort is called by
  * keel_abort(), by a rank that reaches no other rank over the network (KEEL_ERR_ISOLATED if abort
- * returns), and by a rehearsal that finds a difference. A rehearsal (KEEL_REHEARSE) also kills its own process.
+ * returns), and by a rehearsal that finds a difference. A rehearsal (KEEL_REHEARSE) also kills its
+ * own process.
  *
  * Threads. Keel calls the table from the thread that is inside a call on the context, one callback
  * at a time. Only keel_attach_t.message may also be called from Keel's own thread, beside another
