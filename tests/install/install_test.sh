@@ -39,7 +39,9 @@ installed()
     for file in bin/keelrun bin/keel_info bin/keel_plan bin/keel_perftest lib/libkeel.so lib/libkeel.a lib/pkgconfig/keel.pc \
         include/keel/keel.h include/keel/version.h lib/libkeel-shmem.so include/keel-shmem/shmem.h lib/pkgconfig/keel-shmem.pc \
         include/keel-shmem/shmemx.h include/keel-shmem/mpp/shmem.h bin/keel-oshcc bin/keel-oshc++ bin/keel-oshrun \
-        lib/keel/openshmem/bin/oshcc lib/keel/openshmem/bin/oshc++ lib/keel/openshmem/bin/oshrun share/keel/perftest/sizes share/keel/machines/tsubame2.machine; do
+        lib/cmake/keel/keel-config.cmake lib/cmake/keel/keel-config-version.cmake share/doc/keel/README.md share/doc/keel/LICENSE \
+        share/doc/keel/contrib/doc/deaths.md share/doc/keel/contrib/doc/protocol/recovery.md share/doc/keel/contrib/examples/CMakeLists.txt \
+        include/keel/runtime.h lib/keel/openshmem/bin/oshcc lib/keel/openshmem/bin/oshc++ lib/keel/openshmem/bin/oshrun share/keel/perftest/sizes share/keel/machines/tsubame2.machine; do
         [ -e "$1/$file" ] || fail "$1/$file is missing: $(find "$1")"
     done
     for mpi in $mpis; do
@@ -47,7 +49,31 @@ installed()
             [ -e "$1/$file" ] || fail "$1/$file is missing"
         done
     done
+    for file in $(grep -rhoE 'contrib/doc/[a-z_/]*\.md' "$1/include" | sort -u); do
+        [ -e "$1/share/doc/keel/$file" ] || fail "a header cites $file, which is not installed"
+    done
     [ "$(ls "$1")" = "$(printf '%s\n' bin include lib share)" ] || fail "$1 holds $(ls "$1")"
+}
+
+# examples_work ROOT: all of them, by find_package(), shared and static; in each kind a rank is killed
+examples_work()
+{
+    local linked
+
+    for linked in OFF ON; do
+        rm -rf "$scratch/examples"
+        quietly "$cmake" -S "$1/share/doc/keel/contrib/examples" -B "$scratch/examples" -G "$generator" \
+            -DCMAKE_C_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$1" -DKEEL_STATIC=$linked
+        quietly "$cmake" --build "$scratch/examples"
+        quietly env LD_LIBRARY_PATH="$1/lib" "$1/bin/keelrun" -n 3 --nodes 3 --timeout 60 --kill 1@0.3 -x KEEL_OPLOG_SIZE=1m \
+            -x KEEL_GETLOG_SIZE=1m "$scratch/examples/hello_keel"
+        [ "$(grep -c '^rank [0-2], life [0-9]*: 524288$' "$scratch/out")" -eq 3 ] || fail "wrong output of hello_keel, static $linked"
+        quietly env LD_LIBRARY_PATH="$1/lib" KEEL_OPLOG_SIZE=1m KEEL_GETLOG_SIZE=1m timeout 100 "$scratch/examples/attach_launch" -n 3 -k 1 \
+            "$scratch/examples/attach"
+        [ "$(grep -c ': right,' "$scratch/out")" -eq 3 ] || fail "wrong output of attach, static $linked"
+    done
+    quietly env LD_LIBRARY_PATH="$1/lib" "$1/bin/keelrun" -n 2 --timeout 40 -x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m \
+        "$scratch/examples/hello_shmem"
 }
 
 # works ROOT: with nothing else in sight
@@ -86,6 +112,7 @@ works()
     "$1/bin/keel-oshrun" -np 2 --timeout 40 -x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m "$scratch/hello_shmem" \
         >"$scratch/out" 2>&1 || fail "a program does not run under oshrun"
     [ "$(grep -c '^PE [01], life 0: 1000000$' "$scratch/out")" -eq 2 ] || fail "wrong output under oshrun"
+    examples_work "$1"
     for mpi in $mpis; do
         quietly "$1/bin/keel-mpicc" --mpi $mpi -o "$scratch/hash_mpi" "$sources/contrib/examples/hash_mpi.c"
         "$1/bin/keel-mpirun" -n 2 --timeout 40 -x KEELMPI_ARENA=8m "$scratch/hash_mpi" >"$scratch/out" 2>&1 || fail "a program for $mpi does not run"

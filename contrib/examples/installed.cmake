@@ -1,0 +1,28 @@
+# The examples with an installed Keel: cmake -S . -B build -DCMAKE_PREFIX_PATH=PREFIX [-DKEEL_STATIC=ON]
+cmake_minimum_required(VERSION 3.16)
+project(keel_examples C)
+
+find_package(keel CONFIG REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(UCX REQUIRED IMPORTED_TARGET ucx)
+option(KEEL_STATIC "link the archive" OFF)
+if(KEEL_STATIC)
+  set(keel keel::static)
+else()
+  set(keel keel::keel)
+endif()
+
+foreach(example hello_keel restart_point)
+  add_executable(${example} ${example}.c)
+  target_link_libraries(${example} PRIVATE ${keel})
+endforeach()
+
+# a runtime of its own and its launcher
+add_executable(attach attach.c)
+target_link_libraries(attach PRIVATE ${keel} PkgConfig::UCX)
+add_executable(attach_launch attach_launch.c)
+
+foreach(example hello_shmem listing1_shmem)
+  add_executable(${example} ${example}.c)
+  target_link_libraries(${example} PRIVATE keel::shmem)
+endforeach()
