@@ -21,12 +21,21 @@ static inline void keel_announce_add(keel_context_h ctx, keel_usage_t usage)
 static inline void keel_announce_fetch(keel_context_h ctx, int is_in_doubt)
 {
     const uint32_t phase = ctx->sync.phase + 1;
+    keel_usage_t usage = keel_usage_none();
 
-    keel_announce_add(ctx, is_in_doubt ? (keel_usage_t){.in_doubt = phase} : (keel_usage_t){.fetched = phase});
+    if (is_in_doubt) {
+        usage.in_doubt = phase;
+    } else {
+        usage.fetched = phase;
+    }
+    keel_announce_add(ctx, usage);
 }
 static inline void keel_announce_classes(keel_context_h ctx, uint32_t classes)
 {
-    keel_announce_add(ctx, (keel_usage_t){.classes = classes});
+    keel_usage_t usage = keel_usage_none();
+
+    usage.classes = classes;
+    keel_announce_add(ctx, usage);
 }
 /* KEEL_HOOK_BEGIN: a nondeterministic program begins to communicate. */
 void keel_announce_begin(keel_context_h ctx);

@@ -29,6 +29,11 @@ typedef struct keel_usage {
     uint32_t waits;
 } keel_usage_t;
 
+static inline keel_usage_t keel_usage_none(void)
+{
+    return (keel_usage_t){.classes = 0, .fetched = 0, .in_doubt = 0, .begun = 0, .waits = 0};
+}
+
 /* The earliest first wait counts, and 0 is none. */
 static inline uint32_t keel_usage_earlier(uint32_t a, uint32_t b)
 {
