@@ -28,7 +28,7 @@ runs=$(grep -c '^\(keelrun\|mpirun\) ' "$scratch/commands")
 
 # a clone in which nothing is built yet
 mkdir "$scratch/keel" "$scratch/home" || exit 1
-for entry in CMakeLists.txt README.md contrib include perf src tests transports; do
+for entry in CMakeLists.txt LICENSE README.md contrib include perf src tests transports; do
     ln -s "$sources/$entry" "$scratch/keel/$entry"
 done
 cd "$scratch/keel" || exit 1
