@@ -33,23 +33,30 @@ const char *keel_transport_ucx_version(void)
 #endif
 }
 
+const keel_transport_ops_t *keel_transport_named(const char *name)
+{
+    unsigned idx = 0;
+
+    while (keel_transport_table(idx) != NULL && strcmp(keel_transport_table(idx)->name, name) != 0) {
+        idx++;
+    }
+    return keel_transport_table(idx);
+}
+
 const keel_transport_ops_t *keel_transport_pick(const keel_config_t *config)
 {
     static const char *const names[] = {[KEEL_TRANSPORT_UCP] = "ucp", [KEEL_TRANSPORT_VERBS] = "verbs"};
     const keel_message_t message = {.level = (keel_message_level_t)config->level, .rank = KEEL_MESSAGE_NO_RANK};
-    unsigned idx = 0;
+    const keel_transport_ops_t *ops;
 
     if (config->transport == KEEL_TRANSPORT_AUTO) {
         return keel_transport_table(0);
     }
-    while (keel_transport_table(idx) != NULL &&
-           strcmp(keel_transport_table(idx)->name, names[config->transport]) != 0) {
-        idx++;
-    }
-    if (keel_transport_table(idx) == NULL) {
+    ops = keel_transport_named(names[config->transport]);
+    if (ops == NULL) {
         keel_error(&message, "KEEL_TRANSPORT=%s: this library was built without it", names[config->transport]);
     }
-    return keel_transport_table(idx);
+    return ops;
 }
 
 const keel_runtime_ops_t *keel_runtime_table(unsigned idx)

@@ -9,6 +9,8 @@
 
 /* transport of KEEL_TRANSPORT; NULL with a message if it is not compiled in */
 const keel_transport_ops_t *keel_transport_pick(const keel_config_t *config);
+/* NULL if the library has no transport @a name */
+const keel_transport_ops_t *keel_transport_named(const char *name);
 /* NULL past the end */
 const keel_transport_ops_t *keel_transport_table(unsigned idx);
 const keel_runtime_ops_t *keel_runtime_table(unsigned idx);

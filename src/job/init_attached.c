@@ -2,42 +2,24 @@
 #include "job/init.h"
 #include "runtime_ops.h"
 
-#include "engine/refuse.h"
 #include "runtime/foreign.h"
 #include "transports/table.h"
 
-#include <string.h>
-
-static const keel_transport_ops_t *attach_transport(const char *name)
-{
-    const keel_message_t nobody = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
-    const keel_transport_ops_t *ops;
-
-    for (unsigned idx = 0; (ops = keel_transport_table(idx)) != NULL; idx++) {
-        if (strcmp(ops->name, name) == 0) {
-            return ops;
-        }
-    }
-    keel_error(&nobody, "keel_init_attached: this library has no transport '%s'", name);
-    return NULL;
-}
-
 keel_status_t keel_init_attached(const keel_attach_t *runtime, const keel_params_t *params, keel_context_h *ctx_p)
 {
-    keel_params_t returning = {0};
+    const keel_message_t nobody = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
+    keel_params_t returning = {0}; /* keel_init_on() checks the copy */
     keel_attach_t table;
     keel_drivers_t drivers = {.runtime = &keel_runtime_attached_ops, .runtime_arg = &table};
     keel_status_t status = keel_attached_check(runtime, &table);
 
-    if (status == KEEL_OK) {
-        status = keel_params_check(params);
-    }
     if (status != KEEL_OK) {
         return status;
     }
     if (table.transport != NULL) {
-        drivers.transport = attach_transport(table.transport);
+        drivers.transport = keel_transport_named(table.transport);
         if (drivers.transport == NULL) {
+            keel_error(&nobody, "keel_init_attached: this library has no transport '%s'", table.transport);
             return KEEL_ERR_INVALID_PARAM;
         }
     }
