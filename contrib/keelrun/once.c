@@ -141,7 +141,7 @@ static void mark_go_back(once_t *once, uint32_t number)
     if (number == 0) {
         at = once->is_new ? once->next : once->start;
     }
-    once->next = KEEL_PLANT(printed_again) ? once->count : at;
+    once->next = KEEL_PLANT(once_printed_again) ? once->count : at;
     once->is_new = false;
     once->is_reported = false;
 }

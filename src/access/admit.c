@@ -29,7 +29,7 @@ keel_status_t keel_access_admit(keel_win_h win, uint32_t rank, keel_access_kind_
 {
     keel_context_h ctx = win->ctx;
     const int is_unlogged =
-        kind == KEEL_ACCESS_UNLOGGED || (keel_win_is_by_message(win, rank) && !KEEL_PLANT(message_unmixed));
+        kind == KEEL_ACCESS_UNLOGGED || (keel_win_is_by_message(win, rank) && !KEEL_PLANT(admit_message_unmixed));
     const int is_poll =
         kind == KEEL_ACCESS_POLL || (kind == KEEL_ACCESS_GET && (ctx->polls != NULL || rank == ctx->lane.rank));
     const keel_status_t status =

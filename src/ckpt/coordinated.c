@@ -253,7 +253,7 @@ int keel_ckpt_is_complete(const keel_ckpt_t *ckpt)
         return 0;
     }
     for (uint32_t r = 0; r < lane->size; r++) {
-        if (KEEL_PLANT(commit_in_group) && ckpt->group.size > 0 &&
+        if (KEEL_PLANT(coordinated_commit_in_group) && ckpt->group.size > 0 &&
             ckpt->groups.of_rank[r] != ckpt->groups.of_rank[lane->rank]) {
             continue;
         }

@@ -232,7 +232,7 @@ int keel_demand_is_late(const keel_demand_t *demand, uint32_t number)
     if (demand->set.making.number == 0 || number < demand->set.making.number + KEEL_DEMAND_BACKGROUND_GSYNCS) {
         return 0;
     }
-    if (has_announced && KEEL_PLANT(image_unheard)) {
+    if (has_announced && KEEL_PLANT(demand_image_unawaited)) {
         return 0;
     }
     /* a member that has announced its image waits until the announcement has arrived at all

@@ -77,7 +77,7 @@ void keel_exchange_receive(void *arg, const keel_control_in_t *in)
 {
     keel_image_set_t *set = arg;
     const keel_image_notice_t *image = (const void *)in->payload;
-    const unsigned first = KEEL_PLANT(demand_over_generation) ? 0 : set->first_slot;
+    const unsigned first = KEEL_PLANT(exchange_over_generation) ? 0 : set->first_slot;
     uint8_t **map;
     uint32_t index;
 

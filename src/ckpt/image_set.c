@@ -14,8 +14,8 @@
  * the consequences. */
 static int set_is_planted(void)
 {
-    return KEEL_PLANT(commit_in_group) || KEEL_PLANT(demand_unshared) || KEEL_PLANT(no_abort) ||
-           KEEL_PLANT(other_vector);
+    return KEEL_PLANT(coordinated_commit_in_group) || KEEL_PLANT(demand_unshared) || KEEL_PLANT(adopt_no_abort) ||
+           KEEL_PLANT(adopt_other_vector);
 }
 
 void keel_image_set_on(keel_image_set_t *set, keel_set_event_t event)
@@ -191,7 +191,7 @@ static unsigned set_image_slot(const keel_image_set_t *set)
 {
     const keel_image_member_t serving = keel_image_set_serving(set, set->group->index);
 
-    if (set->below != NULL && KEEL_PLANT(demand_over_generation)) {
+    if (set->below != NULL && KEEL_PLANT(exchange_over_generation)) {
         return set->below->used.share_slot;
     }
     return (serving.position != 0) ? set_other_slot(set, serving.slot) : set->first_slot;

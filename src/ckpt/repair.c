@@ -25,7 +25,7 @@ void keel_repair_member_down(keel_image_set_t *set, uint32_t rank)
     if (!repair_is_member(set, rank)) {
         return;
     }
-    if (!KEEL_PLANT(told_by_dead)) {
+    if (!KEEL_PLANT(repair_known_to_dead)) {
         set->group_announced[set->groups->index[rank]] = 0;
     }
     set->notices[set->groups->index[rank]] = (keel_image_notice_t){0};

@@ -44,7 +44,7 @@ static void context_begin(keel_context_h ctx)
 
 void keel_context_poll(keel_context_h ctx)
 {
-    if (!__atomic_load_n(&ctx->gate.part.news, __ATOMIC_RELAXED) || KEEL_PLANT(news_unheard) ||
+    if (!__atomic_load_n(&ctx->gate.part.news, __ATOMIC_RELAXED) || KEEL_PLANT(context_news_ignored) ||
         keel_fork_is_child(ctx)) {
         return;
     }
@@ -110,7 +110,7 @@ keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
     keel_hooks_run(ctx, KEEL_HOOK_PROGRESS);
     keel_hooks_run(ctx, KEEL_HOOK_CALL_BACK);
     status = keel_recovery_status(&ctx->rec);
-    if (status == KEEL_ERR_ROLLED_BACK && ctx->threads != NULL && KEEL_PLANT(rollback_unended)) {
+    if (status == KEEL_ERR_ROLLED_BACK && ctx->threads != NULL && KEEL_PLANT(context_rollback_unended)) {
         return KEEL_OK;
     }
     if (status != KEEL_OK) {

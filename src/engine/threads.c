@@ -150,7 +150,7 @@ static void yield(struct keel_threads *threads)
 
 void keel_threads_yield(keel_context_h ctx)
 {
-    if (ctx->threads != NULL && is_owner(ctx->threads) && are_several(ctx) && !KEEL_PLANT(turn_kept)) {
+    if (ctx->threads != NULL && is_owner(ctx->threads) && are_several(ctx) && !KEEL_PLANT(threads_turn_kept)) {
         yield(ctx->threads);
     }
 }
@@ -162,7 +162,8 @@ int keel_threads_are_busy(keel_context_h ctx)
 
 void keel_threads_await_others(keel_context_h ctx)
 {
-    while (ctx->threads != NULL && is_owner(ctx->threads) && ctx->threads->inside > 1 && !KEEL_PLANT(restored_early)) {
+    while (ctx->threads != NULL && is_owner(ctx->threads) && ctx->threads->inside > 1 &&
+           !KEEL_PLANT(threads_restored_early)) {
         yield(ctx->threads);
     }
 }

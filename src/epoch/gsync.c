@@ -28,7 +28,7 @@ static int second_barrier_is_over(const keel_context_h ctx, uint32_t number)
 {
     const keel_lane_t *lane = &ctx->lane;
 
-    if (ctx->rec.front >= number || KEEL_PLANT(no_second_barrier)) {
+    if (ctx->rec.front >= number || KEEL_PLANT(gsync_no_second_barrier)) {
         return 1; /* a death aborted the generation */
     }
     for (uint32_t r = 0; r < lane->size; r++) {
@@ -73,7 +73,7 @@ static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsig
                                         : (flags & KEEL_GSYNC_EXPLICIT) ? KEEL_RESUME_SECOND
                                                                         : KEEL_RESUME_BEHIND,
                               .sync_counter = keel_sections_seen_here(&ctx->sync)};
-    const int is_safe = (flags & KEEL_GSYNC_SAFE) || KEEL_PLANT(stop_unsafe);
+    const int is_safe = (flags & KEEL_GSYNC_SAFE) || KEEL_PLANT(gsync_stop_unsafe);
     keel_status_t status;
     keel_part_t *parts = NULL;
     unsigned count = is_safe ? keel_context_image(ctx, &parts) : 0;
@@ -93,9 +93,9 @@ static int demand_is_over(const keel_context_h ctx, uint32_t number)
 {
     const keel_lane_t *lane = &ctx->lane;
 
-    for (uint32_t r = 0; ctx->rec.front < number && !KEEL_PLANT(no_second_barrier) && r < lane->size; r++) {
+    for (uint32_t r = 0; ctx->rec.front < number && !KEEL_PLANT(gsync_no_second_barrier) && r < lane->size; r++) {
         if (r != lane->rank && keel_demand_is_copied(&ctx->demand, r, number) &&
-            !(r == 0 && KEEL_PLANT(demand_first_uncopied)) &&
+            !(r == 0 && KEEL_PLANT(gsync_first_uncopied)) &&
             keel_arrive_number(__atomic_load_n(&lane->board[r].image_copied, __ATOMIC_ACQUIRE), lane->rollback,
                                lane->peers[r].incarnation) < number) {
             return 0;
@@ -262,7 +262,7 @@ static keel_status_t gsync_trim(keel_context_h ctx, uint32_t number)
 keel_status_t keel_gsync_settle(keel_context_h ctx)
 {
     keel_recovery_t *rec = &ctx->rec;
-    keel_status_t status = KEEL_PLANT(sections_unsettled) ? KEEL_OK : keel_lock_settle(ctx);
+    keel_status_t status = KEEL_PLANT(gsync_sections_unsettled) ? KEEL_OK : keel_lock_settle(ctx);
     unsigned rounds = 0;
 
     if (status == KEEL_OK) {
@@ -278,7 +278,7 @@ keel_status_t keel_gsync_settle(keel_context_h ctx)
      * and ranks that do not know of the death may still read the dead memory on the direct lane.
      * So the arrival waits for the decision. */
     while (status == KEEL_OK &&
-           ((keel_recovery_is_frozen(rec) && !keel_recovery_is_finished(rec) && !KEEL_PLANT(arrive_frozen)) ||
+           ((keel_recovery_is_frozen(rec) && !keel_recovery_is_finished(rec) && !KEEL_PLANT(gsync_arrive_frozen)) ||
             !keel_position_is_handed_over(rec))) {
         status = keel_context_wait(ctx, &rounds);
     }
@@ -382,7 +382,7 @@ keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p
 
 keel_status_t keel_gsync_check(keel_context_h ctx, const char *call)
 {
-    if (ctx->rec.phase < KEEL_GSYNC_LAST || KEEL_PLANT(gsyncs_unbounded)) {
+    if (ctx->rec.phase < KEEL_GSYNC_LAST || KEEL_PLANT(gsync_unbounded)) {
         return KEEL_OK;
     }
     keel_error_ctx(ctx, "%s: this program has done %u gsyncs, which is as many as there can be", call, KEEL_GSYNC_LAST);

@@ -86,7 +86,7 @@ keel_status_t keel_context_read_image(keel_context_h ctx, const void *image, siz
         return KEEL_ERR_NO_MEMORY;
     }
     status = keel_image_read(image, size, parts, count, why_p);
-    if (status == KEEL_OK && length > 0 && !KEEL_PLANT(locks_forgotten)) {
+    if (status == KEEL_OK && length > 0 && !KEEL_PLANT(image_content_locks_forgotten)) {
         *why_p = "what was locked";
         status = locks_load(ctx, length);
     }

@@ -38,7 +38,7 @@ static keel_status_t lock_unlogged(keel_context_h ctx, uint32_t rank)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    if (!KEEL_PLANT(number_missed)) {
+    if (!KEEL_PLANT(lock_number_missed)) {
         keel_put_log_note_missing(&ctx->puts, rank);
     }
     (void)keel_put_log_number_sent(&ctx->puts, rank);
@@ -159,7 +159,7 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
         if (keel_sync_may_be_local(&ctx->sync)) {
             keel_put_log_announce_done(&ctx->puts, rank);
         }
-        if (KEEL_PLANT(doubt_cleared)) {
+        if (KEEL_PLANT(lock_doubt_cleared)) {
             keel_board_set(&slot->atomics, 0);
         }
     }

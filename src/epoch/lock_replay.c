@@ -100,7 +100,7 @@ static int lock_is_in_past(const keel_context_h ctx)
     for (uint32_t r = 0; r < ctx->lane.size; r++) {
         if (ctx->sync.sections.held[r] != KEEL_HELD_NOT && r != ctx->lane.rank &&
             ctx->lane.peers[r].mode == KEEL_PEER_AHEAD) {
-            return !KEEL_PLANT(caught_up_in_past);
+            return !KEEL_PLANT(lock_replay_caught_up_in_past);
         }
     }
     return 0;
@@ -120,7 +120,7 @@ keel_status_t keel_lock_try_catch_up(keel_context_h ctx)
     }
     /* A reader saw the number of the own section under re-execution: the section was over, and
      * the reader may still be present. */
-    if (held == KEEL_HELD_WRITING && s->counter <= s->known && !KEEL_PLANT(caught_up_in_section)) {
+    if (held == KEEL_HELD_WRITING && s->counter <= s->known && !KEEL_PLANT(lock_replay_caught_up_in_section)) {
         return KEEL_OK;
     }
     return lock_catch_up(ctx);
@@ -229,7 +229,7 @@ keel_status_t keel_lock_replay_open(keel_context_h ctx, uint32_t rank, keel_lock
 keel_status_t keel_lock_replay_own(keel_context_h ctx)
 {
     const keel_sections_t *s = &ctx->sync.sections;
-    keel_status_t status = KEEL_PLANT(own_section_first) ? KEEL_OK : keel_sections_apply_next(&ctx->sync);
+    keel_status_t status = KEEL_PLANT(lock_replay_own_section_first) ? KEEL_OK : keel_sections_apply_next(&ctx->sync);
 
     if (status != KEEL_OK) {
         return lock_refuse(ctx, status);

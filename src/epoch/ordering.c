@@ -56,7 +56,7 @@ keel_status_t keel_fence(keel_context_h ctx)
      * asked again of a replacement after the hand-over of puts. So no put is logged before
      * earlier gets are complete. */
     for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
-        while (status == KEEL_OK && ctx->fragments_open[ctx->touched[i]] > 0 && !KEEL_PLANT(fence_open)) {
+        while (status == KEEL_OK && ctx->fragments_open[ctx->touched[i]] > 0 && !KEEL_PLANT(ordering_fence_open)) {
             status = keel_context_wait(ctx, &rounds);
         }
     }
@@ -64,7 +64,7 @@ keel_status_t keel_fence(keel_context_h ctx)
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
-    if (!KEEL_PLANT(fence_unfenced)) {
+    if (!KEEL_PLANT(ordering_fence_unfenced)) {
         keel_store_fence();
     }
     keel_put_log_close_epoch(&ctx->puts);

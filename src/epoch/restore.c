@@ -106,7 +106,7 @@ static keel_status_t restore_resume(keel_context_h ctx, keel_resume_t resume)
 {
     keel_status_t status = (resume == KEEL_RESUME_BEHIND) ? KEEL_OK : keel_gsync_run(ctx, KEEL_GSYNC_SECOND);
 
-    if (status == KEEL_OK && resume == KEEL_RESUME_GSYNC && !KEEL_PLANT(stop_unresumed)) {
+    if (status == KEEL_OK && resume == KEEL_RESUME_GSYNC && !KEEL_PLANT(restore_stop_unresumed)) {
         status = keel_gsync_run(ctx, KEEL_GSYNC_SAFE);
     } else if (status == KEEL_OK && resume == KEEL_RESUME_CHECKPOINT) {
         status = keel_checkpoint_run(ctx);

@@ -89,7 +89,7 @@ keel_status_t keel_wait_begin(keel_context_h ctx)
         keel_waits_begin(&ctx->sync);
         keel_announce_add(ctx, (keel_usage_t){.waits = ctx->sync.phase + 2});
     }
-    if (status == KEEL_OK && !wait_all_are_back(ctx) && !KEEL_PLANT(first_wait_amid_replay)) {
+    if (status == KEEL_OK && !wait_all_are_back(ctx) && !KEEL_PLANT(wait_first_amid_replay)) {
         KEEL_REACHED(request_first_wait);
         return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_MIXES);
     }
@@ -114,11 +114,11 @@ static keel_status_t wait_replay(keel_context_h ctx, const wait_t *wait)
     /* Some changes of the word, replayed in another order, may produce a value that the word
      * never had. */
     if (keel_replay_changes(&ctx->sync.waits.replay, &ctx->lane, wait->word, wait->size) &&
-        !KEEL_PLANT(change_waited_on)) {
+        !KEEL_PLANT(wait_over_by_some)) {
         return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_CHANGES);
     }
     status = KEEL_INPROGRESS;
-    while (status == KEEL_INPROGRESS && (!wait_is_over(wait) || KEEL_PLANT(waits_at_once))) {
+    while (status == KEEL_INPROGRESS && (!wait_is_over(wait) || KEEL_PLANT(wait_replays_at_once))) {
         status = keel_waits_replay_next(&ctx->sync);
     }
     if (status != KEEL_OK && status != KEEL_INPROGRESS) {
@@ -147,11 +147,11 @@ keel_status_t keel_wait_until_closed(keel_context_h ctx)
 
     keel_store_fence();
     for (uint32_t r = 0; r < ctx->lane.size; r++) {
-        uint64_t opened = KEEL_PLANT(open_not_awaited) ? 0 : keel_board_get(&board[r].opened);
+        uint64_t opened = KEEL_PLANT(wait_open_unawaited) ? 0 : keel_board_get(&board[r].opened);
 
         while (status == KEEL_OK && __atomic_load_n(&board[r].done, __ATOMIC_ACQUIRE) < opened) {
             status = keel_context_wait(ctx, &rounds);
-            opened = KEEL_PLANT(open_any_awaited) ? keel_board_get(&board[r].opened) : opened;
+            opened = KEEL_PLANT(wait_open_any) ? keel_board_get(&board[r].opened) : opened;
         }
     }
     return status;

@@ -115,7 +115,7 @@ static keel_status_t attach_again(keel_win_h win, keel_attached_t *piece, char *
             return status;
         }
         piece->memory = NULL;
-        if (KEEL_PLANT(attached_anew)) {
+        if (KEEL_PLANT(win_attach_anew)) {
             memcpy((char *)win->base + piece->offset, memory, piece->bytes);
         }
         status = map(win, piece->offset, memory, piece->bytes);

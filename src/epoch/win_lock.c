@@ -114,7 +114,7 @@ static keel_status_t win_lock_revoke(keel_context_h ctx)
         if (status != KEEL_OK) {
             return (status == KEEL_ERR_UNREACHABLE) ? KEEL_INPROGRESS : status;
         }
-        if (count != 0 && !KEEL_PLANT(revoke_unawaited)) {
+        if (count != 0 && !KEEL_PLANT(win_lock_revoke_unawaited)) {
             return KEEL_INPROGRESS;
         }
         ctx->revoked_by += (ctx->revoked_by == r); /* another thread may have asked the rank, too */
@@ -425,7 +425,7 @@ void keel_win_locks_save(keel_context_h ctx, void *to)
     win_locks_image_t *image = to;
     win_locks_entry_t *entry = (win_locks_entry_t *)(image + 1);
 
-    *image = (win_locks_image_t){.is_revoked = KEEL_PLANT(revoke_forgotten) ? 0 : win_locks_are_revoked(ctx)};
+    *image = (win_locks_image_t){.is_revoked = KEEL_PLANT(win_lock_revoke_forgotten) ? 0 : win_locks_are_revoked(ctx)};
     for (unsigned i = 0; i < ctx->window_count; i++) {
         image->count += win_locks_of(ctx->windows[i], entry + image->count);
     }

@@ -128,7 +128,7 @@ static int answer_is(const keel_context_h ctx, const keel_record_local_read_t *a
     if (answer == NULL || answer->words != count ||
         ((int)answer->is_over != is_over && !KEEL_PLANT(words_asked_otherwise)) ||
         (keel_waits_here(&ctx->sync) > keel_waits_after(&ctx->sync, (uint32_t)answer->clock) &&
-         !KEEL_PLANT(answer_repeated))) {
+         !KEEL_PLANT(words_repeated))) {
         return 0;
     }
     for (unsigned i = 0; i < count; i++) {
@@ -214,15 +214,15 @@ static keel_status_t words_replay(keel_context_h ctx, keel_word_t *words, unsign
         return keel_determinant_differs(ctx, "about other words than before");
     }
     if (is_first) {
-        const uint32_t clock = KEEL_PLANT(answer_repeated) ? (uint32_t)answer->clock
-                                                           : keel_waits_after(&ctx->sync, (uint32_t)answer->clock);
+        const uint32_t clock = KEEL_PLANT(words_repeated) ? (uint32_t)answer->clock
+                                                          : keel_waits_after(&ctx->sync, (uint32_t)answer->clock);
 
         keel_recovery_count_gets(&ctx->rec, 1);
-        status = keel_wait_replay_until(ctx, KEEL_PLANT(answer_unreplayed) ? 0 : clock);
-        keel_waits_join(&ctx->sync, KEEL_PLANT(answer_unrejoined) ? 0 : (uint32_t)answer->clock);
+        status = keel_wait_replay_until(ctx, KEEL_PLANT(words_unreplayed) ? 0 : clock);
+        keel_waits_join(&ctx->sync, KEEL_PLANT(words_unrejoined) ? 0 : (uint32_t)answer->clock);
     }
     for (unsigned i = 0; i < count; i++) {
-        words[i].seen = (KEEL_PLANT(answer_from_memory) && words[i].win != NULL)
+        words[i].seen = (KEEL_PLANT(words_from_memory) && words[i].win != NULL)
                             ? keel_word_load((const char *)words[i].win->base + words[i].offset, words[i].size)
                             : keel_result_values(answer)[i];
         words[i].is_met = answer_is_met(answer, i);

@@ -204,7 +204,7 @@ keel_status_t keel_group_meet(keel_group_h group)
 
     for (uint64_t far = 1; far < group->count && status == KEEL_OK; far *= 2, round++) {
         status = keel_group_send(group, (unsigned)((group->index + far) % group->count), 0, NULL, 0, flag_met(round));
-        if (status == KEEL_OK && !(KEEL_PLANT(group_early) && far * 2 >= group->count)) {
+        if (status == KEEL_OK && !(KEEL_PLANT(collective_early) && far * 2 >= group->count)) {
             status = keel_group_await(group, flag_met(round));
         }
     }

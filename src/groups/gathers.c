@@ -50,7 +50,7 @@ static keel_status_t gather_turn(keel_group_h group, const exchange_t *e)
 
     memcpy(pieces + number * e->part, e->in + e->at, e->part);
     for (; bit < count && (number & bit) == 0 && status == KEEL_OK; bit *= 2, round++) {
-        if (number + bit < count && !(KEEL_PLANT(gather_early) && number == 0 && bit * 2 >= count)) {
+        if (number + bit < count && !(KEEL_PLANT(gathers_early) && number == 0 && bit * 2 >= count)) {
             status = keel_group_await(group, keel_group_flag_tree(round));
         }
     }

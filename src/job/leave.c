@@ -22,7 +22,7 @@
  */
 static int peer_can_receive(keel_context_h ctx, const keel_peer_t *peer)
 {
-    const int is_lost = ctx->runtime->lacks_death_events && peer->is_broken && !KEEL_PLANT(exit_awaited);
+    const int is_lost = ctx->runtime->lacks_death_events && peer->is_broken && !KEEL_PLANT(leave_exit_awaited);
 
     return peer->is_up && !is_lost;
 }

@@ -168,7 +168,7 @@ keel_status_t keel_get_log_next(keel_get_log_t *log, uint32_t target, uint64_t w
         return KEEL_INPROGRESS;
     }
     if (record->phase != log->phase || record->index != t->index || record->where != where ||
-        record->length != length || KEEL_PLANT(record_differs)) {
+        record->length != length || KEEL_PLANT(get_log_record_differs)) {
         keel_error(log->lane->message,
                    "re-execution differs from the first life: get %u of phase %u at rank %u is not the one recorded "
                    "(get %u of phase %u); is the program deterministic, and all memory protected that it goes on from?",
@@ -319,7 +319,7 @@ void keel_get_log_push(keel_get_log_t *log, uint32_t target)
     }
     if (!log->is_off) {
         get_target_push(log, target);
-    } else if (!KEEL_PLANT(loss_untold)) {
+    } else if (!KEEL_PLANT(get_log_loss_unannounced)) {
         /* these records exist only here, and ranks that know of the loss may die, too */
         get_target_mark_lost(log, target);
     }

@@ -114,7 +114,7 @@ int keel_get_chunks_write(void *arena, size_t size, uint32_t chunk_size, keel_ge
 
 static int chunk_is_before(uint32_t a, uint32_t b)
 {
-    return KEEL_PLANT(chunks_by_number) ? a < b : (int32_t)(a - b) < 0;
+    return KEEL_PLANT(get_log_chunks_by_number) ? a < b : (int32_t)(a - b) < 0;
 }
 
 const keel_get_chunk_t *keel_get_chunks_next(const void *arena, size_t size, uint32_t chunk_size, uint32_t source,

@@ -129,7 +129,7 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
             continue;
         }
         own = replay_append(log, t, &record);
-        if (own == NULL || KEEL_PLANT(records_no_room)) {
+        if (own == NULL || KEEL_PLANT(get_log_replay_no_room)) {
             /* a re-execution without all records would be a different computation */
             log->has_overflowed = 1;
             records.at = records.end;
@@ -163,7 +163,7 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
     const keel_get_record_t *record;
     keel_status_t status;
 
-    if (log->lane->slot.lost_gets != 0 && !KEEL_PLANT(loss_after)) {
+    if (log->lane->slot.lost_gets != 0 && !KEEL_PLANT(get_log_replay_loss_last)) {
         /* announce the loss before puts overwrite the bytes that were read */
         status = keel_arrival_send(log->lane, target, 0);
         if (status != KEEL_OK) {

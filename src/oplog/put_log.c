@@ -15,7 +15,7 @@
 
 keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool)
 {
-    const size_t head = KEEL_PLANT(record_alone) ? 0 : KEEL_PUT_MESSAGE_HEAD;
+    const size_t head = KEEL_PLANT(put_log_record_alone) ? 0 : KEEL_PUT_MESSAGE_HEAD;
     keel_status_t status;
 
     memset(log, 0, sizeof(*log));
@@ -98,12 +98,13 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
      * caller waits. Hand-over goes by phases, so the phase is entered even if the log is off and
      * serves as send queue only. */
     const int is_behind = log->lane->peers[target].mode == KEEL_PEER_BEHIND;
-    const int is_awaited = is_behind && !t->is_off, has_phase = !t->is_off || (is_behind && !KEEL_PLANT(off_unphased));
+    const int is_awaited = is_behind && !t->is_off,
+              has_phase = !t->is_off || (is_behind && !KEEL_PLANT(put_log_off_unphased));
     keel_record_t *record;
 
     assert(length <= log->record_max);
-    log->is_epoch_used |= KEEL_PLANT(epoch_wasted);
-    if (KEEL_PLANT(record_lost) && t->list.last != NULL && !t->is_off) {
+    log->is_epoch_used |= KEEL_PLANT(put_log_epoch_wasted);
+    if (KEEL_PLANT(put_log_record_lost) && t->list.last != NULL && !t->is_off) {
         return NULL;
     }
     if (t->is_off) {
@@ -274,18 +275,18 @@ uint32_t keel_put_log_unnumbered(keel_put_log_t *log, uint32_t target)
     keel_put_target_t *t = &log->targets[target];
     keel_board_slot_t *slot = keel_access_slot(log->lane, target);
 
-    if (KEEL_PLANT(numbers_again)) {
+    if (KEEL_PLANT(put_log_numbers_again)) {
         t->count = 0;
         return t->count++;
     }
-    if (t->lost <= log->phase && !KEEL_PLANT(unnumbered_to)) {
+    if (t->lost <= log->phase && !KEEL_PLANT(put_log_unnumbered_to)) {
         t->lost = log->phase + 1;
         keel_warn(log->lane->message,
                   "more than %u records went to rank %u in one phase: should one of the two die, the job rolls back",
                   log->number_end, target);
     }
     keel_lane_say_lost_get(log->lane, log->phase);
-    if (slot != NULL && !KEEL_PLANT(unnumbered_from)) {
+    if (slot != NULL && !KEEL_PLANT(put_log_unnumbered_from)) {
         keel_board_lose_get(slot, log->phase);
     }
     return log->number_end;
@@ -310,7 +311,7 @@ void keel_put_log_announce_done(keel_put_log_t *log, uint32_t target)
 static void put_target_trim(keel_put_log_t *log, keel_put_target_t *t, uint32_t phase)
 {
     /* first epoch to keep */
-    const uint32_t first = keel_epochs_find(&log->epochs, phase + KEEL_PLANT(trim_too_far));
+    const uint32_t first = keel_epochs_find(&log->epochs, phase + KEEL_PLANT(put_log_trim_too_far));
 
     keel_put_target_sync(t);
     while (t->list.first != t->list.last && t->list.first->last_phase < phase) {

@@ -102,7 +102,7 @@ static keel_status_t put_log_send(keel_put_log_t *log, uint32_t target, int is_f
     size_t length;
 
     keel_put_target_sync(t);
-    if (keel_cursor_peek(&t->list, &t->sent, &length) != NULL && !KEEL_PLANT(put_before_record)) {
+    if (keel_cursor_peek(&t->list, &t->sent, &length) != NULL && !KEEL_PLANT(put_send_before_record)) {
         write_run(log, target);
     }
     while ((data = keel_cursor_peek(&t->list, &t->sent, &length)) != NULL) {
@@ -132,7 +132,7 @@ keel_status_t keel_put_log_send_puts(keel_put_log_t *log, uint32_t target)
 
 keel_status_t keel_put_log_send(keel_put_log_t *log, uint32_t target)
 {
-    if (!KEEL_PLANT(put_before_record)) {
+    if (!KEEL_PLANT(put_send_before_record)) {
         write_run(log, target);
     }
     return keel_put_log_send_puts(log, target);

@@ -25,7 +25,7 @@ static inline void keel_put_log_follow(keel_put_log_t *log, struct keel_get_log 
 /* Are accesses of this phase one-sided operations of this process, if the peer supports them? */
 static inline int keel_put_log_is_put(const keel_put_log_t *log)
 {
-    return !log->is_sent_only && (log->phase >= log->lane->put_from || KEEL_PLANT(put_redone));
+    return !log->is_sent_only && (log->phase >= log->lane->put_from || KEEL_PLANT(put_send_redone));
 }
 
 /* from now on all puts are sent by messages */

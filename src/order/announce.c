@@ -63,7 +63,7 @@ keel_status_t keel_announce_to_now(keel_context_h ctx, uint32_t rank)
     if (!ctx->lane.peers[rank].is_up) {
         return KEEL_OK;
     }
-    if (!KEEL_PLANT(kinds_untold)) {
+    if (!KEEL_PLANT(announce_skipped)) {
         KEEL_REACHED(kinds_told);
         status = keel_announced_send(&ctx->sync, rank);
     }

@@ -126,7 +126,7 @@ static keel_status_t req_look(struct keel_req *req)
     uint64_t look;
 
     if (ctx->callbacks > 0 || req->looked != look_phase(ctx) || !keel_sync_may_be_local(&ctx->sync) ||
-        keel_recovery_status(&ctx->rec) != KEEL_OK || KEEL_PLANT(look_unrecorded)) {
+        keel_recovery_status(&ctx->rec) != KEEL_OK || KEEL_PLANT(completion_look_unrecorded)) {
         return KEEL_OK;
     }
     status = keel_determinant_stabilize_polls(ctx);
@@ -161,7 +161,7 @@ keel_status_t keel_req_test(keel_req_h req)
         }
     }
     if (req->fragments == 0) {
-        return (req->status == KEEL_OK && req->is_new && !KEEL_PLANT(request_tested_alone))
+        return (req->status == KEEL_OK && req->is_new && !KEEL_PLANT(completion_tested_alone))
                    ? keel_context_end(req->ctx, keel_wait_catch_up(req->ctx))
                    : req->status;
     }
@@ -198,7 +198,8 @@ keel_status_t keel_req_wait(keel_req_h req)
 
 keel_status_t keel_request_finish(struct keel_req *req, keel_status_t status, keel_req_h *req_p)
 {
-    const int is_given = req->looked != 0 && status == KEEL_OK && req->status == KEEL_OK && !KEEL_PLANT(get_ungiven);
+    const int is_given =
+        req->looked != 0 && status == KEEL_OK && req->status == KEEL_OK && !KEEL_PLANT(completion_get_ungiven);
 
     if (req->fragments > 1 || is_given) {
         if (status != KEEL_OK) {

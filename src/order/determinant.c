@@ -95,7 +95,7 @@ keel_status_t keel_wait_catch_up(keel_context_h ctx)
 {
     keel_status_t status;
 
-    if (!keel_sync_replays_waits(&ctx->sync) || KEEL_PLANT(new_get_alone)) {
+    if (!keel_sync_replays_waits(&ctx->sync) || KEEL_PLANT(determinant_new_get_alone)) {
         return KEEL_OK;
     }
     status = replay_all_puts(ctx);
@@ -123,7 +123,7 @@ keel_status_t keel_wait_replay_until(keel_context_h ctx, uint32_t clock)
 {
     keel_status_t status;
 
-    if (!keel_sync_replays_waits(&ctx->sync) || KEEL_PLANT(fetch_unreplayed)) {
+    if (!keel_sync_replays_waits(&ctx->sync) || KEEL_PLANT(determinant_fetch_unreplayed)) {
         return KEEL_OK;
     }
     status = keel_wait_await_puts(ctx);
@@ -173,7 +173,7 @@ static keel_status_t complete_before(keel_context_h ctx, const keel_determinants
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    if (d->open == NULL || ctx->fragments_open[d->holder] == 0 || KEEL_PLANT(answer_behind_get)) {
+    if (d->open == NULL || ctx->fragments_open[d->holder] == 0 || KEEL_PLANT(determinant_behind_get)) {
         return KEEL_OK;
     }
     status = keel_flush_start(ctx, d->holder);
@@ -238,7 +238,7 @@ keel_status_t keel_determinant_make_stable(keel_context_h ctx, keel_determinants
     if (d->remaining > 0) {
         return keel_determinant_differs(ctx, "fewer times than before");
     }
-    if (KEEL_PLANT(answer_unsettled) && d == &ctx->sync.results) {
+    if (KEEL_PLANT(determinant_unstable) && d == &ctx->sync.results) {
         keel_determinants_set_stable(d, number);
         return KEEL_OK;
     }
@@ -250,12 +250,12 @@ keel_status_t keel_determinant_make_stable(keel_context_h ctx, keel_determinants
      * Some determinants have no record. The holder of the others must know of the loss: this rank
      * may die before its arrival.
      */
-    if (ctx->gets.is_off && !KEEL_PLANT(wait_holder_untold)) {
+    if (ctx->gets.is_off && !KEEL_PLANT(determinant_holder_unannounced)) {
         status = keel_arrival_send(&ctx->lane, holder, keel_larger(ctx->rec.arrived, keel_position(&ctx->rec)));
         /* the replacement of a dead holder learns of the loss with the hand-over */
         status = (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status;
     }
-    if (status == KEEL_OK && keel_access_is_served(&ctx->lane, holder) && !KEEL_PLANT(answer_unflushed)) {
+    if (status == KEEL_OK && keel_access_is_served(&ctx->lane, holder) && !KEEL_PLANT(determinant_unflushed)) {
         status = keel_flush_one(ctx, holder);
     }
     if (status == KEEL_OK) {
@@ -280,7 +280,7 @@ keel_status_t keel_determinant_stabilize_all_now(keel_context_h ctx)
 void keel_determinant_stabilize_reads_now(keel_context_h ctx)
 {
     keel_gate_clear(ctx, KEEL_GATE_READ);
-    if (!KEEL_PLANT(read_unsettled)) {
+    if (!KEEL_PLANT(determinant_read_unstable)) {
         KEEL_REACHED(read_settled);
         keel_get_log_push(&ctx->gets, ctx->read_rank);
     }

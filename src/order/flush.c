@@ -52,7 +52,7 @@ static keel_status_t flush_rank(keel_context_h ctx, uint32_t rank)
     if (status != KEEL_OK) {
         return status;
     }
-    if (!KEEL_PLANT(get_record_after_arrival)) {
+    if (!KEEL_PLANT(flush_without_get_records)) {
         keel_get_log_push(&ctx->gets, rank);
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE && keel_access_is_served(&ctx->lane, rank)) {

@@ -37,7 +37,7 @@ static keel_status_t mix_begin(keel_context_h ctx)
         return keel_rollback_request(rec, KEEL_ROLLBACK_MIXES);
     }
     if (status == KEEL_OK) {
-        keel_announce_classes(ctx, KEEL_PLANT(mix_untold) ? 0 : KEEL_CLASS_MIXES);
+        keel_announce_classes(ctx, KEEL_PLANT(mix_unannounced) ? 0 : KEEL_CLASS_MIXES);
         keel_sync_mix(&ctx->sync);
     }
     return status;
@@ -85,7 +85,7 @@ keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
     if (rank == ctx->lane.rank && is_bare) {
         return KEEL_OK; /* a replacement re-creates its own memory */
     }
-    if (is_bare && keel_sync_may_be_local(&ctx->sync) && !KEEL_PLANT(bare_untold)) {
+    if (is_bare && keel_sync_may_be_local(&ctx->sync) && !KEEL_PLANT(mix_bare_unannounced)) {
         keel_announced_add_bare(&ctx->sync);
         if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
             /* else the rank learns by a decision, and before a hand-over */

@@ -113,7 +113,7 @@ void keel_win_shares_progress(keel_context_h ctx)
         /* like the revoking rank: ranks must know how the granted lock came about */
         keel_announce_classes(ctx, KEEL_CLASS_MIXES);
         status = keel_announce_to(ctx, ctx->share.rank);
-        status = (KEEL_PLANT(share_unseen) || status != KEEL_OK)
+        status = (KEEL_PLANT(win_share_unseen) || status != KEEL_OK)
                      ? status
                      : keel_lane_lock(&ctx->lane, ctx->share.rank, &request, &ctx->share.answer, share_converted, ctx);
         if (status != KEEL_INPROGRESS) {

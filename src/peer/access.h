@@ -67,7 +67,7 @@ static inline uint32_t keel_access_clock_of(const keel_lane_t *lane, uint32_t pe
 static inline void keel_access_found(keel_peer_t *peer, uint32_t classes)
 {
     if (__builtin_expect((classes & ~peer->found) != 0, 0)) {
-        peer->found |= KEEL_PLANT(found_unjoined) ? 0 : classes;
+        peer->found |= KEEL_PLANT(access_found_unjoined) ? 0 : classes;
     }
 }
 static inline void keel_access_find(keel_lane_t *lane, uint32_t rank)

@@ -92,7 +92,7 @@ static inline uint64_t keel_apply_logged(void *word, const keel_record_atomic_t 
 {
     keel_record_atomic_t change = *atomic;
 
-    if (!atomic->is_changed || KEEL_PLANT(change_again)) {
+    if (!atomic->is_changed || KEEL_PLANT(apply_change_again)) {
         return keel_apply_atomic(word, atomic);
     }
     change.op = KEEL_ATOMIC_ADD;

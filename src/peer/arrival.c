@@ -39,17 +39,17 @@ keel_status_t keel_arrival_close_own(keel_lane_t *lane, uint32_t rank)
 
 static void arrival_store(keel_board_slot_t *target, const keel_board_slot_t *source, const keel_usage_t *usage)
 {
-    if ((usage->classes | usage->waits) != 0 && !KEEL_PLANT(arrival_untold)) {
+    if ((usage->classes | usage->waits) != 0 && !KEEL_PLANT(arrival_without_usage)) {
         keel_usage_store(target, usage);
     }
-    if (KEEL_PLANT(arrive_first)) {
+    if (KEEL_PLANT(arrival_stored_first)) {
         keel_store_word_release(&target->arrive, source->arrive);
     }
     keel_board_set(&target->flags[0], source->flags[0]);
     keel_board_set(&target->flags[1], source->flags[1]);
     keel_board_set(&target->parity_done, source->parity_done);
     keel_board_set(&target->committed, source->committed);
-    if (!KEEL_PLANT(tell_no_lost_gets)) {
+    if (!KEEL_PLANT(arrival_lost_gets_left_out)) {
         keel_board_set(&target->lost_gets, source->lost_gets);
     }
     keel_store_word_release(&target->image_copied, source->image_copied);
@@ -81,7 +81,7 @@ keel_status_t keel_arrival_post(keel_lane_t *lane, uint32_t rank, uint32_t numbe
     }
     wire.flags = keel_remote_has_put(lane, rank, number) ? KEEL_WIRE_FLAG_PUT : 0;
     wire.body = keel_arrival_body(&slot);
-    if (!KEEL_PLANT(arrival_untold)) {
+    if (!KEEL_PLANT(arrival_without_usage)) {
         wire.body.arrive.usage = keel_usage_pack(&lane->usage, number);
     }
     return keel_lane_request(lane, rank, &wire, NULL, 0);

@@ -23,14 +23,14 @@ void keel_arrival_receive(keel_lane_t *lane, const keel_wire_t *wire)
         /* one-sided puts are not in the digest, so the digest is not complete */
         peer->digest = (keel_digest_t){0};
     } else if (peer->digest.records == peer->done &&
-               (keel_arrive_call(flags) != KEEL_ARRIVE_CALL_STOP || KEEL_PLANT(stop_ends_phase))) {
+               (keel_arrive_call(flags) != KEEL_ARRIVE_CALL_STOP || KEEL_PLANT(arrival_receive_stop_ends_phase))) {
         keel_digest_end(&peer->digest, number);
     }
     keel_usage_store(slot, &usage);
     keel_board_set(&slot->flags[0], wire->body.arrive.even_flags);
     keel_board_set(&slot->flags[1], wire->body.arrive.odd_flags);
     /* The get log may have set a later phase, which the source does not know of. */
-    if (slot->lost_gets < wire->body.arrive.lost_gets || KEEL_PLANT(told_lost_gets_overwritten)) {
+    if (slot->lost_gets < wire->body.arrive.lost_gets || KEEL_PLANT(arrival_receive_lost_gets_taken_back)) {
         keel_board_set(&slot->lost_gets, wire->body.arrive.lost_gets);
     }
     keel_board_set(&slot->parity_done, wire->body.arrive.parity_done);

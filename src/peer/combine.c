@@ -284,7 +284,7 @@ void keel_combine_logged(const keel_record_accumulate_t *head, void *target, con
 {
     const keel_record_accumulate_t additions = combine_additions(head);
 
-    keel_combine((head->is_changed && !KEEL_PLANT(change_again)) ? &additions : head, target, values, NULL);
+    keel_combine((head->is_changed && !KEEL_PLANT(apply_change_again)) ? &additions : head, target, values, NULL);
 }
 
 void keel_combine_change(keel_record_accumulate_t *head, void *values, const void *old, void *room)

@@ -145,7 +145,7 @@ static int control_is_next(const keel_peer_t *peer, const keel_wire_t *wire)
     if (in == NULL || wire->length == 0 || wire->length > in->length - peer->partial_length) {
         return 0;
     }
-    return KEEL_PLANT(pieces_mixed) ||
+    return KEEL_PLANT(control_pieces_mixed) ||
            (in->incarnation == wire->source_incarnation && (uint64_t)in->type == wire->body.control.type &&
             in->length == wire->body.control.length && peer->partial_length == wire->body.control.before);
 }
@@ -156,7 +156,7 @@ static const char *control_piece(keel_lane_t *lane, const keel_wire_t *wire, con
     keel_peer_t *peer = &lane->peers[wire->source];
     keel_control_in_t *in;
 
-    if (wire->body.control.before == 0 && !(KEEL_PLANT(pieces_mixed) && control_is_next(peer, wire))) {
+    if (wire->body.control.before == 0 && !(KEEL_PLANT(control_pieces_mixed) && control_is_next(peer, wire))) {
         control_drop(peer);
         if (length > control_max(lane)) {
             return "control message too long";

@@ -26,7 +26,7 @@
 static void say_put(keel_peer_t *peer, keel_wire_t *wire)
 {
     if (peer->is_put_untold) {
-        wire->flags |= KEEL_PLANT(put_untold) ? 0 : KEEL_WIRE_FLAG_PUT;
+        wire->flags |= KEEL_PLANT(issue_put_unannounced) ? 0 : KEEL_WIRE_FLAG_PUT;
         peer->is_put_untold = 0;
     }
 }

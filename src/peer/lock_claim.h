@@ -93,7 +93,7 @@ static inline int keel_claim_is_behind(const keel_claims_t *claims, const keel_c
     int is_any = 0;
     uint64_t word, age;
 
-    if (__atomic_load_n(claims->is_awaited, __ATOMIC_RELAXED) == 0 || KEEL_PLANT(lock_unfair)) {
+    if (__atomic_load_n(claims->is_awaited, __ATOMIC_RELAXED) == 0 || KEEL_PLANT(lock_claim_unfair)) {
         return 0;
     }
     word = __atomic_load_n(&claims->waiting[claim->rank], __ATOMIC_RELAXED);

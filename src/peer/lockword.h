@@ -73,7 +73,7 @@ static inline uint64_t keel_lock_counter(uint64_t word)
 }
 static inline int keel_lock_is_spent(uint64_t word)
 {
-    return keel_lock_counter(word) == KEEL_LOCK_COUNTER_MAX && !KEEL_PLANT(lock_unbounded);
+    return keel_lock_counter(word) == KEEL_LOCK_COUNTER_MAX && !KEEL_PLANT(lockword_unbounded);
 }
 /* Number of an acquisition for reading: the phase, and its count within the phase. */
 #define KEEL_READING_BITS 31 /* 32 bits less the flag in a reader's word */
@@ -141,7 +141,8 @@ static inline uint64_t keel_lock_try(keel_lock_area_t *area, const keel_locker_t
         return owns;
     }
     for (uint32_t r = 0; r < who->ranks; r++) {
-        if (r != who->rank && !KEEL_PLANT(reader_unseen) && __atomic_load_n(&area->reading[r], __ATOMIC_SEQ_CST) != 0) {
+        if (r != who->rank && !KEEL_PLANT(lockword_reader_unseen) &&
+            __atomic_load_n(&area->reading[r], __ATOMIC_SEQ_CST) != 0) {
             return 0;
         }
     }

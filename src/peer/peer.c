@@ -313,7 +313,7 @@ keel_status_t keel_lane_peer_up(keel_lane_t *lane, uint32_t rank, uint32_t incar
     const void *own;
     size_t own_length;
 
-    if (KEEL_PLANT(disconnect_late)) {
+    if (KEEL_PLANT(peer_disconnect_late)) {
         lane->ops->disconnect(lane->transport, rank);
     }
     status = lane->ops->connect(lane->transport, rank, address, length, &peer->lanes);
@@ -384,7 +384,7 @@ void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
     }
     ucs_list_for_each_safe(in, tmp, &lane->inbox, list)
     {
-        if (in->source == rank && in->incarnation < next && !KEEL_PLANT(late_control)) {
+        if (in->source == rank && in->incarnation < next && !KEEL_PLANT(recover_late_control)) {
             ucs_list_del(&in->list);
             keel_free(in);
         }
@@ -395,7 +395,7 @@ void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
     if (peer->is_up) {
         peer->was_stored = (uint8_t)keel_access_is_stored(lane, rank);
         keel_lane_regions_close(lane, rank);
-        if (!KEEL_PLANT(disconnect_late)) {
+        if (!KEEL_PLANT(peer_disconnect_late)) {
             lane->ops->disconnect(lane->transport, rank);
         }
         peer->is_up = 0;

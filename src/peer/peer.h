@@ -346,7 +346,7 @@ static inline int keel_lane_is_flushed(const keel_lane_t *lane, uint32_t peer)
 {
     const keel_peer_t *p = &lane->peers[peer];
 
-    return p->acked == p->sent && (p->put_done == p->put || KEEL_PLANT(put_unawaited)) && p->getting == 0;
+    return p->acked == p->sent && (p->put_done == p->put || KEEL_PLANT(peer_put_unawaited)) && p->getting == 0;
 }
 /* Direct lane: wakes the peer if it sleeps in a wait, which then sees the stores before a full
  * fence. Costs a load and a branch if the peer does not sleep. */

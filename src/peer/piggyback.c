@@ -61,7 +61,7 @@ size_t keel_piggyback_add(keel_lane_t *lane, const keel_wire_t *request, uint64_
     const uint64_t word = where & ~(uint64_t)7;
     keel_piggyback_word_t *at = piggyback_word(lane, word);
 
-    for (uint32_t i = 0; i < KEEL_PIGGYBACK_MAX && !KEEL_PLANT(carried_not); i++) {
+    for (uint32_t i = 0; i < KEEL_PIGGYBACK_MAX && !KEEL_PLANT(piggyback_left_out); i++) {
         if (at->word[i] == word && at->found[i].source != request->source && !is_confirmed(lane, &at->found[i])) {
             memcpy((char *)data + body->reply.piggybacked++ * sizeof(keel_wire_piggyback_t), &at->found[i],
                    sizeof(keel_wire_piggyback_t));
@@ -106,7 +106,7 @@ uint32_t keel_piggyback_fetch_begin(keel_lane_t *lane, uint32_t rank)
     fetches->serial += (fetches->serial == UINT32_MAX) ? 2 : 1; /* 0 is no serial */
     fetches->rank = rank;
     fetches->open++;
-    fetches->answered = KEEL_PLANT(carried_confirmed_early) ? fetches->serial : fetches->answered;
+    fetches->answered = KEEL_PLANT(piggyback_confirmed_early) ? fetches->serial : fetches->answered;
     return fetches->serial;
 }
 

@@ -174,7 +174,7 @@ keel_status_t keel_lane_atomic(keel_lane_t *lane, uint32_t rank, uint64_t where,
         return KEEL_ERR_BUDGET;
     }
     read->rank = rank;
-    if (peer->put != peer->put_done && !KEEL_PLANT(device_unfenced)) {
+    if (peer->put != peer->put_done && !KEEL_PLANT(read_device_unfenced)) {
         lane->ops->fence(lane->transport);
     }
     ucs_list_add_tail(&lane->gets, &read->list);

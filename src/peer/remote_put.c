@@ -7,7 +7,7 @@ static int is_possible(const keel_peer_t *peer, const keel_region_t *known)
 {
     return (peer->lanes & (KEEL_LANE_RMA | KEEL_LANE_PTR)) == KEEL_LANE_RMA && peer->is_up && !peer->is_broken &&
            known->key != NULL && known->incarnation == peer->incarnation &&
-           (peer->acked == peer->sent || KEEL_PLANT(put_passes));
+           (peer->acked == peer->sent || KEEL_PLANT(remote_put_passes));
 }
 
 int keel_remote_is_possible(const keel_lane_t *lane, uint32_t rank, unsigned region)
@@ -41,7 +41,7 @@ unsigned keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsig
     if (!is_possible(peer, known)) {
         return 0;
     }
-    if (is_behind && peer->put != peer->put_done && !KEEL_PLANT(put_unfenced)) {
+    if (is_behind && peer->put != peer->put_done && !KEEL_PLANT(remote_put_unfenced)) {
         lane->ops->fence(lane->transport);
     }
     (void)lane->ops->put(lane->transport, known->key, puts,
@@ -64,10 +64,10 @@ void keel_remote_record(keel_lane_t *lane, uint32_t rank, uint64_t offset, const
     keel_peer_t *peer = &lane->peers[rank];
     keel_transport_key_t *key = peer->regions[KEEL_REGION_GETLOG].key;
 
-    if (!KEEL_PLANT(record_unfenced)) {
+    if (!KEEL_PLANT(remote_put_record_unfenced)) {
         lane->ops->fence(lane->transport);
     }
-    if (KEEL_PLANT(claim_before_record)) {
+    if (KEEL_PLANT(remote_put_claim_first)) {
         (void)lane->ops->put_record(lane->transport, key, word_offset, &word, sizeof(word));
     }
     (void)lane->ops->put_record(lane->transport, key, offset, records, length);

@@ -154,7 +154,7 @@ int keel_served_is_next(const keel_lane_t *lane, uint32_t source, uint32_t phase
     const uint32_t done = (word >> 32 == phase) ? (uint32_t)word : 0;
 
     if (word >> 32 > phase || number < done) {
-        return KEEL_PLANT(applied_twice);
+        return KEEL_PLANT(served_applied_twice);
     }
     return (number == done) ? 1 : -1;
 }
@@ -166,7 +166,7 @@ void keel_served_count(keel_lane_t *lane, uint32_t source, uint32_t phase, uint3
     lane->peers[source].done = keel_phase_word(phase, records);
     keel_board_done(&lane->board[source], phase, records);
     /* a replacement could not tell which of the remaining records are done */
-    if (records == end && !KEEL_PLANT(unnumbered_from)) {
+    if (records == end && !KEEL_PLANT(put_log_unnumbered_from)) {
         keel_board_lose_get(&lane->board[source], phase);
     }
 }
@@ -363,7 +363,7 @@ static int served_is_accepted(const keel_lane_t *lane, keel_peer_t *peer, const 
     if (wire->type == KEEL_WIRE_CONTROL && wire->body.control.type == KEEL_CONTROL_HELLO) {
         keel_lane_accept(peer, wire->source_incarnation);
     }
-    if (KEEL_PLANT(late_request) && wire->type == KEEL_WIRE_RECORDS && wire->source_incarnation + 1 == peer->accepted) {
+    if (KEEL_PLANT(served_late) && wire->type == KEEL_WIRE_RECORDS && wire->source_incarnation + 1 == peer->accepted) {
         peer->applied = wire->sequence - 1;
         return 1;
     }
@@ -383,7 +383,7 @@ static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, c
          * Requests are acknowledged so that peers can leave: their logs hold them after a death. */
         return NULL;
     }
-    if (wire->rollback != lane->rollback && wire->type != KEEL_WIRE_GET && !KEEL_PLANT(old_rollback_number)) {
+    if (wire->rollback != lane->rollback && wire->type != KEEL_WIRE_GET && !KEEL_PLANT(served_old_rollback_number)) {
         return NULL; /* belongs to an abandoned computation */
     }
     switch (wire->type) {

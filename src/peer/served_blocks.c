@@ -36,7 +36,7 @@ const char *keel_served_blocks(keel_lane_t *lane, const keel_record_t *record, c
         return "malformed blocks";
     }
     while (keel_parts_next(&again, &part)) {
-        if (KEEL_PLANT(part_unserved) && keel_parts_at_end(&again)) {
+        if (KEEL_PLANT(served_blocks_last_missed) && keel_parts_at_end(&again)) {
             break;
         }
         if (part.is_behind) {

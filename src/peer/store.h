@@ -48,27 +48,27 @@ KEEL_STORE_INLINE void keel_store_fence(void)
 
 /* _exchange is a compare-and-swap: returns 1 on success, else stores the present value to
  * *before. */
-#define KEEL_STORE_FUNCTIONS(_kind, _type)                                                                 \
-    KEEL_STORE_INLINE void keel_store_##_kind(_type *to, _type value)                                      \
-    {                                                                                                      \
-        KEEL_HOLD(to, sizeof(*to), KEEL_STORED_PLAIN);                                                     \
-        __atomic_store_n(to, value, __ATOMIC_RELAXED);                                                     \
-        KEEL_STORES();                                                                                     \
-    }                                                                                                      \
-    KEEL_STORE_INLINE void keel_store_##_kind##_release(_type *to, _type value)                            \
-    {                                                                                                      \
-        KEEL_HOLD(to, sizeof(*to), KEEL_PLANT(release_relaxed) ? KEEL_STORED_PLAIN : KEEL_STORED_RELEASE); \
-        __atomic_store_n(to, value, __ATOMIC_RELEASE);                                                     \
-        KEEL_STORES();                                                                                     \
-    }                                                                                                      \
-    KEEL_STORE_INLINE int keel_store_##_kind##_exchange(_type *to, _type *before, _type value)             \
-    {                                                                                                      \
-        int is_done;                                                                                       \
-                                                                                                           \
-        KEEL_STORE_FENCE();                                                                                \
-        is_done = __atomic_compare_exchange_n(to, before, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);   \
-        KEEL_STORES();                                                                                     \
-        return is_done;                                                                                    \
+#define KEEL_STORE_FUNCTIONS(_kind, _type)                                                                       \
+    KEEL_STORE_INLINE void keel_store_##_kind(_type *to, _type value)                                            \
+    {                                                                                                            \
+        KEEL_HOLD(to, sizeof(*to), KEEL_STORED_PLAIN);                                                           \
+        __atomic_store_n(to, value, __ATOMIC_RELAXED);                                                           \
+        KEEL_STORES();                                                                                           \
+    }                                                                                                            \
+    KEEL_STORE_INLINE void keel_store_##_kind##_release(_type *to, _type value)                                  \
+    {                                                                                                            \
+        KEEL_HOLD(to, sizeof(*to), KEEL_PLANT(store_release_relaxed) ? KEEL_STORED_PLAIN : KEEL_STORED_RELEASE); \
+        __atomic_store_n(to, value, __ATOMIC_RELEASE);                                                           \
+        KEEL_STORES();                                                                                           \
+    }                                                                                                            \
+    KEEL_STORE_INLINE int keel_store_##_kind##_exchange(_type *to, _type *before, _type value)                   \
+    {                                                                                                            \
+        int is_done;                                                                                             \
+                                                                                                                 \
+        KEEL_STORE_FENCE();                                                                                      \
+        is_done = __atomic_compare_exchange_n(to, before, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);         \
+        KEEL_STORES();                                                                                           \
+        return is_done;                                                                                          \
     }
 KEEL_STORE_KINDS(KEEL_STORE_FUNCTIONS)
 #undef KEEL_STORE_FUNCTIONS

@@ -8,7 +8,7 @@
 /* Orders all earlier stores before the store of their announcement. */
 static inline void keel_store_behind(void)
 {
-    if (!KEEL_PLANT(signal_unordered)) {
+    if (!KEEL_PLANT(store_part_signal_unordered)) {
         keel_store_fence();
     }
 }

@@ -23,8 +23,8 @@ void keel_usage_store(keel_board_slot_t *slot, const keel_usage_t *usage)
 
 uint32_t keel_usage_pack(const keel_usage_t *usage, uint32_t number)
 {
-    const int is_in_doubt = usage->in_doubt == number && !KEEL_PLANT(tell_no_doubt);
-    const int waits = usage->waits == number + 1 && !KEEL_PLANT(tell_no_waits);
+    const int is_in_doubt = usage->in_doubt == number && !KEEL_PLANT(usage_doubt_left_out);
+    const int waits = usage->waits == number + 1 && !KEEL_PLANT(usage_waits_left_out);
 
     return usage->classes | ((usage->fetched == number) ? KEEL_USAGE_FETCHED : 0) |
            (is_in_doubt ? KEEL_USAGE_IN_DOUBT : 0) | (waits ? KEEL_USAGE_WAITS : 0);

@@ -135,7 +135,7 @@ static inline uint32_t keel_classes_kind(unsigned op, int is_known)
 /* Atomics of different classes do not commute, nor do two SETs: no replay can restore an order. */
 static inline int keel_classes_commute(uint32_t classes)
 {
-    const uint32_t alone = KEEL_PLANT(sets_commute) ? keel_classes_bit(KEEL_ATOMIC_SET, 0) : 0;
+    const uint32_t alone = KEEL_PLANT(usage_sets_commute) ? keel_classes_bit(KEEL_ATOMIC_SET, 0) : 0;
 
     if (classes & KEEL_KIND_CHANGE) {
         return (classes & ~(KEEL_KIND_CHANGE | keel_classes_bit(KEEL_ATOMIC_ADD, 0))) == 0;

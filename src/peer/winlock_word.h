@@ -31,7 +31,7 @@ static inline uint64_t keel_winlock_try(uint64_t *lock, uint32_t rank)
 {
     uint64_t word = __atomic_load_n(lock, __ATOMIC_ACQUIRE);
 
-    while ((word & (KEEL_WINLOCK_GRANT - 1)) == 0 || KEEL_PLANT(winlock_taken)) {
+    while ((word & (KEEL_WINLOCK_GRANT - 1)) == 0 || KEEL_PLANT(winlock_word_taken)) {
         if (keel_store_word_exchange(lock, &word, (word & -KEEL_WINLOCK_GRANT) + KEEL_WINLOCK_GRANT + rank + 1)) {
             return 1;
         }

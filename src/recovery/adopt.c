@@ -99,7 +99,7 @@ static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
         KEEL_REACHED(committed_by_decision);
         keel_commit(rec, d->generation);
     }
-    if (!KEEL_PLANT(no_abort)) {
+    if (!KEEL_PLANT(adopt_no_abort)) {
         keel_ckpt_abort(rec->ckpt);
     }
     if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
@@ -170,7 +170,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
 {
     keel_status_t status;
 
-    if ((!decision_is_current(rec, d) || rec->view != KEEL_VIEW_REPORTED) && !KEEL_PLANT(other_vector)) {
+    if ((!decision_is_current(rec, d) || rec->view != KEEL_VIEW_REPORTED) && !KEEL_PLANT(adopt_other_vector)) {
         KEEL_REACHED(decision_for_other_view);
         return;
     }

@@ -42,7 +42,7 @@ static int starts_differ(const keel_recovery_t *rec, const decision_t *d)
         if (report_is_back(report)) {
             continue;
         }
-        if (first != KEEL_PHASE_NONE && first != start && !KEEL_PLANT(demand_starts_differ)) {
+        if (first != KEEL_PHASE_NONE && first != start && !KEEL_PLANT(decide_starts_differ)) {
             return 1;
         }
         first = start;
@@ -83,7 +83,7 @@ static const char *refuses_raced_fetches(const keel_recovery_t *rec, const decis
         fetched |= report_is_back(rec->reports[x]) ? rec->reports[x]->about[r].fetched : 0;
         in_vain |= keel_pending_fetch_is_undecidable(rec, r, x, lost);
     }
-    if (KEEL_PLANT(races_local)) {
+    if (KEEL_PLANT(decide_races_local)) {
         return NULL;
     }
     if (in_vain || (fetched != 0 && unknown != 0)) {
@@ -124,7 +124,7 @@ static int may_be_found(const keel_recovery_t *rec, const decision_t *d)
     for (uint32_t x = 0; x < rec->lane->size; x++) {
         finds |= (d->ranks[x].classes & (KEEL_CLASS_FETCHES | KEEL_CLASSES_CHANGE)) != 0;
     }
-    return finds && !KEEL_PLANT(change_unhanded);
+    return finds && !KEEL_PLANT(decide_change_unhanded);
 }
 
 /* Rank @a x lacks records of the dead rank's reads or results: in its first life its log was
@@ -160,10 +160,10 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
             continue;
         }
         /* no log contains the place in the program where the rank passed that gsync */
-        if (report->stop > base && report->stop <= d->front && !KEEL_PLANT(stop_local)) {
+        if (report->stop > base && report->stop <= d->front && !KEEL_PLANT(decide_stop_local)) {
             return KEEL_REACHED(refuses_stop), "a checkpoint at a safe point was not complete";
         }
-        if (report->about[r].lost_puts > base && !KEEL_PLANT(lost_log_local)) {
+        if (report->about[r].lost_puts > base && !KEEL_PLANT(decide_lost_log_local)) {
             return KEEL_REACHED(refuses_put_log), "the put log towards it is incomplete";
         }
         if (report->about[r].lost_gets > base) {
@@ -172,21 +172,21 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         /* A fetch from another lost rank has no record. And no live rank may know the source of
          * an atomic of this phase that the fetch found. */
         if (lost > 1 && (report->about[r].atomics > base || report->about[r].fetched != 0) &&
-            !KEEL_PLANT(fetched_from_lost)) {
+            !KEEL_PLANT(decide_fetched_from_lost)) {
             return KEEL_REACHED(refuses_atomics_of_several), KEEL_WHY_ATOMICS;
         }
         /* The dead rank has not handed over to the reporter, a replacement: values may be there
          * before the atomics behind them. */
         if (report->about[r].hand_over_lost && (d->ranks[r].atomics > base || may_be_found(rec, d)) &&
-            !KEEL_PLANT(unhanded_local)) {
+            !KEEL_PLANT(decide_unhanded_local)) {
             return KEEL_REACHED(refuses_unhanded), "it had not handed its atomics over to a replacement";
         }
         if (report->about[r].values_pending != 0 &&
             (report->about[r].values_pending > 1 || keel_pending_fetch_piggybacked(rec, r, x) == NULL) &&
-            !KEEL_PLANT(awaited_local)) {
+            !KEEL_PLANT(decide_awaited_local)) {
             return KEEL_REACHED(refuses_awaited), KEEL_WHY_AWAITED;
         }
-        if (report->about[r].in_doubt > d->front && !KEEL_PLANT(front_atomics_local)) {
+        if (report->about[r].in_doubt > d->front && !KEEL_PLANT(decide_front_atomics_local)) {
             return KEEL_REACHED(refuses_atomics_of_dead), KEEL_WHY_IN_DOUBT;
         }
         kinds |= report->about[r].kinds;
@@ -201,7 +201,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         kinds |= (x != r && !report_is_back(rec->reports[x])) ? keel_classes_others(d->ranks[x].classes) : 0;
     }
     if (kinds != 0 && !keel_classes_commute(kinds | keel_classes_own(d->ranks[r].classes)) &&
-        !KEEL_PLANT(swaps_local)) {
+        !KEEL_PLANT(decide_swaps_local)) {
         return KEEL_REACHED(refuses_kinds), "atomics that do not commute were logged towards it";
     }
     return refuses_raced_fetches(rec, d, r, lost);
@@ -267,7 +267,7 @@ static void decide_catastrophe(const keel_recovery_t *rec, decision_t *d)
     const keel_groups_t *groups = &rec->ckpt->groups;
     const uint32_t parities = rec->ckpt->group.parities; /* 0: there are no groups */
 
-    if (d->generation == 0 || KEEL_PLANT(catastrophe_missed)) {
+    if (d->generation == 0 || KEEL_PLANT(decide_catastrophe_missed)) {
         return; /* the program's start needs no parity */
     }
     for (uint32_t g = 0; g < keel_larger(groups->count, 1); g++) {
@@ -414,7 +414,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         d->base = rec->lane->counters.phase + d->window_calls;
     }
     /* any rank with an access had passed the windows' gsyncs, so all ranks had arrived there */
-    if (!KEEL_PLANT(front_below_base)) {
+    if (!KEEL_PLANT(decide_front_below_base)) {
         d->front = keel_larger(d->front, d->base);
     }
     if (survivors == 0) {

@@ -269,7 +269,7 @@ static void accuse(keel_recovery_t *rec, keel_watch_t *watch, keel_suspicion_t *
     suspicion->rank = watch->rank;
     suspicion->incarnation = has_been_up(rec, watch->rank) ? watch->incarnation : KEEL_INCARNATION_ANY;
     suspicion->silence_ns = rec->detect.clock_ns - watch->heard_ns;
-    suspicion->repeats = KEEL_PLANT(repeats_uncounted) ? 0 : watch->accusations;
+    suspicion->repeats = KEEL_PLANT(detect_repeats_uncounted) ? 0 : watch->accusations;
     watch->accusations++;
     watch->stage = KEEL_WATCH_ACCUSED;
     watch->stage_ns = rec->detect.clock_ns;
@@ -297,7 +297,7 @@ static void watch_replied(keel_recovery_t *rec, keel_watch_t *watch)
     }
     keel_lane_peer_answers(rec->lane, watch->rank);
     watch->rounds = 0;
-    watch->accusations = KEEL_PLANT(repeats_kept) ? watch->accusations : 0;
+    watch->accusations = KEEL_PLANT(detect_repeats_kept) ? watch->accusations : 0;
     watch->acked = peer->acked;
     watch->heard_ns = rec->detect.clock_ns;
 }
@@ -399,7 +399,7 @@ void keel_detect_step(keel_recovery_t *rec)
         detect->looked_ns = detect->clock_ns;
         look_at_broken(rec);
     }
-    if (KEEL_PLANT(silence_forgotten) && detect->broken.rank != rec->lane->rank) {
+    if (KEEL_PLANT(detect_silence_forgotten) && detect->broken.rank != rec->lane->rank) {
         detect->neighbour.heard_ns = detect->clock_ns;
     }
     watch_choose(rec, &detect->neighbour, next_up(rec->lane), 0);

@@ -38,7 +38,7 @@ static void hand_over_parts(const hand_over_t *over, const keel_record_t *record
     keel_parts_t parts = keel_parts_of(record, record + 1);
     keel_blocks_part_t part;
 
-    while (keel_parts_next(&parts, &part) && !(KEEL_PLANT(part_unhanded) && keel_parts_at_end(&parts))) {
+    while (keel_parts_next(&parts, &part) && !(KEEL_PLANT(hand_over_last_part_missed) && keel_parts_at_end(&parts))) {
         keel_store_part(hand_over_window(over, part.where) + keel_where_offset(part.where), &part);
     }
 }
@@ -73,7 +73,7 @@ static void hand_over_record(const hand_over_t *over, const keel_record_t *recor
         hand_over_parts(over, record);
     } else if (keel_where_op(record->where) == KEEL_RECORD_ATOMICS) {
         keel_board_mark(slot, over->phase, 1);
-        if (KEEL_PLANT(atomics_unhanded)) {
+        if (KEEL_PLANT(hand_over_without_atomics)) {
             return;
         }
         keel_combine_logged((const void *)(record + 1), target,
@@ -147,7 +147,7 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
     keel_records_t run = keel_records_of(records, length);
     const keel_record_t *record, *first;
 
-    if (KEEL_PLANT(no_hand_over) || over->is_over) {
+    if (KEEL_PLANT(hand_over_skipped) || over->is_over) {
         return KEEL_OK;
     }
     while (over->number < over->skip && keel_records_next(&run) != NULL) {
@@ -172,7 +172,7 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
             return KEEL_ERR_STATE;
         }
         hand_over_record(over, record);
-        if (KEEL_PLANT(records_reordered) && keel_records_at_end(&run)) {
+        if (KEEL_PLANT(hand_over_reordered) && keel_records_at_end(&run)) {
             hand_over_record(over, first);
         }
     }
@@ -212,14 +212,14 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
     uint64_t count = 0;
     keel_status_t status;
 
-    if (KEEL_PLANT(arrival_before_records)) {
+    if (KEEL_PLANT(hand_over_arrival_first)) {
         (void)keel_arrival_send(rec->lane, rank, arrival);
     }
     status = keel_announced_send(rec->sync, rank);
     if (status == KEEL_OK) {
         status = keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
     }
-    if (KEEL_PLANT(record_twice)) {
+    if (KEEL_PLANT(hand_over_twice)) {
         (void)keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
     }
     if (status != KEEL_OK) {
@@ -247,7 +247,7 @@ void keel_hand_over_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phas
     if (peer_state->handed_over_end > phase) {
         return;
     }
-    if (phase >= rec->front && !KEEL_PLANT(cut_late)) {
+    if (phase >= rec->front && !KEEL_PLANT(hand_over_cut_late)) {
         limit = (phase == rec->front) ? peer_state->records_at_decision : 0;
     }
     status = keel_sync_send(rec->sync, rank, phase, limit, &peer_state->records_sent);

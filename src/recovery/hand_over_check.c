@@ -90,7 +90,7 @@ static int redone_compare(keel_recovery_t *rec)
     int is_same = 1;
 
     if (rec->life == KEEL_LIFE_LIVE || !keel_sync_may_be_local(rec->sync) || rec->lane->config->rehearse != NULL ||
-        KEEL_PLANT(digest_unread)) {
+        KEEL_PLANT(hand_over_check_unread)) {
         return 1;
     }
     for (uint32_t r = 0; is_same && r < rec->lane->size; r++) {

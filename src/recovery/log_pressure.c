@@ -50,8 +50,8 @@ static log_pressure_t find_pressure(keel_recovery_t *rec, unsigned percent)
     if ((uint64_t)pool->in_use * 100 > (uint64_t)pool->count * percent) {
         return PRESSURE_OPLOG;
     }
-    return (rec->pressure_checks++ % PRESSURE_CHECKS == 0 && rec->gets->is_enabled && !KEEL_PLANT(filling_puts_alone) &&
-            keel_get_log_may_be_filled(rec->gets, percent))
+    return (rec->pressure_checks++ % PRESSURE_CHECKS == 0 && rec->gets->is_enabled &&
+            !KEEL_PLANT(log_pressure_puts_alone) && keel_get_log_may_be_filled(rec->gets, percent))
                ? PRESSURE_GETLOG
                : PRESSURE_NONE;
 }

@@ -61,7 +61,7 @@ int keel_pending_fetch_is_undecidable(const keel_recovery_t *rec, uint32_t r, ui
     for (uint32_t x = 0; again != 0 && x < rec->lane->size; x++) {
         const report_about_t *about = &rec->reports[x]->about[r];
         const uint64_t behind = pending_conflicts(rec, r, p, again, x);
-        const int is_untold = (about->may_lack_found || serial == 0) && !KEEL_PLANT(uncarried_local);
+        const int is_untold = (about->may_lack_found || serial == 0) && !KEEL_PLANT(pending_fetch_without_piggyback);
 
         if (behind != 0 && (lost > 1 || (is_untold && (behind & about->values_found) != 0))) {
             return 1;
@@ -78,7 +78,7 @@ static int pending_must_wait(const keel_recovery_t *rec, uint32_t r, uint32_t p)
 
     for (uint32_t x = 0; again != 0 && x < rec->lane->size; x++) {
         if (pending_conflicts(rec, r, p, again, x) != 0) {
-            return !KEEL_PLANT(awaited_first);
+            return !KEEL_PLANT(pending_fetch_first);
         }
     }
     return 0;
@@ -89,7 +89,7 @@ void keel_pending_fetch_decide(const keel_recovery_t *rec, decision_t *d, uint32
     for (uint32_t p = 0; p < rec->lane->size; p++) {
         const found_value_t *carried = (p == r) ? NULL : keel_pending_fetch_piggybacked(rec, r, p);
 
-        if (carried != NULL && !KEEL_PLANT(carried_unused)) {
+        if (carried != NULL && !KEEL_PLANT(pending_fetch_piggyback_unused)) {
             d->ranks[p].carried = *carried;
         }
         if (!keel_sync_is_ordered(&d->sync) && pending_must_wait(rec, r, p)) {

@@ -94,7 +94,7 @@ static uint32_t arrival_of(const keel_recovery_t *rec, uint32_t rank)
 {
     const keel_lane_t *lane = rec->lane;
 
-    if (KEEL_PLANT(dead_arrivals)) {
+    if (KEEL_PLANT(position_dead_arrivals)) {
         return (uint32_t)lane->board[rank].arrive;
     }
     return keel_arrive_number(__atomic_load_n(&lane->board[rank].arrive, __ATOMIC_ACQUIRE), lane->rollback,
@@ -110,7 +110,7 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
 {
     const uint32_t size = rec->lane->size;
 
-    if (keel_recovery_is_frozen(rec) && !KEEL_PLANT(leave_frozen)) {
+    if (keel_recovery_is_frozen(rec) && !KEEL_PLANT(position_leave_frozen)) {
         return 0;
     }
     if (keel_position_is_released(rec, number)) {
@@ -119,7 +119,7 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
     }
     /* all ranks, beginning with the last missing one */
     for (uint32_t step = 0, r = rec->missing_arrival; step < size; step++, r = (r + 1 < size) ? r + 1 : 0) {
-        if (KEEL_PLANT(leave_without_behind) && keel_recovery_state(rec) == KEEL_RANK_RECOVERING &&
+        if (KEEL_PLANT(position_leave_without_behind) && keel_recovery_state(rec) == KEEL_RANK_RECOVERING &&
             rec->peer_states[r].state == KEEL_RANK_RECOVERING && rec->peer_states[r].position < rec->phase) {
             continue;
         }
@@ -136,7 +136,7 @@ static int is_handed_over(const keel_recovery_t *rec)
     for (uint32_t r = 0;
          rec->life == KEEL_LIFE_AWAITING && !keel_sync_replays_sections(rec->sync) && r < rec->lane->size; r++) {
         if (r != rec->lane->rank && rec->peer_states[r].received_end <= rec->phase &&
-            !KEEL_PLANT(no_wait_for_hand_over)) {
+            !KEEL_PLANT(position_hand_over_unawaited)) {
             return 0;
         }
     }
@@ -228,12 +228,13 @@ int keel_position_is_incomplete(const keel_recovery_t *rec, uint32_t rank)
 
 int keel_position_blocks_atomic(const keel_recovery_t *rec, uint32_t rank, unsigned op, int fetches)
 {
-    if (!keel_position_is_incomplete(rec, rank) || (fetches && KEEL_PLANT(fetched_incomplete))) {
+    if (!keel_position_is_incomplete(rec, rank) || (fetches && KEEL_PLANT(position_fetched_incomplete))) {
         return 0;
     }
     /* a fetched value of the phase may reflect atomics without a hand-over yet */
     return fetches || keel_announced_has_fetched(rec->sync) ||
-           (!keel_classes_commute(keel_announced_classes_at(rec->sync, rank, op)) && !KEEL_PLANT(mixed_incomplete));
+           (!keel_classes_commute(keel_announced_classes_at(rec->sync, rank, op)) &&
+            !KEEL_PLANT(position_mixed_incomplete));
 }
 
 void keel_position_leave(keel_recovery_t *rec, uint32_t number)
@@ -286,7 +287,7 @@ int keel_position_is_undecided(const keel_recovery_t *rec, uint32_t rank)
 {
     return keel_recovery_is_frozen(rec) && !keel_recovery_is_finished(rec) &&
            rec->lane->peers[rank].mode != KEEL_PEER_LIVE && !keel_sync_has_sections(rec->sync) &&
-           !KEEL_PLANT(flush_undecided);
+           !KEEL_PLANT(position_flush_undecided);
 }
 
 int keel_position_blocks_puts(const keel_recovery_t *rec, uint32_t rank)
@@ -369,7 +370,7 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         return;
     }
     if (keel_hand_over(rec, rank, mine, keel_larger(rec->arrived, mine)) == KEEL_OK) {
-        if (KEEL_PLANT(refill_last)) {
+        if (KEEL_PLANT(position_refill_last)) {
             (void)keel_get_log_refill(rec->gets, rank);
         }
         keel_put_log_mark_sent(rec->puts, rank);
@@ -392,10 +393,10 @@ static void peer_state_step(keel_recovery_t *rec, uint32_t rank)
         return;
     }
     if (!keel_peer_state_has(peer_state, KEEL_TRANSFER_GETLOG_REFILLED)) {
-        if (!KEEL_PLANT(no_refill) && !KEEL_PLANT(refill_last)) {
+        if (!KEEL_PLANT(position_no_refill) && !KEEL_PLANT(position_refill_last)) {
             (void)keel_get_log_refill(rec->gets, rank);
         }
-        if (!KEEL_PLANT(refill_untold)) {
+        if (!KEEL_PLANT(position_refill_unannounced)) {
             (void)keel_announced_send(rec->sync, rank);
         }
         peer_state->transfers |= KEEL_TRANSFER_GETLOG_REFILLED;

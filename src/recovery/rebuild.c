@@ -53,7 +53,7 @@ static void rebuild_note_death(const keel_recovery_t *rec)
 /* True if the decision changed: rank 0 may notice a death and decide in one step. */
 static int rebuild_is_outdated(const keel_recovery_t *rec, uint64_t decisions)
 {
-    return keel_recovery_is_frozen(rec) || (rec->decisions != decisions && !KEEL_PLANT(decision_unseen));
+    return keel_recovery_is_frozen(rec) || (rec->decisions != decisions && !KEEL_PLANT(rebuild_decision_unseen));
 }
 
 static keel_status_t rebuild_steps(keel_recovery_t *rec, keel_rebuild_check_t check, uint32_t target, int is_demand)
@@ -163,7 +163,7 @@ keel_status_t keel_rebuild_image(keel_recovery_t *rec, keel_rebuild_check_t chec
 int keel_rebuild_has_image(const keel_recovery_t *rec)
 {
     return rec->ckpt->set.used.number == rec->generation.number && rec->demand->is_rebuilt &&
-           (rec->generation.number == 0 || rec->ckpt->is_rebuilt || KEEL_PLANT(image_unfinished));
+           (rec->generation.number == 0 || rec->ckpt->is_rebuilt || KEEL_PLANT(rebuild_unfinished));
 }
 
 const void *keel_rebuild_result(const keel_recovery_t *rec, size_t *size_p)

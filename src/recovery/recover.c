@@ -180,7 +180,7 @@ static int recovery_filter(void *arg, const keel_control_in_t *in)
     if (in->type == KEEL_CONTROL_HELLO && in->incarnation > rec->lane->peers[in->source].incarnation) {
         keel_view_death(rec, in->source, in->incarnation - 1);
     }
-    return in->incarnation == rec->lane->peers[in->source].incarnation || KEEL_PLANT(late_control);
+    return in->incarnation == rec->lane->peers[in->source].incarnation || KEEL_PLANT(recover_late_control);
 }
 
 static void recovery_handle(keel_recovery_t *rec)

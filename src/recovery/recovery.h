@@ -268,7 +268,8 @@ static inline void keel_recovery_note_stop(keel_recovery_t *rec, uint32_t number
 /* pos(x) of the process as announced to other ranks. */
 static inline uint32_t keel_position(const keel_recovery_t *rec)
 {
-    return (keel_recovery_state(rec) == KEEL_RANK_FRONT && rec->front > rec->phase && !KEEL_PLANT(momentary_position))
+    return (keel_recovery_state(rec) == KEEL_RANK_FRONT && rec->front > rec->phase &&
+            !KEEL_PLANT(recovery_momentary_position))
                ? rec->front
                : rec->phase;
 }

@@ -36,7 +36,7 @@ static keel_status_t rollback_barrier(keel_recovery_t *rec, uint32_t target, kee
             return status;
         }
         if (r == rec->lane->rank || keel_rollback_stage_is_reached(rec, r, target, stage) ||
-            (KEEL_PLANT(no_barrier_after_restore) && stage == KEEL_ROLL_RESTORED)) {
+            (KEEL_PLANT(rollback_no_barrier) && stage == KEEL_ROLL_RESTORED)) {
             r++;
         } else {
             keel_recovery_wait(rec, &rounds);
@@ -52,7 +52,7 @@ static keel_status_t rollback_drain(keel_recovery_t *rec, uint32_t target)
     keel_status_t status;
 
     for (uint32_t r = 0; r < rec->lane->size; r++) {
-        while (r != rec->lane->rank && !keel_lane_is_flushed(rec->lane, r) && !KEEL_PLANT(no_drain)) {
+        while (r != rec->lane->rank && !keel_lane_is_flushed(rec->lane, r) && !KEEL_PLANT(rollback_no_drain)) {
             keel_recovery_wait(rec, &rounds);
             status = rollback_check(rec, target);
             if (status != KEEL_OK) {

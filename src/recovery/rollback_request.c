@@ -32,7 +32,7 @@ static void request_begin(keel_recovery_t *rec, uint32_t number)
 static void request_learn(keel_recovery_t *rec, uint32_t number)
 {
     request_begin(rec, number);
-    if (rec->lane->rank == 0 && !KEEL_PLANT(request_untold)) {
+    if (rec->lane->rank == 0 && !KEEL_PLANT(rollback_request_not_passed_on)) {
         (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_REQUEST, &number, sizeof(number));
     }
 }
@@ -86,7 +86,7 @@ void keel_rollback_request_receive(void *arg, const keel_control_in_t *in)
 
 void keel_rollback_request_compare(keel_recovery_t *rec, uint32_t rank, uint32_t number)
 {
-    if (KEEL_PLANT(request_untold)) {
+    if (KEEL_PLANT(rollback_request_not_passed_on)) {
         return;
     }
     if (number > rec->request_number) {

@@ -168,12 +168,12 @@ void keel_trim_request(keel_recovery_t *rec, uint32_t number)
 void keel_trim_image(void *arg, uint32_t rank, uint32_t position)
 {
     keel_recovery_t *rec = arg;
-    const uint32_t keep = position + KEEL_PLANT(demand_trim_too_far);
+    const uint32_t keep = position + KEEL_PLANT(trim_demand_too_far);
 
     rec->trim.requests[rank].number = 0;
     if (rank == rec->lane->rank) {
         keel_get_log_trim_own(rec->gets, keep, rec->phase);
-        if (KEEL_PLANT(demand_trims_own)) {
+        if (KEEL_PLANT(trim_own_by_demand)) {
             for (uint32_t r = 0; r < rec->lane->size; r++) {
                 keel_put_log_trim_image(rec->puts, r, position, rec->phase);
             }

@@ -79,7 +79,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     keel_put_log_mark_sent(rec->puts, rank);
     /* the number repeats if all ranks that knew of the rollback are dead */
     rec->roll_stages[rank] = 0;
-    if (KEEL_PLANT(lock_released)) {
+    if (KEEL_PLANT(view_lock_released)) {
         const keel_locker_t dead = {.rank = rank, .ranks = lane->size};
 
         keel_lock_release(keel_lane_locks(lane), &dead);
@@ -102,7 +102,7 @@ static int report_fetches(const keel_recovery_t *rec)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         if (keel_announced_classes(rec->sync, r) & KEEL_CLASS_FETCHES) {
-            return !KEEL_PLANT(open_put_fetched);
+            return !KEEL_PLANT(view_open_put_fetched);
         }
     }
     return 0;
@@ -119,14 +119,15 @@ static uint32_t report_doubt(const keel_recovery_t *rec, uint32_t rank, int fetc
     const keel_lane_t *lane = rec->lane;
     const keel_board_slot_t *slot = &lane->board[rank];
     const int is_numbered = keel_sync_is_numbered(rec->sync);
-    const uint32_t half_done = KEEL_PLANT(half_done_local) ? 0 : keel_board_half_done(slot, fetches || !is_numbered);
+    const uint32_t half_done =
+        KEEL_PLANT(view_half_done_local) ? 0 : keel_board_half_done(slot, fetches || !is_numbered);
     const uint32_t marked = keel_atomics_in_doubt(keel_board_get(&slot->atomics));
-    const uint32_t own = KEEL_PLANT(own_open_local) ? 0 : keel_board_own_open(slot);
+    const uint32_t own = KEEL_PLANT(view_own_open_local) ? 0 : keel_board_own_open(slot);
     const uint32_t doubt = keel_larger(keel_larger(marked, own), half_done);
     const uint32_t served = __atomic_load_n(&lane->peers[rank].atomics, __ATOMIC_ACQUIRE);
     const uint32_t stored = keel_board_opened(slot);
 
-    if (is_numbered || KEEL_PLANT(lane_changed_local)) {
+    if (is_numbered || KEEL_PLANT(view_lane_changed_local)) {
         return doubt;
     }
     return keel_larger(doubt, keel_access_is_stored(lane, rank) ? served : stored);
@@ -179,7 +180,7 @@ static keel_status_t words_add(void *arg, const keel_record_t *records, size_t l
             bits = words_bits(record);
         }
         words->touched |= bits;
-        if (keel_record_changed(record, record + 1) > 0 && !KEEL_PLANT(change_unfetched)) {
+        if (keel_record_changed(record, record + 1) > 0 && !KEEL_PLANT(view_change_unfetched)) {
             words->fetched |= bits; /* the change contains the value found */
             words->values_found |= bits;
         }
@@ -221,7 +222,7 @@ static uint32_t report_first_unrepeatable(keel_lane_t *lane)
     /* the rank may hold locks of windows */
     uint32_t first = (revoked > 0) ? (uint32_t)revoked - 1 : KEEL_PHASE_NONE;
 
-    for (uint32_t r = 0; r < lane->size && !KEEL_PLANT(first_untold); r++) {
+    for (uint32_t r = 0; r < lane->size && !KEEL_PLANT(view_first_left_out); r++) {
         const uint64_t theirs = keel_board_get(&lane->board[r].first);
         const uint64_t lost = keel_board_get(&lane->board[r].lost_gets);
 
@@ -265,15 +266,15 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
     /* Results given to the first rank that left a gsync cannot be repeated. The rank may have
      * acted on them, and their records are here. */
     if (keel_sync_has_waits(rec->sync) && keel_get_log_has_phase(rec->gets, keel_position(rec) + 1) &&
-        !KEEL_PLANT(ahead_answers)) {
+        !KEEL_PLANT(view_ahead_determinants)) {
         reached = keel_larger(reached, keel_position(rec) + 1);
     }
     *report = (keel_report_t){
         .state = keel_recovery_state(rec),
         .position = keel_position(rec),
-        .front = KEEL_PLANT(front_not_told) ? 0 : keel_larger(rec->front, reached),
+        .front = KEEL_PLANT(view_front_left_out) ? 0 : keel_larger(rec->front, reached),
         .rollback = keel_larger(lane->rollback, rec->roll_target),
-        .is_rolling = rec->roll != KEEL_ROLL_NONE && !KEEL_PLANT(rolling_not_told),
+        .is_rolling = rec->roll != KEEL_ROLL_NONE && !KEEL_PLANT(view_rolling_left_out),
         .generation = rec->ckpt->set.used.number,
         .slot = rec->ckpt->set.used.share_slot,
         .window_calls_there = rec->ckpt->set.used.window_calls,
@@ -305,7 +306,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         report->about[r] = (report_about_t){
             .incarnation = lane->peers[r].incarnation,
             /* a log that is off may lose a put of this phase after the report */
-            .lost_puts = (target->is_off && !KEEL_PLANT(off_log_complete) && !KEEL_PLANT(off_unphased))
+            .lost_puts = (target->is_off && !KEEL_PLANT(view_off_log_complete) && !KEEL_PLANT(put_log_off_unphased))
                              ? keel_larger(target->lost, rec->phase + 1)
                              : target->lost,
             .lost_gets = (uint32_t)keel_board_get(&lane->board[r].lost_gets),
@@ -349,12 +350,12 @@ static int reports_agree(const keel_recovery_t *rec)
 {
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         if (rec->reports[r] == NULL ||
-            (rec->reports[r]->request_number != rec->request_number && !KEEL_PLANT(request_unnamed))) {
+            (rec->reports[r]->request_number != rec->request_number && !KEEL_PLANT(view_request_unnamed))) {
             return 0;
         }
         for (uint32_t q = 0; q < rec->lane->size; q++) {
             if (rec->reports[r]->about[q].incarnation != rec->lane->peers[q].incarnation &&
-                !KEEL_PLANT(decide_on_any)) {
+                !KEEL_PLANT(view_decides_on_any)) {
                 return 0;
             }
         }

@@ -59,14 +59,14 @@ static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *targe
     const uint32_t number = keel_put_log_count(&ctx->puts, rank);
     const uint64_t word = keel_phase_word(ctx->rec.phase, number + 1);
     const int is_done = number != ctx->puts.number_end && keel_board_get(&slot->done) >= word && !atomic->fetches &&
-                        !KEEL_PLANT(atomic_again);
+                        !KEEL_PLANT(atomic_stored_again);
     keel_record_t *record;
 
     keel_board_mark(slot, ctx->rec.phase, atomic->fetches && !call->is_ordered);
     if (number != ctx->puts.number_end && call->is_ordered && keel_board_get(&slot->done) >= word) {
         return keel_get_is_missing(ctx, rank); /* the atomic was done, and its record is missing */
     }
-    record = keel_atomic_log(call, !is_done || KEEL_PLANT(change_passed_over));
+    record = keel_atomic_log(call, !is_done || KEEL_PLANT(atomic_stored_change_passed_over));
     if (record == NULL) {
         (void)keel_put_log_number(&ctx->puts, rank);
     }
@@ -126,11 +126,11 @@ static keel_status_t atomic_counted(const keel_atomic_call_t *call, char *target
         /* the atomic was done, and its record is missing */
         return keel_get_is_missing(ctx, call->rank);
     }
-    record = keel_atomic_log(call, !is_done || KEEL_PLANT(change_passed_over));
+    record = keel_atomic_log(call, !is_done || KEEL_PLANT(atomic_stored_change_passed_over));
     if (record == NULL) {
         (void)keel_put_log_number(&ctx->puts, call->rank);
     }
-    if (is_done && !KEEL_PLANT(counted_again)) { /* the old value is lost */
+    if (is_done && !KEEL_PLANT(atomic_stored_counted_again)) { /* the old value is lost */
         KEEL_REACHED(atomic_was_done);
         return KEEL_OK;
     }

@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) uint64_t keel_atomic_do(keel_contex
  * that there is none. */
 static inline void keel_atomic_push(keel_context_h ctx, uint32_t rank, const keel_record_atomic_t *atomic)
 {
-    if (atomic->fetches && !KEEL_PLANT(counted_unpushed)) {
+    if (atomic->fetches && !KEEL_PLANT(atomic_stored_unpushed)) {
         keel_get_log_push(&ctx->gets, rank);
     }
 }

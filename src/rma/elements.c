@@ -73,7 +73,7 @@ static keel_status_t accumulate_fetch_record(keel_win_h win, uint32_t rank, uint
 {
     keel_context_h ctx = win->ctx;
     const size_t length = accumulate_length(a);
-    keel_status_t status = KEEL_PLANT(accumulate_overtakes) ? KEEL_OK : keel_put_log_send(&ctx->puts, rank);
+    keel_status_t status = KEEL_PLANT(elements_accumulate_overtakes) ? KEEL_OK : keel_put_log_send(&ctx->puts, rank);
     keel_record_t *record;
 
     if (status != KEEL_OK) {

@@ -85,10 +85,11 @@ keel_status_t keel_fetch_own_first(keel_context_h ctx, const keel_record_atomic_
     if (ctx->rec.phase < ctx->rec.front) {
         return KEEL_OK;
     }
-    if (atomic->fetches && !KEEL_PLANT(own_fetch_early)) {
+    if (atomic->fetches && !KEEL_PLANT(fetch_own_early)) {
         return keel_wait_catch_up(ctx);
     }
-    return (atomic->op != KEEL_ATOMIC_ADD && !KEEL_PLANT(change_own)) ? keel_wait_catch_up_changes(ctx) : KEEL_OK;
+    return (atomic->op != KEEL_ATOMIC_ADD && !KEEL_PLANT(fetch_own_change_early)) ? keel_wait_catch_up_changes(ctx)
+                                                                                  : KEEL_OK;
 }
 
 /* Repeats the predecessor's fetch. KEEL_INPROGRESS: no determinant of it survives. */
@@ -115,12 +116,12 @@ static keel_status_t fetch_own_again(keel_win_h win, char *target, const keel_re
     keel_recovery_count_gets(&ctx->rec, 1);
     /* Apply before the puts of ranks that found the value: such puts may have the same clock.
      * Earlier determinants have replayed all puts that precede the fetch, and the rest commutes. */
-    if (KEEL_PLANT(own_fetch_late)) {
+    if (KEEL_PLANT(fetch_own_late)) {
         status = keel_wait_replay_until(ctx, (uint32_t)answer->clock);
     }
     (void)keel_apply_atomic(target, atomic);
     status = keel_wait_replay_until(ctx, (uint32_t)answer->clock);
-    keel_waits_join(&ctx->sync, KEEL_PLANT(own_unrejoined) ? 0 : (uint32_t)answer->clock);
+    keel_waits_join(&ctx->sync, KEEL_PLANT(fetch_own_unrejoined) ? 0 : (uint32_t)answer->clock);
     *old_p = keel_result_values(answer)[0];
     return status;
 }
@@ -145,7 +146,7 @@ static keel_status_t fetch_own_open(keel_context_h ctx, uint32_t *holder_p)
             return status;
         }
         incarnation = lane->peers[*holder_p].incarnation;
-        status = KEEL_PLANT(own_unopened) ? KEEL_OK : keel_arrival_open_own(lane, *holder_p, ctx->rec.phase);
+        status = KEEL_PLANT(fetch_own_unopened) ? KEEL_OK : keel_arrival_open_own(lane, *holder_p, ctx->rec.phase);
         if (status == KEEL_OK && keel_access_is_served(lane, *holder_p)) {
             status = keel_flush_one(ctx, *holder_p);
         }
@@ -199,7 +200,7 @@ keel_status_t keel_fetch_own(keel_win_h win, uint64_t offset, const keel_record_
     keel_status_t status = fetch_own_again(win, target, atomic, &old);
 
     if (status == KEEL_INPROGRESS) {
-        status = (ctx->lane.programs == 1 || KEEL_PLANT(own_fetch_early)) ? KEEL_OK : keel_wait_catch_up(ctx);
+        status = (ctx->lane.programs == 1 || KEEL_PLANT(fetch_own_early)) ? KEEL_OK : keel_wait_catch_up(ctx);
         while (status == KEEL_OK && keel_position_blocks_atomic(&ctx->rec, ctx->lane.rank, atomic->op, 1)) {
             status = keel_context_wait(ctx, &rounds);
         }

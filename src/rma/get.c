@@ -123,7 +123,7 @@ static __attribute__((noinline)) int get_defers_record(keel_context_h ctx, uint3
     if ((gate & ~(uint32_t)(KEEL_GATE_WAITS | KEEL_GATE_READ)) != 0 || ctx->polls != NULL || keel_fork_is_child(ctx)) {
         return 0;
     }
-    if (ctx->read_rank != rank && !KEEL_PLANT(read_elsewhere)) {
+    if (ctx->read_rank != rank && !KEEL_PLANT(get_read_elsewhere)) {
         keel_determinant_stabilize_reads(ctx);
     }
     KEEL_REACHED(get_waiting);
@@ -147,7 +147,7 @@ static inline __attribute__((always_inline)) int get_fast(keel_win_h win, uint32
     ctx = win->ctx;
     gate = keel_context_gate_rma(ctx, KEEL_GATE_GETS);
     if (__builtin_expect(length - 1 >= ctx->gets.record_max ||
-                             (keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(fast_in_replay)) ||
+                             (keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(get_fast_in_replay)) ||
                              buffer == NULL || (gate != 0 && !(is_blocking && get_defers_record(ctx, rank, gate))),
                          0)) {
         return 0;

@@ -246,7 +246,7 @@ static void replay_wrongly(keel_win_h win, uint32_t rank, const keel_gather_t *g
     for (size_t i = 1; i < run->count; i++) {
         const keel_block_t block = keel_gather_block(gather, run->first + i);
 
-        if (KEEL_PLANT(got_part_missed)) {
+        if (KEEL_PLANT(get_blocks_first_for_all)) {
             memcpy(block.buffer, packed, (block.length < first) ? block.length : first);
         } else if (now != NULL && win->ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
             memcpy(block.buffer, now + block.offset, block.length);
@@ -275,7 +275,7 @@ static keel_status_t run_replay(keel_win_h win, uint32_t rank, const keel_gather
         status = KEEL_ERR_CORRUPT;
     }
     if (status == KEEL_OK) {
-        if (KEEL_PLANT(got_part_missed) || KEEL_PLANT(got_parts_by_now)) {
+        if (KEEL_PLANT(get_blocks_first_for_all) || KEEL_PLANT(get_blocks_parts_by_now)) {
             replay_wrongly(win, rank, gather, run, (const char *)(record + 1) + described);
         } else {
             run_scatter(gather, run->first, run->count, (const char *)(record + 1) + described);
@@ -365,7 +365,7 @@ keel_status_t keel_get_blocks(keel_win_h win, uint32_t rank, const keel_gather_t
 keel_status_t keel_get_list(keel_win_h win, uint32_t rank, const keel_block_t *blocks, size_t count)
 {
     KEEL_INSIDE_WIN(win);
-    const keel_gather_t gather = {.list = blocks, .count = count - (KEEL_PLANT(block_missed) && count > 0)};
+    const keel_gather_t gather = {.list = blocks, .count = count - (KEEL_PLANT(get_blocks_last_missed) && count > 0)};
     keel_status_t status = keel_win_check(win, rank, 0, 0, NULL, NULL);
 
     if (status == KEEL_OK && blocks == NULL && count > 0) {

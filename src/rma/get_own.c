@@ -122,7 +122,7 @@ keel_status_t keel_get_own(keel_win_h win, const keel_gather_t *gather)
     keel_status_t status = KEEL_OK;
     own_run_t run;
 
-    if (keel_sync_may_be_local(&ctx->sync) && keel_waits_have_effect(&ctx->sync) && !KEEL_PLANT(own_get_copied)) {
+    if (keel_sync_may_be_local(&ctx->sync) && keel_waits_have_effect(&ctx->sync) && !KEEL_PLANT(get_own_copied)) {
         return keel_get_own_determinants(win, gather);
     }
     own_copy(win, gather);
@@ -132,7 +132,7 @@ keel_status_t keel_get_own(keel_win_h win, const keel_gather_t *gather)
     }
     for (size_t next = 0; status == KEEL_OK && run_next(gather, &next, &run);) {
         status = keel_waits_are_to_write(&ctx->sync, (const char *)win->base + run.offset, run.left) &&
-                         !KEEL_PLANT(own_get_raced)
+                         !KEEL_PLANT(get_own_raced)
                      ? keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_CHANGES)
                      : KEEL_OK;
     }

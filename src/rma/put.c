@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) int put_cached(keel_win_h win, uint
 {
     keel_context_h ctx = win->ctx;
     const struct keel_home *home = ctx->home;
-    const uint32_t clock = KEEL_PLANT(near_clockless) ? (uint32_t)(home->cached_target >> 32) : ctx->sync.waits.clock;
+    const uint32_t clock = KEEL_PLANT(put_clockless) ? (uint32_t)(home->cached_target >> 32) : ctx->sync.waits.clock;
     keel_board_slot_t *slot;
     keel_record_t *record;
     uint64_t word;

@@ -73,7 +73,7 @@ keel_status_t keel_put_blocks_strided(keel_win_h win, uint32_t rank, const keel_
         }
         left.count -= next.count;
         left.offset += next.count * next.stride;
-        from += next.count * (KEEL_PLANT(blocks_packed) ? next.length : next.buffer_stride);
+        from += next.count * (KEEL_PLANT(put_blocks_packed) ? next.length : next.buffer_stride);
     }
     return status;
 }

@@ -29,7 +29,7 @@ static put_part_t record_part(const keel_put_record_t *put, size_t i)
                                  .length = (uint32_t)put->blocks->length,
                                  .count = (uint32_t)put->blocks->count},
                         .stride = put->blocks->stride,
-                        .apart = KEEL_PLANT(blocks_packed) ? put->blocks->length : put->blocks->buffer_stride,
+                        .apart = KEEL_PLANT(put_blocks_packed) ? put->blocks->length : put->blocks->buffer_stride,
                         .from = put->from};
 }
 

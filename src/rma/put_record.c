@@ -40,9 +40,10 @@ keel_status_t keel_put_reserve(keel_win_h win, keel_win_h other, uint32_t rank, 
 
     *record_p = NULL;
     while ((status = put_await_maps(win, other, rank)) == KEEL_OK) {
-        if (!keel_position_blocks_puts(&ctx->rec, rank) || KEEL_PLANT(rest_not_held)) {
+        if (!keel_position_blocks_puts(&ctx->rec, rank) || KEEL_PLANT(put_record_amid_rest)) {
             *record_p = keel_put_log_reserve(&ctx->puts, rank, length);
-            if (*record_p != NULL || ctx->lane.peers[rank].mode != KEEL_PEER_BEHIND || KEEL_PLANT(off_log_complete)) {
+            if (*record_p != NULL || ctx->lane.peers[rank].mode != KEEL_PEER_BEHIND ||
+                KEEL_PLANT(view_off_log_complete)) {
                 break;
             }
         } else {
@@ -58,7 +59,7 @@ keel_status_t keel_put_reserve(keel_win_h win, keel_win_h other, uint32_t rank, 
 
 void keel_put_push_gets(keel_context_h ctx, uint32_t rank)
 {
-    if (!KEEL_PLANT(get_record_after_put)) {
+    if (!KEEL_PLANT(put_record_before_get_records)) {
         /* records of earlier gets there precede the put [F 3.2.3] */
         keel_get_log_push(&ctx->gets, rank);
     }
@@ -72,7 +73,7 @@ int keel_put_was_before(const keel_context_h ctx, uint32_t rank)
     return keel_gate_has(ctx, KEEL_GATE_REEXECUTES) && !keel_sync_has_sections(&ctx->sync) &&
            keel_board_counted(keel_access_slot(&ctx->lane, rank), ctx->rec.phase) >
                keel_put_log_counted(&ctx->puts, rank) &&
-           !KEEL_PLANT(put_before_again);
+           !KEEL_PLANT(put_record_again_before_atomic);
 }
 
 /* writes the payload alone */
@@ -122,7 +123,7 @@ void keel_put_record_open(const keel_put_record_t *put, keel_record_t *record, k
                           uint64_t word)
 {
     keel_put_open(slot, has_number, word);
-    if (KEEL_PLANT(parts_closed_early) && put->data == NULL && has_number) {
+    if (KEEL_PLANT(put_record_parts_closed_early) && put->data == NULL && has_number) {
         keel_store_word_release(&slot->done, word);
     }
     record_store(put, record);
@@ -132,7 +133,8 @@ void keel_put_record_open(const keel_put_record_t *put, keel_record_t *record, k
 /* the predecessor carried out the record: only log it */
 static int record_is_done(const keel_put_record_t *put, const keel_board_slot_t *slot, uint64_t word)
 {
-    if (keel_board_get(&slot->done) < word || (put->data != NULL ? KEEL_PLANT(put_again) : KEEL_PLANT(parts_again))) {
+    if (keel_board_get(&slot->done) < word ||
+        (put->data != NULL ? KEEL_PLANT(put_record_again) : KEEL_PLANT(put_record_parts_again))) {
         return 0;
     }
     if (put->data != NULL) {
@@ -290,7 +292,7 @@ keel_status_t keel_put_clock(keel_win_h win, uint32_t rank)
     if (win->ctx->puts.targets[rank].clock == clock) {
         return KEEL_OK;
     }
-    if (clock == keel_counters_clocks(&win->ctx->lane.counters) && !KEEL_PLANT(last_clock_logged)) {
+    if (clock == keel_counters_clocks(&win->ctx->lane.counters) && !KEEL_PLANT(put_record_last_clock_logged)) {
         status = put_last_clock(win->ctx, rank);
         if (status != KEEL_OK) {
             return status;

@@ -60,10 +60,10 @@ void keel_put_push_gets(keel_context_h ctx, uint32_t rank);
  */
 static inline __attribute__((always_inline)) void keel_put_open(keel_board_slot_t *slot, int has_number, uint64_t word)
 {
-    if (has_number && !KEEL_PLANT(opened_late)) {
+    if (has_number && !KEEL_PLANT(put_record_opened_late)) {
         keel_board_set(&slot->opened, word);
     }
-    if (!KEEL_PLANT(opened_unfenced)) {
+    if (!KEEL_PLANT(put_record_opened_unfenced)) {
         /* pairs with keel_wait_until_closed(): a rank sees the open number before the data */
         keel_store_barrier();
     }
@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) void keel_put_opened(keel_board_slo
                                                                   uint64_t word)
 {
     KEEL_MOMENT();
-    if (has_number && KEEL_PLANT(opened_late)) {
+    if (has_number && KEEL_PLANT(put_record_opened_late)) {
         keel_board_set(&slot->opened, word);
     }
 }

@@ -52,7 +52,7 @@ static keel_status_t signal_behind(keel_win_h win, uint32_t rank, uint64_t offse
     const keel_win_h at = (signal->win != NULL) ? signal->win : win;
     keel_status_t status = KEEL_OK;
 
-    if (KEEL_PLANT(signal_first)) {
+    if (KEEL_PLANT(put_signal_first)) {
         status = signal_send(at, rank, signal);
         status = (status == KEEL_OK) ? keel_flush_one(win->ctx, rank) : status;
     }
@@ -60,10 +60,10 @@ static keel_status_t signal_behind(keel_win_h win, uint32_t rank, uint64_t offse
         status = keel_put(win, rank, offset, buffer, length);
     }
     keel_store_fence();
-    if (length > 0 && keel_remote_is_possible(&win->ctx->lane, rank, win->region) && !KEEL_PLANT(signal_unfenced)) {
+    if (length > 0 && keel_remote_is_possible(&win->ctx->lane, rank, win->region) && !KEEL_PLANT(put_signal_unfenced)) {
         keel_put_log_close_epoch(&win->ctx->puts); /* operations of one epoch have no order */
     }
-    return (status == KEEL_OK && !KEEL_PLANT(signal_first)) ? signal_send(at, rank, signal) : status;
+    return (status == KEEL_OK && !KEEL_PLANT(put_signal_first)) ? signal_send(at, rank, signal) : status;
 }
 
 /* Whether data and signal are one record. Depends on the arguments alone, except for unlogged
@@ -73,8 +73,8 @@ static int signal_is_one(keel_win_h win, uint32_t rank, size_t length, const kee
     const keel_win_h at = (signal->win != NULL) ? signal->win : win;
 
     return signal->op == KEEL_SIGNAL_SET && length > 0 && rank != win->ctx->lane.rank &&
-           !keel_win_is_by_message(win, rank) && !keel_win_is_by_message(at, rank) && !KEEL_PLANT(signal_first) &&
-           !KEEL_PLANT(signal_unfenced);
+           !keel_win_is_by_message(win, rank) && !keel_win_is_by_message(at, rank) && !KEEL_PLANT(put_signal_first) &&
+           !KEEL_PLANT(put_signal_unfenced);
 }
 
 keel_status_t keel_put_signal(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,

@@ -57,7 +57,7 @@ keel_status_t keel_get_strided(keel_win_h win, uint32_t rank, const keel_blocks_
     const keel_status_t status = blocks_check(win, rank, blocks, buffer);
     const size_t count = (status == KEEL_OK && !blocks_are_none(blocks)) ? blocks->count : 0;
     const keel_gather_t gather = {
-        .blocks = blocks, .buffer = buffer, .count = count - (KEEL_PLANT(block_missed) && count > 1)};
+        .blocks = blocks, .buffer = buffer, .count = count - (KEEL_PLANT(get_blocks_last_missed) && count > 1)};
 
     if (status != KEEL_OK) {
         return (win != NULL) ? keel_win_end(win, status) : status;

@@ -66,7 +66,7 @@ int keel_announced_pass_on(keel_sync_t *sync, int has_news)
     const keel_usage_t fetched = {.fetched = sync->phase}; /* in the phase before this one */
     const int waits = sync->waits.since == sync->phase && a->own.waits == 0;
 
-    if (!has_news || (a->own.fetched == sync->phase && !waits) || KEEL_PLANT(heard_untold)) {
+    if (!has_news || (a->own.fetched == sync->phase && !waits) || KEEL_PLANT(announced_not_passed_on)) {
         return 0; /* the own arrival has announced the same */
     }
     (void)keel_usage_merge(&a->passed_on, &fetched);
@@ -81,7 +81,7 @@ keel_status_t keel_announced_send(keel_sync_t *sync, uint32_t rank)
 
     (void)keel_usage_merge(&usage, &sync->announced.passed_on);
     (void)keel_usage_merge(&usage, &(keel_usage_t){.fetched = sync->announced.before});
-    if (usage.waits == 0 && since != KEEL_PHASE_NONE && since > 0 && !KEEL_PLANT(atomics_waits_unpassed)) {
+    if (usage.waits == 0 && since != KEEL_PHASE_NONE && since > 0 && !KEEL_PLANT(announced_waits_not_passed_on)) {
         usage.waits = since + 1;
     }
     return keel_usage_is_none(&usage) ? KEEL_OK : keel_usage_announce(sync->lane, rank, &usage);

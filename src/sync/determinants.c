@@ -38,7 +38,7 @@ keel_determinants_t *keel_determinants_of(keel_sync_t *sync, keel_determinants_t
 {
     const uint64_t phase = (uint64_t)sync->lane->rollback << 32 | sync->phase;
 
-    if (d->phase != phase && !(KEEL_PLANT(answers_kept_over_rollback) && (uint32_t)d->phase == sync->phase)) {
+    if (d->phase != phase && !(KEEL_PLANT(determinants_kept_over_rollback) && (uint32_t)d->phase == sync->phase)) {
         *d = (keel_determinants_t){.phase = phase, .holder = KEEL_RANK_NONE};
     }
     return d;
@@ -67,8 +67,9 @@ keel_status_t keel_determinants_close(keel_sync_t *sync, keel_determinants_t *d,
     }
     d->open = NULL;
     record->completeness = KEEL_GET_COMPLETE;
-    return KEEL_PLANT(poll_unsettled) && d == &sync->polls ? KEEL_OK
-                                                           : keel_get_log_send_record(gets, d->holder, record);
+    return KEEL_PLANT(determinants_poll_unstable) && d == &sync->polls
+               ? KEEL_OK
+               : keel_get_log_send_record(gets, d->holder, record);
 }
 
 void keel_determinants_replay(keel_determinants_t *d, uint32_t holder, const keel_get_record_t *record, uint64_t times)
@@ -198,7 +199,7 @@ int keel_results_find_holder(keel_sync_t *sync, uint32_t *holder_p)
     keel_determinants_t *results = results_of(sync);
     const keel_lane_t *lane = sync->lane;
 
-    if (lane->programs > 1 && (!results->is_unstable || KEEL_PLANT(answer_moves)) &&
+    if (lane->programs > 1 && (!results->is_unstable || KEEL_PLANT(determinants_moved)) &&
         (results->holder == KEEL_RANK_NONE || results->changes != lane->changes ||
          lane->peers[results->holder].mode != KEEL_PEER_LIVE)) {
         results->changes = lane->changes;

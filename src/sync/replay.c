@@ -172,7 +172,7 @@ static int are_written(keel_lane_t *lane, const keel_record_t *record, const own
         return are_among(lane, record->where, keel_record_written(record, record + 1), bytes);
     }
     while (!are && keel_parts_next(&parts, &part)) {
-        for (uint32_t i = 0; i < part.count && !KEEL_PLANT(parts_unlooked); i++) {
+        for (uint32_t i = 0; i < part.count && !KEEL_PLANT(replay_parts_unlooked); i++) {
             are |= are_among(lane, part.where + i * part.stride, part.length, bytes);
         }
     }
@@ -224,7 +224,7 @@ keel_status_t keel_replay_next(keel_replay_t *replay, keel_lane_t *lane)
         replay->replayed++;
         first = (first == NULL && keel_where_op(record->where) == KEEL_RECORD_PUT) ? record : first;
     }
-    if (KEEL_PLANT(section_reordered) && first != NULL) {
+    if (KEEL_PLANT(replay_section_reordered) && first != NULL) {
         why = keel_lane_apply_record(lane, first, first + 1);
     }
     pthread_mutex_unlock(&lane->lock);

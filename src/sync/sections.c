@@ -230,7 +230,7 @@ keel_status_t keel_sections_send(keel_sync_t *sync, uint32_t rank, uint32_t phas
     keel_status_t status;
 
     if (phase == sync->phase && sync->sections.held[rank] == KEEL_HELD_WRITING) {
-        sender.open = KEEL_PLANT(open_section_sent) ? 0 : sync->sections.counter_at[rank];
+        sender.open = KEEL_PLANT(sections_open_sent) ? 0 : sync->sections.counter_at[rank];
     }
     status = keel_put_log_for_phase(sync->puts, rank, phase, sync->lane->ops->max_data - sizeof(sections_message_t),
                                     sections_run, &sender, &count);
@@ -357,7 +357,7 @@ keel_status_t keel_sections_apply_next(keel_sync_t *sync)
     keel_replay_t *replay = &s->replay;
     keel_status_t status = KEEL_OK;
 
-    if (KEEL_PLANT(section_dropped) && replay->next == 0 && replay->count > 0) {
+    if (KEEL_PLANT(sections_first_dropped) && replay->next == 0 && replay->count > 0) {
         s->counter = replay->pieces[0].number > s->counter ? replay->pieces[0].number : s->counter;
         replay->next = 1;
     }
@@ -378,7 +378,7 @@ void keel_sections_begin(keel_sync_t *sync)
 int keel_sections_has_left(const keel_sync_t *sync)
 {
     for (uint32_t r = 0; r < sync->lane->size; r++) {
-        if (sync->sections.is_left[r] && !KEEL_PLANT(caught_up_early)) {
+        if (sync->sections.is_left[r] && !KEEL_PLANT(sections_caught_up_early)) {
             return 1;
         }
     }

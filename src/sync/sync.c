@@ -61,7 +61,7 @@ const char *keel_sync_mixes_by(const keel_sync_t *sync, keel_way_t way, int has_
     case KEEL_WAY_ANSWER:
         return "goes on by what is not logged";
     case KEEL_WAY_UNLOGGED:
-        return KEEL_PLANT(unlogged_untold) ? NULL : "does what is not logged";
+        return KEEL_PLANT(sync_unlogged_left_out) ? NULL : "does what is not logged";
     case KEEL_WAY_GSYNC:
         return (sync->sections.open > 0) ? "while something is locked" : NULL;
     case KEEL_WAY_WAIT:
@@ -110,7 +110,7 @@ const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_syn
     if (!told->is_deterministic) {
         return KEEL_REACHED(refuses_nondeterministic), "the program is not deterministic";
     }
-    if (all->mixes && !KEEL_PLANT(mixed_local)) {
+    if (all->mixes && !KEEL_PLANT(sync_mixed_local)) {
         return KEEL_REACHED(refuses_mixed),
                "the program mixes ways to synchronise, or does what no log has (KEEL_LOG_LEVEL=info names the call)";
     }
@@ -128,11 +128,11 @@ const char *keel_sync_refuses(const keel_sync_decided_t *all, const keel_sync_fa
          * critical sections order only the accesses inside, so every access has to be in a critical
          * section
          */
-        return (facts->has_bare && !KEEL_PLANT(bare_local))
+        return (facts->has_bare && !KEEL_PLANT(sync_bare_local))
                    ? (KEEL_REACHED(refuses_bare), "some ranks lock, and others access what they have not locked")
                    : NULL;
     }
-    if (facts->front < all->waits_since && !KEEL_PLANT(first_wait_local)) {
+    if (facts->front < all->waits_since && !KEEL_PLANT(sync_first_wait_local)) {
         return KEEL_REACHED(refuses_waits_first), "ranks have just begun to wait for each other";
     }
     if (!facts->has_atomics) {
@@ -142,7 +142,7 @@ const char *keel_sync_refuses(const keel_sync_decided_t *all, const keel_sync_fa
         return KEEL_REACHED(refuses_waits_fetched),
                "values of words were asked for before all knew that the program waits";
     }
-    return (facts->commutes || KEEL_PLANT(swaps_in_waits))
+    return (facts->commutes || KEEL_PLANT(sync_swaps_in_waits))
                ? NULL
                : (KEEL_REACHED(refuses_waits_atomics),
                   "atomics that do not commute, towards it, in a program that waits");

@@ -177,7 +177,7 @@ void keel_waits_find_front(const keel_sync_t *sync, uint32_t *reached_p, uint32_
 {
     *reached_p = 0;
     *first_p = KEEL_PHASE_NONE;
-    for (uint32_t r = 0; !sync->sections.is_used && r < sync->lane->size && !KEEL_PLANT(ahead_not_told); r++) {
+    for (uint32_t r = 0; !sync->sections.is_used && r < sync->lane->size && !KEEL_PLANT(waits_ahead_left_out); r++) {
         const keel_board_slot_t *slot = &sync->lane->board[r];
         const uint64_t first = keel_board_get(&slot->first), told = keel_board_get(&slot->waits);
 
@@ -199,7 +199,7 @@ void keel_waits_find_front(const keel_sync_t *sync, uint32_t *reached_p, uint32_
 /* A rank that fetches the result of an own atomic at own memory finds the clock there, too. */
 static void waits_publish_clock(const keel_sync_t *sync, uint32_t clock)
 {
-    if (!KEEL_PLANT(own_clock_untold)) {
+    if (!KEEL_PLANT(waits_own_clock_missing)) {
         keel_board_raise(keel_access_clock(sync->lane, sync->lane->rank), keel_phase_word(sync->phase, clock));
     }
 }
@@ -217,7 +217,7 @@ static void waits_advance(keel_sync_t *sync, uint32_t other)
 
 uint32_t keel_waits_here(const keel_sync_t *sync)
 {
-    const uint32_t here = KEEL_PLANT(clock_alone) ? 0 : keel_access_clock_of(sync->lane, sync->lane->rank, sync->phase);
+    const uint32_t here = KEEL_PLANT(waits_alone) ? 0 : keel_access_clock_of(sync->lane, sync->lane->rank, sync->phase);
 
     return keel_larger(here, sync->waits.seen);
 }
@@ -229,7 +229,7 @@ void keel_waits_tick(keel_sync_t *sync)
 
 void keel_waits_join(keel_sync_t *sync, uint32_t clock)
 {
-    waits_advance(sync, KEEL_PLANT(fetch_unjoined) ? 0 : clock);
+    waits_advance(sync, KEEL_PLANT(waits_fetch_unjoined) ? 0 : clock);
 }
 
 /* ---- survivors ---- */
@@ -459,7 +459,7 @@ void keel_waits_ask_remaining(keel_sync_t *sync)
 int keel_waits_have_remaining(const keel_sync_t *sync)
 {
     for (uint32_t r = 0; r < sync->lane->size; r++) {
-        if (r != sync->lane->rank && !sync->waits.has_rest[r] && !KEEL_PLANT(rest_not_awaited)) {
+        if (r != sync->lane->rank && !sync->waits.has_rest[r] && !KEEL_PLANT(waits_rest_unawaited)) {
             return 0;
         }
     }
@@ -483,7 +483,7 @@ keel_status_t keel_waits_take_remaining(keel_sync_t *sync)
     for (uint32_t r = 0; r < lane->size; r++) {
         if (r != lane->rank) {
             keel_lane_set_done(lane, r, sync->phase, w->replay.records[r]);
-            if (!KEEL_PLANT(rest_uncounted)) {
+            if (!KEEL_PLANT(waits_rest_uncounted)) {
                 keel_board_set(&lane->board[r].done, lane->peers[r].done);
             }
         }

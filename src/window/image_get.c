@@ -44,7 +44,7 @@ static keel_status_t image_get(keel_win_h win, uint64_t offset, void *buffer, si
     if (found == NULL) {
         return KEEL_ERR_RANGE;
     }
-    memcpy(buffer, KEEL_PLANT(look_at_memory) ? (const char *)win->base + offset : found, length);
+    memcpy(buffer, KEEL_PLANT(image_get_from_memory) ? (const char *)win->base + offset : found, length);
     return KEEL_OK;
 }
 

@@ -12,11 +12,12 @@ static unsigned parts_of_window(const struct keel_win *win, keel_part_t *parts)
         return 1;
     }
     for (unsigned i = 0; i < win->extent_count; i++) {
-        parts[i] = (keel_part_t){.kind = KEEL_PART_WINDOW,
-                                 .id = win->region,
-                                 .base = (char *)win->base + (KEEL_PLANT(extent_moved) ? 0 : win->extents[i].offset),
-                                 .length = win->extents[i].length,
-                                 .where = win->extents[i].offset};
+        parts[i] =
+            (keel_part_t){.kind = KEEL_PART_WINDOW,
+                          .id = win->region,
+                          .base = (char *)win->base + (KEEL_PLANT(image_parts_moved) ? 0 : win->extents[i].offset),
+                          .length = win->extents[i].length,
+                          .where = win->extents[i].offset};
     }
     return win->extent_count;
 }

@@ -162,7 +162,7 @@ static keel_status_t return_other(keel_win_h win, const keel_attached_list_t *ha
         const keel_attached_t *then = keel_attached_find(had, piece->offset, piece->bytes);
         const int is_same = then != NULL && (then->memory == NULL || then->memory == piece->memory);
 
-        if (piece->memory == NULL || is_same || KEEL_PLANT(attached_since)) {
+        if (piece->memory == NULL || is_same || KEEL_PLANT(win_attached_since)) {
             continue;
         }
         if (!keel_second_unmap(piece->memory, piece->bytes)) {
@@ -252,7 +252,7 @@ void keel_attached_reset(keel_win_h win)
     for (unsigned i = 0; start != NULL && i < start->count; i++) {
         const keel_attached_t *piece = &start->all[i];
 
-        if (!KEEL_PLANT(initial_lost)) {
+        if (!KEEL_PLANT(win_memory_initial_lost)) {
             memcpy((char *)win->base + piece->offset, piece->initial, piece->bytes);
         }
         if (keel_extents_add(win, piece->offset, piece->bytes) != KEEL_OK) {

@@ -138,7 +138,7 @@ void keel_win_memory_reset(keel_win_h win)
     if (win->freed_call > 0 || win->size == 0) {
         return;
     }
-    if (win->initial != NULL && !KEEL_PLANT(initial_lost)) {
+    if (win->initial != NULL && !KEEL_PLANT(win_memory_initial_lost)) {
         memcpy(win->base, win->initial, win->size);
     } else {
         memset(win->base, 0, win->size);

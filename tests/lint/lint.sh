@@ -1,9 +1,10 @@
 #!/bin/bash
 # Checks the sources: lint.sh CHECK [BUILD_DIRECTORY], from the repository's root. Prints what is wrong, one line each.
+# shellcheck disable=SC2013,SC2015,SC2016,SC2317 # checks are called by their names; names of files and symbols are words
 set -u
 export LC_ALL=C
 
-check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols|ucx|wire|house|tiers|words [BUILD_DIRECTORY]}
+check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols|ucx|wire|house|tiers|words|planted [BUILD_DIRECTORY]}
 build=${2:-build}
 trees="include src transports perf contrib tests"
 bad=0
@@ -204,7 +205,7 @@ lint_files() {
 lint_readme() {
     local link costs
     costs=$(perf/lib/costs 2>&1) || complain "$costs"
-    [ $bad -ne 0 ] || diff <(echo "$costs") contrib/doc/costs.md || complain "contrib/doc/costs.md (>): not what perf/lib/costs prints (<)"
+    [ "$bad" -ne 0 ] || diff <(echo "$costs") contrib/doc/costs.md || complain "contrib/doc/costs.md (>): not what perf/lib/costs prints (<)"
     diff <(awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' README.md) contrib/examples/hello_keel.c ||
         complain "README.md (<) and contrib/examples/hello_keel.c (>) differ"
     for link in $(grep -oE '\]\([^)# ]+\)' README.md | tr -d '](' | tr -d ')'); do
@@ -236,7 +237,7 @@ lint_glossary() {
         *) grep -rqw -- "${word##*.}" src include || complain "contrib/doc/glossary.md: no '$word' in the sources" ;;
         esac
     done
-    [ $count -ge 40 ] || complain "contrib/doc/glossary.md: only $count names were found"
+    [ "$count" -ge 40 ] || complain "contrib/doc/glossary.md: only $count names were found"
     for page in contrib/doc/*.md contrib/doc/protocol/*.md tests/records/*.md; do
         [ -z "$(awk 'length > 120 && !/^(\||    )/' "$page")" ] || complain "$page: lines over 120 columns"
         for link in $(grep -oE '\]\([^)# ]+\)' "$page" | tr -d ']()'); do
@@ -256,7 +257,7 @@ lint_measured() {
     if [ "$sum" != "$(cat tests/lint/replayed)" ] || [ -n "${KEELTEST_SEED:-}" ]; then
         diff <(perf/lib/replay perf/figures/goals 2>&1) perf/figures/goals/goals.csv ||
             complain "perf/figures/goals/goals.csv (>) is not what perf/numbers makes of the raw data (<)"
-        [ $bad -ne 0 ] || [ "$sum" = "$(cat tests/lint/replayed)" ] || complain "it is, and so tests/lint/replayed is to be $sum"
+        [ "$bad" -ne 0 ] || [ "$sum" = "$(cat tests/lint/replayed)" ] || complain "it is, and so tests/lint/replayed is to be $sum"
     fi
     for file in perf/figures/*.csv; do
         name=$(basename "$file" .csv)
@@ -463,6 +464,20 @@ $(diff <(echo "$declared") <(echo "$exported"))"
         src/check/plant.h | src/check/reached.h | tests/sim/*) ;;
         *) complain "$file must not know of KEEL_PLANTED_DEFECTS" ;;
         esac
+    done
+}
+
+# The planted defects of src/check/plant.h: the name of each begins with that of a file where it stands, and the record has it.
+lint_planted() {
+    local name file
+    local -A at
+    while IFS=: read -r file name; do
+        file=${file##*/} name=${name:11:-1}
+        [ "${name#"${file%.*}_"}" = "$name" ] || at[$name]=$file
+    done < <(grep -roE --include='*.[ch]' 'KEEL_PLANT\([a-z_]+\)' src transports contrib)
+    for name in $(sed -nE 's/^ +_\(([a-z_]+), [0-9]+,.*/\1/p' src/check/plant.h); do
+        [ -n "${at[$name]-}" ] || complain "src/check/plant.h: $name does not begin with the name of a file where it stands"
+        grep -qw "$name" tests/records/planted.md || complain "tests/records/planted.md does not have $name"
     done
 }
 

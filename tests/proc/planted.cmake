@@ -18,8 +18,8 @@ foreach(program many_threads ended_calls)
 endforeach()
 # without one, and with those by which calls wait for ever
 foreach(plant "nothing:60:many_threads 4 1@2.0:many_threads. 4 ranks, 4 steps, 1 rollbacks. right"
-              "turn_kept:5:many_threads 4 1@2.0:has not ended within" "rollback_unended:5:many_threads 4 1@2.0:has not ended within"
-              "nothing:60:ended_calls:ended_calls. right" "restored_early:60:ended_calls:behind keel_restore")
+              "threads_turn_kept:5:many_threads 4 1@2.0:has not ended within" "context_rollback_unended:5:many_threads 4 1@2.0:has not ended within"
+              "nothing:60:ended_calls:ended_calls. right" "threads_restored_early:60:ended_calls:behind keel_restore")
   string(REPLACE ":" ";" plant ${plant})
   list(POP_FRONT plant name seconds program what)
   string(REPLACE " " ";" program ${program})
@@ -44,10 +44,10 @@ target_compile_definitions(planted_keelrun PRIVATE _GNU_SOURCE $<TARGET_PROPERTY
 target_include_directories(planted_keelrun PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include
                            ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(planted_keelrun PRIVATE keel_runtime_process PkgConfig::PMIX Threads::Threads)
-add_test(NAME proc_notices_printed_again
+add_test(NAME proc_notices_once_printed_again
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/output_test.sh ${CMAKE_BINARY_DIR} lines_appear_once_direct)
-set_tests_properties(proc_notices_printed_again PROPERTIES LABELS proc TIMEOUT 300 PASS_REGULAR_EXPRESSION "printed something else"
-                     ENVIRONMENT "KEELRUN=$<TARGET_FILE:planted_keelrun>;FEW_PLANT=printed_again")
+set_tests_properties(proc_notices_once_printed_again PROPERTIES LABELS proc TIMEOUT 300 PASS_REGULAR_EXPRESSION "printed something else"
+                     ENVIRONMENT "KEELRUN=$<TARGET_FILE:planted_keelrun>;FEW_PLANT=once_printed_again")
 
 # the seal of messages: its unit test has to fail, in the case of that defect
 if(TARGET keel_transport_service)
@@ -62,8 +62,8 @@ if(TARGET keel_transport_service)
     string(REPLACE ":" ";" plant ${plant})
     list(GET plant 0 name)
     list(GET plant 1 case)
-    add_test(NAME proc_notices_seal_${name} COMMAND planted_seal)
-    set_tests_properties(proc_notices_seal_${name} PROPERTIES LABELS proc TIMEOUT 60 ENVIRONMENT "FEW_PLANT=seal_${name}"
+    add_test(NAME proc_notices_service_seal_${name} COMMAND planted_seal)
+    set_tests_properties(proc_notices_service_seal_${name} PROPERTIES LABELS proc TIMEOUT 60 ENVIRONMENT "FEW_PLANT=service_seal_${name}"
                                                               PASS_REGULAR_EXPRESSION ":${case}:")
   endforeach()
 endif()

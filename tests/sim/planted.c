@@ -53,7 +53,7 @@ unsigned planted_runs(void)
 void planted_list(void)
 {
     for (unsigned i = 1; i < KEEL_PLANT_LAST; i++) {
-        printf("%-26s %5u  %s%s%s\n", plants[i].name, plants[i].runs, plants[i].what,
+        printf("%-36s %5u  %s%s%s\n", plants[i].name, plants[i].runs, plants[i].what,
                (plants[i].options[0] != '\0') ? "; noticed with " : "", plants[i].options);
     }
 }

@@ -419,7 +419,7 @@ static void scene_hook(void *arg, keel_sim_t *sim)
 /* The programs are deterministic, so a re-execution that differs is a flaw. */
 static void scene_check_differences(const play_host_t *host)
 {
-    if ((host->ctx != NULL) && (host->ctx->rec.differences > 0) && !KEEL_PLANT(record_differs)) {
+    if ((host->ctx != NULL) && (host->ctx->rec.differences > 0) && !KEEL_PLANT(get_log_record_differs)) {
         keel_sim_flaw(((scene_t *)host->arg)->sim, "rank %u.%u: its re-execution differs from what was recorded",
                       host->rank, host->incarnation);
     }

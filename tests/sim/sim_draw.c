@@ -629,7 +629,7 @@ static void scene_draw_deaths(scene_t *scene, uint64_t seed, const case_limits_t
     if (scene->is_harsh) {
         scene_harden_deaths(scene);
     }
-    scene->may_roll_back |= KEEL_PLANT(records_no_room) || KEEL_PLANT(record_differs);
+    scene->may_roll_back |= KEEL_PLANT(get_log_replay_no_room) || KEEL_PLANT(get_log_record_differs);
     scene->has_restart_point = keel_random_chance(random, 300);
     if (keel_random_chance(random, 80)) {
         scene->asker = keel_random_below(random, scene->ranks);

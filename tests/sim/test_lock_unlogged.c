@@ -138,7 +138,7 @@ static void strike(few_t *few)
 static int run_all(const few_play_t *play)
 {
     /*
-     * The death strikes right after the reply. With the plant number_missed, which omits the
+     * The death strikes right after the reply. With the plant lock_number_missed, which omits the
      * announcement of the lost number, all of these seeds fail.
      */
     static const uint64_t seeds[] = {15, 29, 41, 42, 44, 58, 63, 73, 75, 85, 94, 97};

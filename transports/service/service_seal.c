@@ -15,11 +15,11 @@ void keel_service_seal_init(keel_service_seal_t *seal, const keel_auth_t *auth, 
         keel_service_end_t from, to;
     } name = {.use = "service", .lane = lane, .from = *from, .to = *to};
 
-    if (KEEL_PLANT(seal_both_ways) && from->rank > to->rank) {
+    if (KEEL_PLANT(service_seal_both_ways) && from->rank > to->rank) {
         name.from = *to;
         name.to = *from;
     }
-    if (KEEL_PLANT(seal_any_life)) {
+    if (KEEL_PLANT(service_seal_any_life)) {
         name.to.instance = 0;
     }
     memset(seal, 0, sizeof(*seal));
@@ -37,7 +37,7 @@ uint64_t keel_service_seal_sum(const keel_service_seal_t *seal, const void *byte
 /* @param wire  in front of its header */
 static uint64_t sum_of(const keel_service_seal_t *seal, keel_service_wire_t *wire, const void *data, size_t data_len)
 {
-    wire->sum = (wire->kind == KEEL_SERVICE_WIRE_HELLO && !KEEL_PLANT(seal_hello_bare))
+    wire->sum = (wire->kind == KEEL_SERVICE_WIRE_HELLO && !KEEL_PLANT(service_seal_hello_bare))
                     ? keel_auth_sum(seal->key.data, data, data_len)
                     : 0;
     return keel_auth_sum(seal->key.head, wire, sizeof(*wire) + wire->header_len);
@@ -64,10 +64,10 @@ const char *keel_service_seal_open(keel_service_seal_t *seal, const keel_service
         return "this process has no secret yet";
     }
     memcpy(&copy, received, sizeof(copy.wire) + received->wire.header_len);
-    if (sum_of(seal, &copy.wire, data, data_len) != received->wire.sum && !KEEL_PLANT(seal_unchecked)) {
+    if (sum_of(seal, &copy.wire, data, data_len) != received->wire.sum && !KEEL_PLANT(service_seal_unchecked)) {
         return "it was not made with the secret of this job";
     }
-    if (received->wire.sequence <= seal->sequence && !KEEL_PLANT(seal_repeated)) {
+    if (received->wire.sequence <= seal->sequence && !KEEL_PLANT(service_seal_repeated)) {
         return "it was taken before";
     }
     seal->sequence = received->wire.sequence;
