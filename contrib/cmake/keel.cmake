@@ -22,6 +22,9 @@ endif()
 function(keel_layer name)
   cmake_parse_arguments(L "" "" "FILES;BELOW;LIBS" ${ARGN})
   add_library(keel_${name} STATIC ${L_FILES})
+  if(NOT BUILD_TESTING)
+    set_target_properties(keel_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE) # libkeel has the objects
+  endif()
   target_include_directories(keel_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include
                              ${CMAKE_SOURCE_DIR}/src)
   foreach(below ${L_BELOW})

@@ -1,5 +1,7 @@
-/* Prints the text of -h. */
+/* Prints the text of --help, or the version. */
 #include "perf_plan.h"
+
+#include <keel/version.h>
 
 #include <stdio.h>
 
@@ -46,6 +48,7 @@ static const char help_tail[] =
     "holds\n"
     "                    what was put; bytes logged\n"
     "     -h, --help     this text\n"
+    "     --version      the version\n"
     "\n"
     "A latency is what the issuer sees of a put with its flush, or of a get; the target takes no part. A sample is a "
     "flush\n"
@@ -66,8 +69,12 @@ static const char help_tail[] =
     "enough.\n"
     "Exit status: 0, 1 a failure, 2 wrong options.\n";
 
-void perf_help_print(void)
+void perf_help_print(int is_version)
 {
+    if (is_version) {
+        puts("keel_perftest " KEEL_VERSION_STRING);
+        return;
+    }
     fputs(help_head, stdout);
     for (unsigned k = 0; k < PERF_KINDS; k++) {
         printf("         %9s - %s\n", perf_kinds[k].name, perf_kinds[k].describe);

@@ -13,7 +13,7 @@
 
 typedef struct parser {
     perf_plan_t *plan;
-    int is_speaker;
+    int is_speaker, is_version;
     const char *batch[BATCHES_MAX];
     unsigned batches;
     const char *where; /* "", or the batch file's name and line */
@@ -95,7 +95,7 @@ static int parse_kind(const char *text, perf_kind_id_t *id_p)
 
 /* ---- options ---- */
 
-enum { PATTERN = 256, SEED, ROUNDS, VS_UCX, VS, UCX, CHANGED, REPLAY, LOG_BYTES, WAITS, MIXED };
+enum { PATTERN = 256, SEED, ROUNDS, VS_UCX, VS, UCX, CHANGED, REPLAY, LOG_BYTES, WAITS, MIXED, VERSION };
 
 static const struct option long_options[] = {
     {"pattern", required_argument, NULL, PATTERN},
@@ -110,6 +110,7 @@ static const struct option long_options[] = {
     {"waits", no_argument, NULL, WAITS},
     {"mixed", no_argument, NULL, MIXED},
     {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, VERSION},
     {NULL, 0, NULL, 0},
 };
 
@@ -247,8 +248,8 @@ static int run_option(parser_t *parser, int option, const char *value)
 }
 
 /*
- * Returns 0, the exit status, or -1 for help. @a is_line: a line of a batch file, which allows
- * options of a test only.
+ * Returns 0, the exit status, or -1 for help or the version. @a is_line: a line of a batch file,
+ * which allows options of a test only.
  */
 static int parse_words(parser_t *parser, int argc, char **argv, int is_line, perf_test_t *test)
 {
@@ -257,7 +258,8 @@ static int parse_words(parser_t *parser, int argc, char **argv, int is_line, per
     optind = 0; /* glibc: start again */
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":t:s:n:w:O:R:b:P:x:p:fvh", long_options, NULL)) != -1) {
-        if (option == 'h' && !is_line) {
+        if ((option == 'h' || option == VERSION) && !is_line) {
+            parser->is_version = (option == VERSION);
             return -1;
         }
         if (option == ':' || option == '?') {
@@ -460,7 +462,7 @@ int perf_plan_parse(int argc, char **argv, int is_speaker, perf_plan_t *plan)
     status = parse_words(&parser, argc, argv, 0, &base);
     if (status == -1) {
         if (is_speaker) {
-            perf_help_print();
+            perf_help_print(parser.is_version);
         }
         return 0;
     }

@@ -109,6 +109,6 @@ int perf_plan_parse(int argc, char **argv, int is_speaker, perf_plan_t *plan);
 /* True if a client's plan could come from perf_plan_parse(). */
 int perf_plan_is_sane(const perf_plan_t *plan);
 
-void perf_help_print(void);
+void perf_help_print(int is_version);
 
 #endif

@@ -38,7 +38,8 @@ expect 0 -v -c -d && has "$output" "# Keel" && has "$output" "KEEL_LANES" && has
 expect 2 && has "$errors" "Usage:" && empty "$output"
 expect 2 -f && has "$errors" "Usage:"
 expect 2 -x && has "$errors" "invalid option" && empty "$output"
-expect 2 --version && has "$errors" "Usage:"
+expect 0 --version && has "$output" "keel_info 0." && empty "$errors"
+expect 2 --other && has "$errors" "Usage:" && empty "$output"
 expect 2 -t -F gif && has "$errors" "-F needs" && empty "$output"
 expect 2 -v extra && has "$errors" "extra" && empty "$output"
 export KEEL_GROUP_SIZE=9

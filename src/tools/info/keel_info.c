@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXIT_USAGE 2
+#define EXIT_USAGE     2
+#define OPTION_VERSION 256
 
 enum { SHOW_VERSION = 1, SHOW_CONFIG = 2, SHOW_DOCS = 4, SHOW_DRIVERS = 8, SHOW_TOPOLOGY = 16 };
 
@@ -34,6 +35,7 @@ static void usage(FILE *stream)
           "  -L LIST  with -t, as text: what is lost with these hosts, racks ..., as n[01-02],r2, whether parity\n"
           "       covers it, and the groups that those who are left could form\n"
           "  -h, --help  show this help\n"
+          "  --version   show the version\n"
           "\n"
           "KEEL_TOPO_FILE: a line of level names, finest first, then elements with their hosts or finer elements:\n"
           "  levels rack row\n"
@@ -101,7 +103,8 @@ static void show_devices(void)
 
 int main(int argc, char **argv)
 {
-    static const struct option with_names[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    static const struct option with_names[] = {
+        {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, OPTION_VERSION}, {NULL, 0, NULL, 0}};
     topo_show_params_t topology = {0};
     int option, result = EXIT_SUCCESS;
     unsigned show = 0;
@@ -134,6 +137,9 @@ int main(int argc, char **argv)
             break;
         case 'h':
             usage(stdout);
+            return tool_output_end("keel_info", EXIT_SUCCESS);
+        case OPTION_VERSION:
+            puts("keel_info " KEEL_VERSION_STRING);
             return tool_output_end("keel_info", EXIT_SUCCESS);
         default: /* getopt has reported the error */
             usage(stderr);

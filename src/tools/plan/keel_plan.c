@@ -12,6 +12,8 @@
 #include "base/memory.h"
 #include "tools/tool_output.h"
 
+#include <keel/version.h>
+
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -150,6 +152,9 @@ int main(int argc, char **argv)
     switch (options.mode) {
     case KEEL_PLAN_HELP:
         keel_plan_usage(stdout);
+        break;
+    case KEEL_PLAN_VERSION:
+        puts("keel_plan " KEEL_VERSION_STRING);
         break;
     case KEEL_PLAN_REPLICAS:
         rc = keel_plan_loss(&options, &progress);

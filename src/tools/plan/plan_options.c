@@ -100,6 +100,7 @@ static const struct option keel_plan_long[] = {{"machine", required_argument, NU
                                                {"hosts", required_argument, NULL, OPT_HOSTS},
                                                {"topology", required_argument, NULL, OPT_TOPOLOGY},
                                                {"help", no_argument, NULL, 'h'},
+                                               {"version", no_argument, NULL, 'V'},
                                                {NULL, 0, NULL, 0}};
 
 void keel_plan_usage(FILE *stream)
@@ -134,6 +135,7 @@ void keel_plan_usage(FILE *stream)
         "  --hosts FILE          instead of --ranks: where they run, lines HOSTS or HOSTS*RANKS as n[01-16]*4\n"
         "  --topology FILE       with --hosts: the job's KEEL_TOPO_FILE; levels of the machine's names fail as there\n"
         "  -h, --help            show this help\n"
+        "  --version             show the version\n"
         "Exit status: 0, 1 a failure, 2 wrong options.\n",
         stream);
 }
@@ -327,6 +329,9 @@ static int keel_plan_option(int option, const char *name, const char *text, keel
     case OPT_ADVISE:
         options->is_advice = 1;
         return 0;
+    case 'V':
+        options->mode = KEEL_PLAN_VERSION;
+        return 0;
     default:
         options->mode = KEEL_PLAN_HELP;
         return 0;
@@ -458,7 +463,7 @@ int keel_plan_options_read(int argc, char **argv, keel_plan_options_t *options, 
         if (keel_plan_option(option, keel_plan_long[which].name, optarg, options, errors)) {
             return -1;
         }
-        if (options->mode == KEEL_PLAN_HELP) {
+        if (options->mode == KEEL_PLAN_HELP || options->mode == KEEL_PLAN_VERSION) {
             return 0;
         }
         given |= 1ull << option;

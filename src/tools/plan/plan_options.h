@@ -8,7 +8,13 @@
 
 #define KEEL_PLAN_SHARES_MAX 32
 
-typedef enum { KEEL_PLAN_SAFETY, KEEL_PLAN_REPLICAS, KEEL_PLAN_ADVICE, KEEL_PLAN_HELP } keel_plan_mode_t;
+typedef enum {
+    KEEL_PLAN_SAFETY,
+    KEEL_PLAN_REPLICAS,
+    KEEL_PLAN_ADVICE,
+    KEEL_PLAN_HELP,
+    KEEL_PLAN_VERSION
+} keel_plan_mode_t;
 typedef enum { KEEL_PLAN_TEXT, KEEL_PLAN_CSV, KEEL_PLAN_JSON } keel_plan_form_t;
 
 typedef struct keel_plan_options { /* options not given are 0 or NULL, unless a default is named */
