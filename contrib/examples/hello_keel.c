@@ -21,7 +21,7 @@ int main(void)
             sum += ((uint64_t *)keel_win_base(win))[(step + 1) % 2]; /* put in the previous step */
             keel_put(win, (keel_rank(ctx) + 1) % keel_size(ctx), step % 2 * sizeof sum, &sum, sizeof sum);
             usleep(50000);
-            step++; /* before the gsync: an image taken there continues from here */
+            step++; /* before the gsync: a checkpoint taken there continues from here */
             status = keel_gsync(ctx, KEEL_GSYNC_SAFE);
         }
         if (status == KEEL_OK) {

@@ -36,6 +36,9 @@ extern "C" {
  * @param [in]  count   elements; may be 0.
  * @param [out] result  NULL, or room for @a count elements that does not overlap @a buffer: the
  *                      old elements.
+ * @param [in]  params  NULL, or as for keel_put_nbx().
+ * @param [out] req_p   NULL, or as for keel_put_nbx(). With NULL a result is valid after a flush
+ *                      or gsync.
  * @return KEEL_OK, KEEL_INPROGRESS, KEEL_ERR_RANGE, KEEL_ERR_RANK, KEEL_ERR_INVALID_PARAM,
  *         KEEL_ERR_ALIGNMENT; KEEL_ERR_UNSUPPORTED: another type or operation, an operation on
  *         bits or truth values with a floating type, MIN or MAX of complex numbers, MINLOC or

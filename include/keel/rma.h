@@ -39,8 +39,9 @@ typedef struct keel_rma_params {
  *
  * Death: the put is logged at the caller first [F 3.2.3, 4.2]. A put to a dead rank is only
  * logged; its replacement receives the put from the log.
- * @param [out] req_p  NULL, or set to a request if KEEL_INPROGRESS is returned; release the
- *                     request with keel_req_free().
+ * @param [in]  params  NULL, or a completion callback.
+ * @param [out] req_p   NULL, or set to a request if KEEL_INPROGRESS is returned; release the
+ *                      request with keel_req_free(). With NULL a flush or gsync completes the put.
  * @return KEEL_OK, KEEL_INPROGRESS, KEEL_ERR_RANGE, KEEL_ERR_RANK, KEEL_ERR_INVALID_PARAM.
  */
 KEEL_API keel_status_t keel_put_nbx(keel_win_h win, uint32_t rank, uint64_t offset, const void *buffer, size_t length,
@@ -59,6 +60,8 @@ KEEL_API keel_status_t keel_put(keel_win_h win, uint32_t rank, uint64_t offset, 
  *
  * Death: the value is logged at the target when the epoch closes [F 4.1]. A get from a dead rank
  * waits for the replacement.
+ * @param [in]  params  NULL, or as for keel_put_nbx().
+ * @param [out] req_p   NULL, or as for keel_put_nbx().
  * @return as keel_put_nbx().
  */
 KEEL_API keel_status_t keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
@@ -115,6 +118,9 @@ typedef enum {
  * @param [in]  compare  used by CSWAP alone.
  * @param [out] result   old value, @a size bytes; NULL: posted, without a result. SWAP and CSWAP
  *                       may be posted, too.
+ * @param [in]  params   NULL, or as for keel_put_nbx().
+ * @param [out] req_p    NULL, or as for keel_put_nbx(). With NULL a result is valid after a flush
+ *                       or gsync.
  * @return as keel_put_nbx(); KEEL_ERR_ALIGNMENT, KEEL_ERR_UNSUPPORTED.
  */
 KEEL_API keel_status_t keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,

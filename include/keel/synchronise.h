@@ -159,6 +159,10 @@ enum keel_gsync_flags {
  * Closes every epoch and waits for all ranks [F 2.2]. May take a coordinated checkpoint if safe.
  * Collective.
  *
+ * Checkpoints: with KEEL_CKPT_INTERVAL=daly, the default, the first safe gsync takes the first
+ * checkpoint, and later ones follow at intervals computed from its cost
+ * (contrib/doc/configuration.md, "When a checkpoint is taken").
+ *
  * Logs: a message appears once if half of a rank's log (KEEL_OPLOG_SIZE, KEEL_GETLOG_SIZE) is in
  * use and the program has come to no safe gsync, keel_checkpoint() or keel_safe_point().
  * Limits: a job has 4,294,963,199 gsyncs, window calls and checkpoints (which count twice). Rank

@@ -31,6 +31,16 @@ quietly()
     "$@" >"$scratch/out" 2>&1 || fail "$* failed"
 }
 
+# links_of FOLDER: what its documents link to, as paths
+links_of()
+{
+    local page
+
+    find "$1" -name '*.md' | while read -r page; do
+        grep -oE '\]\([^)# ]+' "$page" | sed "s|^](|${page%/*}/|" | grep -vE '/https?:'
+    done
+}
+
 # installed ROOT: no less and no more than belongs there
 installed()
 {
@@ -49,9 +59,13 @@ installed()
             [ -e "$1/$file" ] || fail "$1/$file is missing"
         done
     done
-    for file in $(grep -rhoE 'contrib/doc/[a-z_/]*\.md' "$1/include" | sort -u); do
+    while read -r file; do
         [ -e "$1/share/doc/keel/$file" ] || fail "a header cites $file, which is not installed"
-    done
+    done < <(grep -rhoE 'contrib/doc/[a-z_/]*\.md' "$1/include" | sort -u)
+    [ "$(links_of "$1/share/doc/keel" | wc -l)" -ge 100 ] || fail "only few links were found in the documents"
+    while read -r file; do
+        [ -e "$file" ] || fail "an installed document links to $file, which is not installed"
+    done < <(links_of "$1/share/doc/keel")
     [ "$(ls "$1")" = "$(printf '%s\n' bin include lib share)" ] || fail "$1 holds $(ls "$1")"
 }
 
@@ -114,7 +128,7 @@ works()
     [ "$(grep -c '^PE [01], life 0: 1000000$' "$scratch/out")" -eq 2 ] || fail "wrong output under oshrun"
     examples_work "$1"
     for mpi in $mpis; do
-        quietly "$1/bin/keel-mpicc" --mpi $mpi -o "$scratch/hash_mpi" "$sources/contrib/examples/hash_mpi.c"
+        quietly "$1/bin/keel-mpicc" --mpi "$mpi" -o "$scratch/hash_mpi" "$sources/contrib/examples/hash_mpi.c"
         "$1/bin/keel-mpirun" -n 2 --timeout 40 -x KEELMPI_ARENA=8m "$scratch/hash_mpi" >"$scratch/out" 2>&1 || fail "a program for $mpi does not run"
         grep -q '^3000 keys, their sum right$' "$scratch/out" || fail "wrong output of the program for $mpi"
     done

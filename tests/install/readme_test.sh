@@ -32,10 +32,11 @@ for entry in CMakeLists.txt LICENSE README.md contrib include perf src tests tra
     ln -s "$sources/$entry" "$scratch/keel/$entry"
 done
 cd "$scratch/keel" || exit 1
-# what is in README.md is not all that a machine needs that runs tests: root, what it keeps of earlier builds, the memory of a job
-export HOME=$scratch/home OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 CMAKE_C_COMPILER_LAUNCHER=$launcher
+# what is in README.md is not all that a machine needs that runs tests: what it keeps of earlier builds, a smaller log of gets
+unset OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM KEEL_OPLOG_SIZE
+export HOME=$scratch/home CMAKE_C_COMPILER_LAUNCHER=$launcher
 export CCACHE_DIR=${CCACHE_DIR:-$(ccache -k cache_dir 2>/dev/null)} CCACHE_BASEDIR=$scratch CCACHE_NOHASHDIR=1
-export KEEL_OPLOG_SIZE=1m KEEL_GETLOG_SIZE=1m
+export KEEL_GETLOG_SIZE=1m
 bash -eu "$scratch/commands" >"$scratch/out" 2>&1 || fail "a command failed"
 for ((rank = 0; rank < 4; rank++)); do
     [ "$(grep -c "^rank $rank, life [01]: 524288\$" "$scratch/out")" -eq "$runs" ] || fail "wrong output of rank $rank"

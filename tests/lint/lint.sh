@@ -194,8 +194,8 @@ lint_files() {
     done
     for file in include/keel/*.h; do
         while read -r lines; do
-            grep -qxF "## $lines" contrib/doc/reexecution.md || complain "$file cites a section '$lines', which reexecution.md has not"
-        done < <(tr '\n' ' ' < "$file" | sed 's/ \*  */ /g;s/  */ /g' | grep -oE 'reexecution\.md, "[^"]*"' | sed 's/.*, "//;s/"$//')
+            grep -qxE "##+ ${lines#*, }" "contrib/doc/${lines%%, *}" || complain "$file cites a section that is not there: $lines"
+        done < <(tr '\n' ' ' < "$file" | sed 's/ \*  */ /g;s/  */ /g' | grep -oE '[a-z]+\.md, "[^"]*"' | tr -d '"')
     done
     file=$(sources '*.c' '*.h' | xargs grep -lE '[(\[]design [0-9]')
     [ -z "$file" ] || complain "cites a document that is not here: $file"
