@@ -103,8 +103,7 @@ works()
     for linked in shared static; do
         if [ $linked = static ]; then
             mv "$1/lib" "$scratch/lib.all" && mkdir "$1/lib" && cp -r "$scratch/lib.all/libkeel.a" "$scratch/lib.all/pkgconfig" "$1/lib"
-            # shellcheck disable=SC2046 # what the archive needs, as shared libraries
-            flags="$(pkg-config --cflags --libs keel) $(pkg-config --libs $(pkg-config --print-requires-private keel)) -lm -pthread"
+            flags=$(pkg-config --static --cflags --libs keel)
         else
             flags=$(pkg-config --cflags --libs keel)
         fi

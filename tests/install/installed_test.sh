@@ -66,7 +66,52 @@ only_installed_is_built()
     echo "$(wc -l <"$scratch/log") steps"
 }
 
+# each component has the files that the table says, a file is in one component, and all components are the whole
+components_are_the_whole()
+{
+    local component path pattern
+
+    install_into "$scratch/all"
+    (cd "$scratch/all" && find . ! -type d | cut -c 3- | sort) >"$scratch/all.list"
+    for component in runtime development tools doc; do
+        install_into "$scratch/$component" --component $component
+        (cd "$scratch/$component" && find . ! -type d | cut -c 3- | sort) >"$scratch/$component.list"
+        sed -n "s/^$component  *//p" "$sources/tests/install/components" >"$scratch/patterns"
+        while read -r path; do
+            while read -r pattern; do
+                # shellcheck disable=SC2053 # a pattern
+                [[ $path != $pattern ]] || continue 2
+            done <"$scratch/patterns"
+            fail "component $component has $path, which the table does not have"
+        done <"$scratch/$component.list"
+        while read -r pattern; do
+            [[ $pattern != *keel-mpi* || -d $scratch/all/lib/keel-mpi ]] || continue # no MPI was there
+            compgen -G "$scratch/$component/$pattern" >/dev/null || fail "component $component has no $pattern"
+        done <"$scratch/patterns"
+    done
+    sort "$scratch"/{runtime,development,tools,doc}.list >"$scratch/sum.list"
+    diff "$scratch/all.list" "$scratch/sum.list" || fail "the components together are not the whole"
+}
+
+# pkg-config that finds no other package; the shared library is enough, without what other -dev packages have
+keel_pc_stands_alone()
+{
+    local package
+
+    install_into "$scratch/p"
+    export PKG_CONFIG_LIBDIR=$scratch/p/lib/pkgconfig PKG_CONFIG_PATH=''
+    for package in keel keel-shmem; do
+        pkg-config --cflags --libs --static "$package" >"$scratch/out" || fail "$package needs another package"
+        [ "$(pkg-config --libs $package | grep -oE -- '-l[^ ]*' | grep -v keel)" = "" ] || fail "$package links $(pkg-config --libs $package)"
+    done
+    # shellcheck disable=SC2046
+    cc -Wl,--no-undefined -o "$scratch/hello" "$sources/contrib/examples/hello_keel.c" $(pkg-config --cflags --libs keel) || fail "no program"
+    for package in ucp pmix isal sodium hwloc; do
+        ! readelf -d "$scratch/hello" | grep -q "NEEDED.*lib$package" || fail "a program is linked with lib$package"
+    done
+}
+
 case $test in
-tools_answer | only_installed_is_built) $test ;;
+tools_answer | only_installed_is_built | components_are_the_whole | keel_pc_stands_alone) $test ;;
 *) fail "no such test" ;;
 esac

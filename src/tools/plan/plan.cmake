@@ -9,11 +9,11 @@ target_compile_definitions(keel_plan_parts PRIVATE
 
 add_executable(keel_plan plan/keel_plan.c)
 target_link_libraries(keel_plan PRIVATE keel_plan_parts)
-install(TARGETS keel_plan)
+install(TARGETS keel_plan COMPONENT tools)
 
 # a machine is found beside the program: here as in an installation
 file(GLOB machines CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/contrib/machines/*.machine)
-install(FILES ${machines} DESTINATION ${CMAKE_INSTALL_DATADIR}/keel/machines)
+install(FILES ${machines} DESTINATION ${CMAKE_INSTALL_DATADIR}/keel/machines COMPONENT tools)
 foreach(machine ${machines})
   get_filename_component(name ${machine} NAME)
   configure_file(${machine} ${CMAKE_BINARY_DIR}/src/share/keel/machines/${name} COPYONLY)
