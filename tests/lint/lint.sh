@@ -238,7 +238,7 @@ lint_glossary() {
         esac
     done
     [ "$count" -ge 40 ] || complain "contrib/doc/glossary.md: only $count names were found"
-    for page in contrib/doc/*.md contrib/doc/protocol/*.md tests/records/*.md; do
+    for page in contrib/doc/*.md contrib/doc/guide/*.md contrib/doc/protocol/*.md tests/records/*.md; do
         [ -z "$(awk 'length > 120 && !/^(\||    )/' "$page")" ] || complain "$page: lines over 120 columns"
         for link in $(grep -oE '\]\([^)# ]+\)' "$page" | tr -d ']()'); do
             case $link in
@@ -435,6 +435,57 @@ lint_tiers() {
         done
     done
     [ "$(ctest --test-dir "$build" -N | grep -c '^ *Test *#')" -ge 100 ] || complain "only few tests were found"
+}
+
+# messages_compared PAGE: reads messages as contrib/lib/messages prints them. Prints those without a row in the page, and rows without a
+# message. In a row * is any text; a row with few letters fits only the message that is the same.
+messages_compared() {
+    # shellcheck disable=SC2016 # for awk
+    awk -v page="$1" '
+    function form(text) {
+        gsub(/[][\\.^$+?(){}|]/, "\\\\&", text)
+        gsub(/\*/, ".*", text)
+        return "^" text "$"
+    }
+    BEGIN {
+        while ((getline line < page) > 0) {
+            if (line !~ /^\| `/)
+                continue
+            line = substr(line, 1, index(line, " | "))
+            while (match(line, /`[^`]*`/)) {
+                row[++count] = plain = substr(line, RSTART + 1, RLENGTH - 2)
+                forms[count] = form(plain)
+                is_long[count] = gsub(/[A-Za-z=]/, "", plain) >= 8
+                line = substr(line, RSTART + RLENGTH)
+            }
+        }
+    }
+    {
+        known = 0
+        for (i = 1; i <= count; i++)
+            if ($0 == row[i] || (is_long[i] && $0 ~ forms[i]))
+                known = used[i] = 1
+        if (!known)
+            print "no row for: " $0
+    }
+    END {
+        for (i = 1; i <= count; i++)
+            if (!used[i])
+                print "no message like: " row[i]
+    }'
+}
+
+# the guide has a row for each message
+lint_messages() {
+    local page=contrib/doc/guide/messages.md line
+    [ "$(printf '%s\n' 'a * of no kind' 'malformed egg from rank * refused' | messages_compared "$page" | head -1)" = 'no row for: a * of no kind' ] ||
+        complain "messages_compared misses a message"
+    [ "$(echo 'malformed egg from rank * refused' | messages_compared "$page" | grep -c '^no row')" -eq 0 ] ||
+        complain "messages_compared misses a row"
+    [ "$(contrib/lib/messages | wc -l)" -ge 300 ] || complain "contrib/lib/messages finds only few messages"
+    while read -r line; do
+        complain "$page: $line"
+    done < <(contrib/lib/messages | messages_compared "$page")
 }
 
 # names declared KEEL_API, the version script and what the libraries export are the same
