@@ -2,8 +2,9 @@
  * Planted defects: measures of the protocol that a test can disable one by one, to verify that the
  * test notices. Without KEEL_PLANTED_DEFECTS, which is set only for the tests' own copy of the
  * layers, KEEL_PLANT() is 0 and the library contains no trace of planted defects; lint checks the
- * absence. To add a defect: a line here, and KEEL_PLANT(name) at the measure. The name begins with
- * the name of the file.
+ * absence. To add a defect: a line here, and KEEL_PLANT(name) as a term of a condition at the
+ * measure. The name begins with the name of the file. Where no condition expresses the defect,
+ * KEEL_PLANT_CALL(name, ...) calls keel_planted_name() of the tests' folder.
  */
 #ifndef KEEL_CHECK_PLANT_H_
 #define KEEL_CHECK_PLANT_H_
@@ -75,7 +76,7 @@
     _(piggyback_left_out, 0, "", "a reply does not piggyback values that others found at that word")                   \
     _(pending_fetch_piggyback_unused, 0, "", "a value that was piggybacked is not given to the rank that awaits it")   \
     _(piggyback_confirmed_early, 0, "", "a value counts as received when it is requested")                             \
-    _(determinant_unstable, 2000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                         \
+    _(determinants_result_unstable, 2000, "--style waits --atomics 1 --posted 5 --ranks 4 --phases 3",                 \
       "a determinant is made stable after the program has gone on by it")                                              \
     _(determinant_unflushed, 1000,                                                                                     \
       "--style waits --atomics 1 --posted 5 --lanes served --ranks 4 --phases 3 --deaths 1 --seed 700",                \
@@ -247,7 +248,7 @@
     _(sections_unsorted, 2000, "--style locks", "critical sections are replayed as they come")                         \
     _(lock_replay_own_section_first, 2000, "--style locks", "an own section does not wait for those before it")        \
     _(replay_section_reordered, 2000, "--style locks", "the first put of a critical section is replayed last")         \
-    _(sections_first_dropped, 2000, "--style locks", "the first critical section sent is not replayed")                \
+    _(replay_first_dropped, 2000, "--style locks", "the first critical section sent is not replayed")                  \
     _(put_log_record_alone, 0, "--style locks --wide 1", "a record is as long as a message, which has a head too")     \
     _(lock_replay_caught_up_in_past, 600, "--style locks", "a replacement is caught up amid a section that was over")  \
     _(lock_replay_caught_up_in_section, 8000, "--style locks --ranks 3 --phases 2 --seed 1400",                        \
@@ -305,13 +306,13 @@
     _(position_refill_unannounced, 0, "",                                                                              \
       "a rank that fills a replacement's get log again announces its fetches only when it hands over")                 \
     _(arrival_stored_first, 0, "", "an arrival is stored before what it vouches for on the board")                     \
-    _(put_record_opened_late, 0, "", "a put is stored before its number is open")                                      \
+    _(put_record_unopened, 0, "", "a put is stored without an open number")                                            \
     _(lock_doubt_cleared, 0, "", "atomics of a section are in doubt no more before the section is over")               \
     _(decide_starts_differ, 4000, "--soft 1 --seed 217", "ranks that begin at different positions recover together")   \
     _(control_pieces_mixed, 0, "--message 256",                                                                        \
       "pieces of a report are taken for those of an older one that was cut off")                                       \
     _(lockword_unbounded, 0, "", "a lock is taken again after its last number")                                        \
-    _(put_log_numbers_again, 0, "", "numbers of records begin at 0 again amid a phase")                                \
+    _(put_log_numbers_again, 0, "", "records after the last number of a phase have number 0")                          \
     _(put_record_last_clock_logged, 0, "", "what is put under the last clock of a phase counts as logged")             \
     _(put_log_epoch_wasted, 0, "", "an epoch without a record is closed")                                              \
     _(epochs_unbounded, 0, "", "records may be older than half of all epochs")                                         \
@@ -336,8 +337,8 @@
     _(remote_put_unfenced, 1000, "--direct rma --lanes direct --ranks 3 --wide 1", "puts pass a fence")                \
     _(remote_put_record_unfenced, 1000, "--direct rma --lanes direct --ranks 3",                                       \
       "the record of a get is written to the target before what it brings is there")                                   \
-    _(remote_put_claim_first, 1000, "--direct rma --lanes direct --ranks 3",                                           \
-      "the record of a get is announced to the target before it is there")                                             \
+    _(remote_put_claim_unfenced, 1000, "--direct rma --lanes direct --ranks 3",                                        \
+      "the announcement of a get record may pass the record")                                                          \
     _(put_send_before_record, 1000, "--direct rma --lanes direct --ranks 3",                                           \
       "a put by an operation may overwrite what was read before its record is there")                                  \
     _(peer_put_unawaited, 1000, "--direct rma --lanes direct --ranks 3",                                               \
@@ -362,8 +363,8 @@
     _(replay_parts_unlooked, 0, "",                                                                                    \
       "the blocks of a put are not looked through for the words that are to be replayed")                              \
     _(store_part_signal_unordered, 0, "", "a signal is seen before the data that it announces, on mapped memory")      \
-    _(get_blocks_first_for_all, 600, "--strides 1", "a replacement is given the first block for each one of them")     \
-    _(get_blocks_parts_by_now, 0, "", "blocks that have a record are got again, but for the first")                    \
+    _(get_blocks_first_alone, 600, "--strides 1", "a replacement is given the first block alone")                      \
+    _(get_blocks_live, 0, "", "blocks that have a record are got again, but for the first")                            \
     _(once_printed_again, 0, "", "keelrun does not go back to where a rank that is taken back was")                    \
     _(threads_turn_kept, 0, "", "a call that waits gives no other thread its turn")                                    \
     _(threads_restored_early, 0, "", "keel_restore() does not wait until calls of other threads have ended")           \
@@ -430,8 +431,10 @@ extern keel_planted_memory_t keel_planted_memory;
 #define KEEL_STORE_BARRIER()          keel_planted_memory.barrier()
 #define KEEL_STORE_FENCE()            keel_planted_memory.fence()
 #define KEEL_PLANT(_name)             (__builtin_expect(keel_planted == KEEL_PLANT_##_name, 0))
+#define KEEL_PLANT_CALL(_name, ...)   (KEEL_PLANT(_name) ? keel_planted_##_name(__VA_ARGS__) : (void)0)
 #else
 #define KEEL_PLANT(_name)             0
+#define KEEL_PLANT_CALL(_name, ...)   ((void)0)
 #define KEEL_MOMENT()                 ((void)0)
 #define KEEL_STORES()                 ((void)0)
 #define KEEL_HOLD(_to, _length, _how) ((void)0)

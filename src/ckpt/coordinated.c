@@ -253,11 +253,9 @@ int keel_ckpt_is_complete(const keel_ckpt_t *ckpt)
         return 0;
     }
     for (uint32_t r = 0; r < lane->size; r++) {
-        if (KEEL_PLANT(coordinated_commit_in_group) && ckpt->group.size > 0 &&
-            ckpt->groups.of_rank[r] != ckpt->groups.of_rank[lane->rank]) {
-            continue;
-        }
-        if (r != lane->rank && keel_board_get(&lane->board[r].parity_done) != ckpt->set.making.number) {
+        if (r != lane->rank && keel_board_get(&lane->board[r].parity_done) != ckpt->set.making.number &&
+            !(KEEL_PLANT(coordinated_commit_in_group) && ckpt->group.size > 0 &&
+              ckpt->groups.of_rank[r] != ckpt->groups.of_rank[lane->rank])) {
             return 0;
         }
     }

@@ -163,9 +163,6 @@ static void demand_conclude_group(keel_demand_t *demand, uint32_t group, uint32_
         all &= flags;
         any |= flags;
     }
-    if (KEEL_PLANT(demand_unshared)) {
-        all = KEEL_ARRIVE_SHARED;
-    }
     if (any & KEEL_ARRIVE_CANNOT) {
         demand->group_pending[group] = 0;
         for (uint32_t i = 0; i < groups->size[group]; i++) {
@@ -174,7 +171,7 @@ static void demand_conclude_group(keel_demand_t *demand, uint32_t group, uint32_
         if (is_own) {
             demand_drop(demand);
         }
-    } else if (all & KEEL_ARRIVE_SHARED) {
+    } else if ((all & KEEL_ARRIVE_SHARED) || KEEL_PLANT(demand_unshared)) {
         if (is_own) {
             demand_use(demand);
         }
@@ -229,10 +226,8 @@ int keel_demand_is_late(const keel_demand_t *demand, uint32_t number)
     const keel_set_stage_t stage = demand->set.state.stage;
     const int has_announced = demand->pending[ckpt->lane->rank].position != 0 && stage != KEEL_SET_COMPARING;
 
-    if (demand->set.making.number == 0 || number < demand->set.making.number + KEEL_DEMAND_BACKGROUND_GSYNCS) {
-        return 0;
-    }
-    if (has_announced && KEEL_PLANT(demand_image_unawaited)) {
+    if (demand->set.making.number == 0 || number < demand->set.making.number + KEEL_DEMAND_BACKGROUND_GSYNCS ||
+        (has_announced && KEEL_PLANT(demand_image_unawaited))) {
         return 0;
     }
     /* a member that has announced its image waits until the announcement has arrived at all

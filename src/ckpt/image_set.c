@@ -191,10 +191,9 @@ static unsigned set_image_slot(const keel_image_set_t *set)
 {
     const keel_image_member_t serving = keel_image_set_serving(set, set->group->index);
 
-    if (set->below != NULL && KEEL_PLANT(exchange_over_generation)) {
-        return set->below->used.share_slot;
-    }
-    return (serving.position != 0) ? set_other_slot(set, serving.slot) : set->first_slot;
+    return (KEEL_PLANT(exchange_over_generation) && set->below != NULL) ? set->below->used.share_slot
+           : (serving.position != 0)                                    ? set_other_slot(set, serving.slot)
+                                                                        : set->first_slot;
 }
 
 keel_status_t keel_image_set_copy(keel_image_set_t *set, const keel_image_meta_t *meta, const keel_part_t *parts,

@@ -110,14 +110,12 @@ keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds)
     keel_hooks_run(ctx, KEEL_HOOK_PROGRESS);
     keel_hooks_run(ctx, KEEL_HOOK_CALL_BACK);
     status = keel_recovery_status(&ctx->rec);
-    if (status == KEEL_ERR_ROLLED_BACK && ctx->threads != NULL && KEEL_PLANT(context_rollback_unended)) {
-        return KEEL_OK;
-    }
     if (status != KEEL_OK) {
         keel_gate_set(ctx, KEEL_GATE_CLOSED);
         keel_hooks_run(ctx, KEEL_HOOK_MUTE);
     }
-    return status;
+    return (KEEL_PLANT(context_rollback_unended) && status == KEEL_ERR_ROLLED_BACK && ctx->threads != NULL) ? KEEL_OK
+                                                                                                            : status;
 }
 
 keel_status_t keel_context_progress(keel_context_h ctx)

@@ -159,9 +159,7 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
         if (keel_sync_may_be_local(&ctx->sync)) {
             keel_put_log_announce_done(&ctx->puts, rank);
         }
-        if (KEEL_PLANT(lock_doubt_cleared)) {
-            keel_board_set(&slot->atomics, 0);
-        }
+        KEEL_PLANT_CALL(lock_doubt_cleared, slot);
     }
     (void)keel_announce_to(ctx, rank);
     (void)keel_lane_lock(&ctx->lane, rank, &request, &answer, NULL, NULL);

@@ -115,9 +115,7 @@ static keel_status_t attach_again(keel_win_h win, keel_attached_t *piece, char *
             return status;
         }
         piece->memory = NULL;
-        if (KEEL_PLANT(win_attach_anew)) {
-            memcpy((char *)win->base + piece->offset, memory, piece->bytes);
-        }
+        KEEL_PLANT_CALL(win_attach_anew, win, piece, memory);
         status = map(win, piece->offset, memory, piece->bytes);
     }
     if (status == KEEL_OK) {

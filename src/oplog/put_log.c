@@ -104,9 +104,6 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
 
     assert(length <= log->record_max);
     log->is_epoch_used |= KEEL_PLANT(put_log_epoch_wasted);
-    if (KEEL_PLANT(put_log_record_lost) && t->list.last != NULL && !t->is_off) {
-        return NULL;
-    }
     if (t->is_off) {
         t->lost = log->phase + 1;
         if (!keel_access_is_served(log->lane, target)) {
@@ -130,7 +127,8 @@ keel_record_t *keel_put_log_reserve_slow(keel_put_log_t *log, uint32_t target, s
         }
         t->tail = t->list.last->data;
     }
-    if (t->is_off && !keel_access_is_served(log->lane, target)) {
+    if ((t->is_off && !keel_access_is_served(log->lane, target)) ||
+        (KEEL_PLANT(put_log_record_lost) && t->list.first != t->list.last && t->tail == t->list.last->data)) {
         return NULL;
     }
     if (!t->is_off) { /* a log that is off takes the slow path for each record */
@@ -275,10 +273,6 @@ uint32_t keel_put_log_unnumbered(keel_put_log_t *log, uint32_t target)
     keel_put_target_t *t = &log->targets[target];
     keel_board_slot_t *slot = keel_access_slot(log->lane, target);
 
-    if (KEEL_PLANT(put_log_numbers_again)) {
-        t->count = 0;
-        return t->count++;
-    }
     if (t->lost <= log->phase && !KEEL_PLANT(put_log_unnumbered_to)) {
         t->lost = log->phase + 1;
         keel_warn(log->lane->message,
@@ -289,7 +283,7 @@ uint32_t keel_put_log_unnumbered(keel_put_log_t *log, uint32_t target)
     if (slot != NULL && !KEEL_PLANT(put_log_unnumbered_from)) {
         keel_board_lose_get(slot, log->phase);
     }
-    return log->number_end;
+    return KEEL_PLANT(put_log_numbers_again) ? 0 : log->number_end;
 }
 
 void keel_put_log_number_all(keel_put_log_t *log)

@@ -238,10 +238,6 @@ keel_status_t keel_determinant_make_stable(keel_context_h ctx, keel_determinants
     if (d->remaining > 0) {
         return keel_determinant_differs(ctx, "fewer times than before");
     }
-    if (KEEL_PLANT(determinant_unstable) && d == &ctx->sync.results) {
-        keel_determinants_set_stable(d, number);
-        return KEEL_OK;
-    }
     status = close_last(ctx, d, &holder);
     if (status != KEEL_OK || holder == KEEL_RANK_NONE) {
         return status;

@@ -42,9 +42,7 @@ static void arrival_store(keel_board_slot_t *target, const keel_board_slot_t *so
     if ((usage->classes | usage->waits) != 0 && !KEEL_PLANT(arrival_without_usage)) {
         keel_usage_store(target, usage);
     }
-    if (KEEL_PLANT(arrival_stored_first)) {
-        keel_store_word_release(&target->arrive, source->arrive);
-    }
+    KEEL_PLANT_CALL(arrival_stored_first, target, source);
     keel_board_set(&target->flags[0], source->flags[0]);
     keel_board_set(&target->flags[1], source->flags[1]);
     keel_board_set(&target->parity_done, source->parity_done);

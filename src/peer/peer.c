@@ -313,9 +313,7 @@ keel_status_t keel_lane_peer_up(keel_lane_t *lane, uint32_t rank, uint32_t incar
     const void *own;
     size_t own_length;
 
-    if (KEEL_PLANT(peer_disconnect_late)) {
-        lane->ops->disconnect(lane->transport, rank);
-    }
+    KEEL_PLANT_CALL(peer_disconnect_late, lane, rank);
     status = lane->ops->connect(lane->transport, rank, address, length, &peer->lanes);
     if (status != KEEL_OK) {
         keel_error(lane->message, "cannot connect to rank %u incarnation %u: %s", rank, incarnation,

@@ -67,11 +67,10 @@ void keel_remote_record(keel_lane_t *lane, uint32_t rank, uint64_t offset, const
     if (!KEEL_PLANT(remote_put_record_unfenced)) {
         lane->ops->fence(lane->transport);
     }
-    if (KEEL_PLANT(remote_put_claim_first)) {
-        (void)lane->ops->put_record(lane->transport, key, word_offset, &word, sizeof(word));
-    }
     (void)lane->ops->put_record(lane->transport, key, offset, records, length);
-    lane->ops->fence(lane->transport);
+    if (!KEEL_PLANT(remote_put_claim_unfenced)) {
+        lane->ops->fence(lane->transport);
+    }
     (void)lane->ops->put_record(lane->transport, key, word_offset, &word, sizeof(word));
     lane->ops->fence(lane->transport);
     put_begins(lane, peer);

@@ -363,11 +363,9 @@ static int served_is_accepted(const keel_lane_t *lane, keel_peer_t *peer, const 
     if (wire->type == KEEL_WIRE_CONTROL && wire->body.control.type == KEEL_CONTROL_HELLO) {
         keel_lane_accept(peer, wire->source_incarnation);
     }
-    if (KEEL_PLANT(served_late) && wire->type == KEEL_WIRE_RECORDS && wire->source_incarnation + 1 == peer->accepted) {
-        peer->applied = wire->sequence - 1;
-        return 1;
-    }
-    return peer->is_accepted && wire->source_incarnation == peer->accepted;
+    return (peer->is_accepted && wire->source_incarnation == peer->accepted) ||
+           (KEEL_PLANT(served_late) && wire->type == KEEL_WIRE_RECORDS &&
+            wire->source_incarnation + 1 == peer->accepted);
 }
 
 static const char *served_dispatch(keel_lane_t *lane, const keel_wire_t *wire, const void *data)
@@ -448,7 +446,7 @@ int keel_lane_on_request(void *arg, const void *header, size_t header_len, const
         KEEL_REACHED(late_request);
         goto out; /* late message of a dead incarnation */
     }
-    if (wire.sequence != peer->applied + 1) {
+    if (wire.sequence != peer->applied + 1 && !KEEL_PLANT(served_late)) {
         keel_error(lane->message, "request %lu of rank %u refused: %lu was expected", wire.sequence, wire.source,
                    peer->applied + 1);
         keel_lane_fail(lane, KEEL_ERR_CORRUPT);

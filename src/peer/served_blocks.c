@@ -35,10 +35,7 @@ const char *keel_served_blocks(keel_lane_t *lane, const keel_record_t *record, c
     if (count == 0 || !keel_parts_at_end(&parts)) {
         return "malformed blocks";
     }
-    while (keel_parts_next(&again, &part)) {
-        if (KEEL_PLANT(served_blocks_last_missed) && keel_parts_at_end(&again)) {
-            break;
-        }
+    while (keel_parts_next(&again, &part) && !(KEEL_PLANT(served_blocks_last_missed) && keel_parts_at_end(&again))) {
         if (part.is_behind) {
             keel_store_barrier();
         }

@@ -83,10 +83,7 @@ static const char *refuses_raced_fetches(const keel_recovery_t *rec, const decis
         fetched |= report_is_back(rec->reports[x]) ? rec->reports[x]->about[r].fetched : 0;
         in_vain |= keel_pending_fetch_is_undecidable(rec, r, x, lost);
     }
-    if (KEEL_PLANT(decide_races_local)) {
-        return NULL;
-    }
-    if (in_vain || (fetched != 0 && unknown != 0)) {
+    if ((in_vain || (fetched != 0 && unknown != 0)) && !KEEL_PLANT(decide_races_local)) {
         return KEEL_REACHED(refuses_races), "values that ranks raced for were fetched from it in the front phase";
     }
     return NULL;

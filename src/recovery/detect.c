@@ -150,7 +150,9 @@ static void watch_choose(keel_recovery_t *rec, keel_watch_t *watch, uint32_t ran
 {
     const keel_peer_t *peer = &rec->lane->peers[rank];
 
-    if (watch->rank == rank && watch->incarnation == peer->incarnation) {
+    if (watch->rank == rank && watch->incarnation == peer->incarnation &&
+        !(KEEL_PLANT(detect_silence_forgotten) && watch == &rec->detect.neighbour &&
+          rec->detect.broken.rank != rec->lane->rank)) {
         return;
     }
     *watch = (keel_watch_t){.rank = rank,
@@ -398,9 +400,6 @@ void keel_detect_step(keel_recovery_t *rec)
         detect->clock_ns - detect->looked_ns >= detect->timeout_ns / KEEL_LOOKS_A_TIMEOUT) {
         detect->looked_ns = detect->clock_ns;
         look_at_broken(rec);
-    }
-    if (KEEL_PLANT(detect_silence_forgotten) && detect->broken.rank != rec->lane->rank) {
-        detect->neighbour.heard_ns = detect->clock_ns;
     }
     watch_choose(rec, &detect->neighbour, next_up(rec->lane), 0);
     watch_choose(rec, &detect->established, next_established(rec), 0);

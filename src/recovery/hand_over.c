@@ -73,11 +73,10 @@ static void hand_over_record(const hand_over_t *over, const keel_record_t *recor
         hand_over_parts(over, record);
     } else if (keel_where_op(record->where) == KEEL_RECORD_ATOMICS) {
         keel_board_mark(slot, over->phase, 1);
-        if (KEEL_PLANT(hand_over_without_atomics)) {
-            return;
+        if (!KEEL_PLANT(hand_over_without_atomics)) {
+            keel_combine_logged((const void *)(record + 1), target,
+                                (const uint8_t *)(record + 1) + sizeof(keel_record_accumulate_t));
         }
-        keel_combine_logged((const void *)(record + 1), target,
-                            (const uint8_t *)(record + 1) + sizeof(keel_record_accumulate_t));
     } else {
         keel_board_mark(slot, over->phase, 1);
         found.old = keel_apply_logged(target, (const void *)(record + 1));
@@ -145,7 +144,7 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
     hand_over_t *over = arg;
     keel_lane_t *lane = over->rec->lane;
     keel_records_t run = keel_records_of(records, length);
-    const keel_record_t *record, *first;
+    const keel_record_t *record;
 
     if (KEEL_PLANT(hand_over_skipped) || over->is_over) {
         return KEEL_OK;
@@ -156,7 +155,6 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
     if (keel_access_is_served(lane, over->rank)) {
         return hand_over_served(over, run);
     }
-    first = (const void *)run.at;
     while ((record = keel_records_next(&run)) != NULL) {
         const unsigned region = hand_over_lacks(over, record);
 
@@ -172,10 +170,8 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
             return KEEL_ERR_STATE;
         }
         hand_over_record(over, record);
-        if (KEEL_PLANT(hand_over_reordered) && keel_records_at_end(&run)) {
-            hand_over_record(over, first);
-        }
     }
+    KEEL_PLANT_CALL(hand_over_reordered, lane, over->rank, records, length);
     return KEEL_OK;
 }
 
@@ -212,16 +208,12 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
     uint64_t count = 0;
     keel_status_t status;
 
-    if (KEEL_PLANT(hand_over_arrival_first)) {
-        (void)keel_arrival_send(rec->lane, rank, arrival);
-    }
+    KEEL_PLANT_CALL(hand_over_arrival_first, rec->lane, rank, arrival);
     status = keel_announced_send(rec->sync, rank);
     if (status == KEEL_OK) {
         status = keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
     }
-    if (KEEL_PLANT(hand_over_twice)) {
-        (void)keel_put_log_for_phase(rec->puts, rank, phase, rec->lane->ops->max_data, hand_over_run, &over, &count);
-    }
+    KEEL_PLANT_CALL(hand_over_twice, rec, rank, phase, hand_over_run, &over);
     if (status != KEEL_OK) {
         return hand_over_failed(rec, rank, phase, status);
     }

@@ -94,11 +94,10 @@ static uint32_t arrival_of(const keel_recovery_t *rec, uint32_t rank)
 {
     const keel_lane_t *lane = rec->lane;
 
-    if (KEEL_PLANT(position_dead_arrivals)) {
-        return (uint32_t)lane->board[rank].arrive;
-    }
-    return keel_arrive_number(__atomic_load_n(&lane->board[rank].arrive, __ATOMIC_ACQUIRE), lane->rollback,
-                              lane->peers[rank].incarnation);
+    return KEEL_PLANT(position_dead_arrivals)
+               ? (uint32_t)lane->board[rank].arrive
+               : keel_arrive_number(__atomic_load_n(&lane->board[rank].arrive, __ATOMIC_ACQUIRE), lane->rollback,
+                                    lane->peers[rank].incarnation);
 }
 
 int keel_position_is_released(const keel_recovery_t *rec, uint32_t number)
@@ -119,11 +118,9 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
     }
     /* all ranks, beginning with the last missing one */
     for (uint32_t step = 0, r = rec->missing_arrival; step < size; step++, r = (r + 1 < size) ? r + 1 : 0) {
-        if (KEEL_PLANT(position_leave_without_behind) && keel_recovery_state(rec) == KEEL_RANK_RECOVERING &&
-            rec->peer_states[r].state == KEEL_RANK_RECOVERING && rec->peer_states[r].position < rec->phase) {
-            continue;
-        }
-        if (r != rec->lane->rank && arrival_of(rec, r) < number) {
+        if (r != rec->lane->rank && arrival_of(rec, r) < number &&
+            !(KEEL_PLANT(position_leave_without_behind) && keel_recovery_state(rec) == KEEL_RANK_RECOVERING &&
+              rec->peer_states[r].state == KEEL_RANK_RECOVERING && rec->peer_states[r].position < rec->phase)) {
             rec->missing_arrival = r;
             return 0;
         }
@@ -370,9 +367,7 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         return;
     }
     if (keel_hand_over(rec, rank, mine, keel_larger(rec->arrived, mine)) == KEEL_OK) {
-        if (KEEL_PLANT(position_refill_last)) {
-            (void)keel_get_log_refill(rec->gets, rank);
-        }
+        KEEL_PLANT_CALL(position_refill_last, rec, rank);
         keel_put_log_mark_sent(rec->puts, rank);
         set_live(rec, rank);
         keel_sections_release_due(rec->sync, rank);

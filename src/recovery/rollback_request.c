@@ -86,13 +86,10 @@ void keel_rollback_request_receive(void *arg, const keel_control_in_t *in)
 
 void keel_rollback_request_compare(keel_recovery_t *rec, uint32_t rank, uint32_t number)
 {
-    if (KEEL_PLANT(rollback_request_not_passed_on)) {
-        return;
-    }
-    if (number > rec->request_number) {
+    if (number > rec->request_number && !KEEL_PLANT(rollback_request_not_passed_on)) {
         KEEL_REACHED(request_by_report);
         request_learn(rec, number);
-    } else if (number < rec->request_number) {
+    } else if (number < rec->request_number && !KEEL_PLANT(rollback_request_not_passed_on)) {
         (void)keel_lane_control_send(rec->lane, rank, KEEL_CONTROL_REQUEST, &rec->request_number,
                                      sizeof(rec->request_number));
     }

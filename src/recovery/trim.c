@@ -173,11 +173,7 @@ void keel_trim_image(void *arg, uint32_t rank, uint32_t position)
     rec->trim.requests[rank].number = 0;
     if (rank == rec->lane->rank) {
         keel_get_log_trim_own(rec->gets, keep, rec->phase);
-        if (KEEL_PLANT(trim_own_by_demand)) {
-            for (uint32_t r = 0; r < rec->lane->size; r++) {
-                keel_put_log_trim_image(rec->puts, r, position, rec->phase);
-            }
-        }
+        KEEL_PLANT_CALL(trim_own_by_demand, rec, position);
     } else {
         keel_put_log_trim_image(rec->puts, rank, keep, rec->phase);
     }

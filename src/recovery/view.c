@@ -79,11 +79,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     keel_put_log_mark_sent(rec->puts, rank);
     /* the number repeats if all ranks that knew of the rollback are dead */
     rec->roll_stages[rank] = 0;
-    if (KEEL_PLANT(view_lock_released)) {
-        const keel_locker_t dead = {.rank = rank, .ranks = lane->size};
-
-        keel_lock_release(keel_lane_locks(lane), &dead);
-    }
+    KEEL_PLANT_CALL(view_lock_released, lane, rank);
     keel_repair_member_down(&rec->ckpt->set, rank);
     keel_repair_member_down(&rec->demand->set, rank);
     keel_position_rank_died(rec, rank);

@@ -116,9 +116,7 @@ static keel_status_t fetch_own_again(keel_win_h win, char *target, const keel_re
     keel_recovery_count_gets(&ctx->rec, 1);
     /* Apply before the puts of ranks that found the value: such puts may have the same clock.
      * Earlier determinants have replayed all puts that precede the fetch, and the rest commutes. */
-    if (KEEL_PLANT(fetch_own_late)) {
-        status = keel_wait_replay_until(ctx, (uint32_t)answer->clock);
-    }
+    KEEL_PLANT_CALL(fetch_own_late, ctx, (uint32_t)answer->clock);
     (void)keel_apply_atomic(target, atomic);
     status = keel_wait_replay_until(ctx, (uint32_t)answer->clock);
     keel_waits_join(&ctx->sync, KEEL_PLANT(fetch_own_unrejoined) ? 0 : (uint32_t)answer->clock);

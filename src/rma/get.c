@@ -42,10 +42,7 @@ static keel_status_t get_fragment(keel_win_h win, uint32_t rank, uint64_t offset
     }
     status = keel_get_log_replay(&ctx->gets, rank, where, length, buffer);
     if (status != KEEL_INPROGRESS) {
-        if (KEEL_PLANT(get_live) && status == KEEL_OK && ctx->lane.peers[rank].mode == KEEL_PEER_LIVE &&
-            keel_access_at(&ctx->lane, rank, win->region) != NULL) {
-            memcpy(buffer, (char *)keel_access_at(&ctx->lane, rank, win->region) + offset, length);
-        }
+        KEEL_PLANT_CALL(get_live, win, rank, offset, buffer, length);
         return keel_get_replayed(ctx, rank, status);
     }
     status = keel_get_make_fragment(ctx, rank, where, length, req, &fragment);

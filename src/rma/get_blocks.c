@@ -235,25 +235,6 @@ static const keel_fragment_ops_t blocks_fragment_ops = {
 
 /* ---- accesses ---- */
 
-/* planted: fills the blocks otherwise than the record says */
-static void replay_wrongly(keel_win_h win, uint32_t rank, const keel_gather_t *gather, const blocks_run_t *run,
-                           const char *packed)
-{
-    const char *now = keel_access_at(&win->ctx->lane, rank, win->region);
-    const size_t first = keel_gather_block(gather, run->first).length;
-
-    run_scatter(gather, run->first, run->count, packed);
-    for (size_t i = 1; i < run->count; i++) {
-        const keel_block_t block = keel_gather_block(gather, run->first + i);
-
-        if (KEEL_PLANT(get_blocks_first_for_all)) {
-            memcpy(block.buffer, packed, (block.length < first) ? block.length : first);
-        } else if (now != NULL && win->ctx->lane.peers[rank].mode == KEEL_PEER_LIVE) {
-            memcpy(block.buffer, now + block.offset, block.length);
-        }
-    }
-}
-
 /* KEEL_INPROGRESS: the access has no record */
 static keel_status_t run_replay(keel_win_h win, uint32_t rank, const keel_gather_t *gather, const blocks_run_t *run,
                                 uint64_t where)
@@ -275,11 +256,9 @@ static keel_status_t run_replay(keel_win_h win, uint32_t rank, const keel_gather
         status = KEEL_ERR_CORRUPT;
     }
     if (status == KEEL_OK) {
-        if (KEEL_PLANT(get_blocks_first_for_all) || KEEL_PLANT(get_blocks_parts_by_now)) {
-            replay_wrongly(win, rank, gather, run, (const char *)(record + 1) + described);
-        } else {
-            run_scatter(gather, run->first, run->count, (const char *)(record + 1) + described);
-        }
+        run_scatter(gather, run->first, KEEL_PLANT(get_blocks_first_alone) ? 1 : run->count,
+                    (const char *)(record + 1) + described);
+        KEEL_PLANT_CALL(get_blocks_live, win, rank, gather, run->first + 1, run->first + run->count);
     }
     return keel_get_replayed(ctx, rank, status);
 }

@@ -135,7 +135,7 @@ static inline __attribute__((always_inline)) int put_cached(keel_win_h win, uint
     word = home->phase | home->log->count;
     keel_put_open(slot, 1, word);
     keel_put_log_store(&ctx->puts, record, keel_where(offset, KEEL_RECORD_PUT, win->region), target, buffer, length);
-    keel_put_opened(slot, 1, word);
+    KEEL_MOMENT();
     keel_store_word_release(&slot->done, word);
     return 1;
 }

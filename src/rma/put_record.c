@@ -123,11 +123,9 @@ void keel_put_record_open(const keel_put_record_t *put, keel_record_t *record, k
                           uint64_t word)
 {
     keel_put_open(slot, has_number, word);
-    if (KEEL_PLANT(put_record_parts_closed_early) && put->data == NULL && has_number) {
-        keel_store_word_release(&slot->done, word);
-    }
+    KEEL_PLANT_CALL(put_record_parts_closed_early, put, slot, has_number, word);
     record_store(put, record);
-    keel_put_opened(slot, has_number, word);
+    KEEL_MOMENT();
 }
 
 /* the predecessor carried out the record: only log it */

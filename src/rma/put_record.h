@@ -60,7 +60,7 @@ void keel_put_push_gets(keel_context_h ctx, uint32_t rank);
  */
 static inline __attribute__((always_inline)) void keel_put_open(keel_board_slot_t *slot, int has_number, uint64_t word)
 {
-    if (has_number && !KEEL_PLANT(put_record_opened_late)) {
+    if (has_number && !KEEL_PLANT(put_record_unopened)) {
         keel_board_set(&slot->opened, word);
     }
     if (!KEEL_PLANT(put_record_opened_unfenced)) {
@@ -68,15 +68,6 @@ static inline __attribute__((always_inline)) void keel_put_open(keel_board_slot_
         keel_store_barrier();
     }
     KEEL_MOMENT();
-}
-/* after the stores of an open record, before its number is closed */
-static inline __attribute__((always_inline)) void keel_put_opened(keel_board_slot_t *slot, int has_number,
-                                                                  uint64_t word)
-{
-    KEEL_MOMENT();
-    if (has_number && KEEL_PLANT(put_record_opened_late)) {
-        keel_board_set(&slot->opened, word);
-    }
 }
 /* writes a record with a number, and stores its data at the target, inside keel_put_open() */
 void keel_put_record_open(const keel_put_record_t *put, keel_record_t *record, keel_board_slot_t *slot, int has_number,

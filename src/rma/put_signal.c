@@ -52,11 +52,8 @@ static keel_status_t signal_behind(keel_win_h win, uint32_t rank, uint64_t offse
     const keel_win_h at = (signal->win != NULL) ? signal->win : win;
     keel_status_t status = KEEL_OK;
 
-    if (KEEL_PLANT(put_signal_first)) {
-        status = signal_send(at, rank, signal);
-        status = (status == KEEL_OK) ? keel_flush_one(win->ctx, rank) : status;
-    }
-    if (status == KEEL_OK && length > 0) {
+    KEEL_PLANT_CALL(put_signal_first, at, rank, signal);
+    if (length > 0) {
         status = keel_put(win, rank, offset, buffer, length);
     }
     keel_store_fence();

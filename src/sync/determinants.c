@@ -67,7 +67,8 @@ keel_status_t keel_determinants_close(keel_sync_t *sync, keel_determinants_t *d,
     }
     d->open = NULL;
     record->completeness = KEEL_GET_COMPLETE;
-    return KEEL_PLANT(determinants_poll_unstable) && d == &sync->polls
+    return (KEEL_PLANT(determinants_poll_unstable) && d == &sync->polls) ||
+                   (KEEL_PLANT(determinants_result_unstable) && d == &sync->results)
                ? KEEL_OK
                : keel_get_log_send_record(gets, d->holder, record);
 }

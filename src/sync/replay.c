@@ -215,18 +215,16 @@ keel_status_t keel_replay_next(keel_replay_t *replay, keel_lane_t *lane)
 {
     const keel_replay_part_t *piece = &replay->pieces[replay->next++];
     keel_records_t run = keel_records_of(piece->records, piece->length);
-    const keel_record_t *record, *first = NULL; /* the first put */
+    const keel_record_t *record;
     const char *why = NULL;
 
     pthread_mutex_lock(&lane->lock);
-    while (why == NULL && (record = keel_records_next(&run)) != NULL) {
+    while (why == NULL && (record = keel_records_next(&run)) != NULL &&
+           !(KEEL_PLANT(replay_first_dropped) && replay->next == 1)) {
         why = keel_lane_apply_record(lane, record, record + 1);
         replay->replayed++;
-        first = (first == NULL && keel_where_op(record->where) == KEEL_RECORD_PUT) ? record : first;
     }
-    if (KEEL_PLANT(replay_section_reordered) && first != NULL) {
-        why = keel_lane_apply_record(lane, first, first + 1);
-    }
+    KEEL_PLANT_CALL(replay_section_reordered, lane, piece);
     pthread_mutex_unlock(&lane->lock);
     if (why != NULL) {
         keel_error(lane->message, "what others did, piece %lu, cannot be replayed: %s", (unsigned long)piece->number,

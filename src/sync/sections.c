@@ -357,10 +357,6 @@ keel_status_t keel_sections_apply_next(keel_sync_t *sync)
     keel_replay_t *replay = &s->replay;
     keel_status_t status = KEEL_OK;
 
-    if (KEEL_PLANT(sections_first_dropped) && replay->next == 0 && replay->count > 0) {
-        s->counter = replay->pieces[0].number > s->counter ? replay->pieces[0].number : s->counter;
-        replay->next = 1;
-    }
     while (status == KEEL_OK && replay->next < replay->count && replay->pieces[replay->next].number <= s->counter + 1) {
         s->counter += (replay->pieces[replay->next].number == s->counter + 1);
         status = keel_replay_next(replay, sync->lane);

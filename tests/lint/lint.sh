@@ -518,18 +518,59 @@ $(diff <(echo "$declared") <(echo "$exported"))"
     done
 }
 
-# The planted defects of src/check/plant.h: the name of each begins with that of a file where it stands, and the record has it.
+# plant_blocks FILE...: conditions that are false without planted defects, whatever else holds
+plant_blocks() {
+    awk '
+        function value(text, i, j, n, m, terms, factors) { # 1: may hold; P is false, everything else may hold
+            if (sub(/^[^?]*\?/, "", text)) gsub(/:/, "||", text)
+            n = split(text, terms, /\|\|/)
+            for (i = 1; i <= n; i++) {
+                m = split(terms[i], factors, /&&/)
+                for (j = 1; j <= m && factors[j] !~ /^ *P *$/; j++) {}
+                if (j > m) return 1
+            }
+            return 0
+        }
+        function look(text, before) {
+            gsub(/KEEL_PLANT\([a-z_]+\)/, "P", text)
+            gsub(/!P/, "1", text)
+            while (match(text, /(!|[A-Za-z0-9_]+|sizeof)?\([^()]*\)/)) { # calls, negated and other parentheses, inner first
+                before = substr(text, RSTART, RLENGTH)
+                text = substr(text, 1, RSTART - 1) ((before !~ /^\(/ || value(substr(before, 2, length(before) - 2))) ? "1" : "P") \
+                    substr(text, RSTART + RLENGTH)
+            }
+            if (text == "P") print FILENAME ":" line ": only a planted defect enters this block"
+        }
+        function depth(text) { return gsub(/\(/, "", text) - gsub(/\)/, "", text) }
+        open == "" && match($0, /(^|[ }])(if|while) \(/) { line = FNR; open = substr($0, RSTART + RLENGTH - 1) }
+        open != "" && line != FNR { open = open $0 }
+        open != "" && depth(open) <= 0 || open ~ /\{$/ {
+            for (at = 1; depth(substr(open, 1, at)) > 0; at++) {}
+            look(substr(open, 1, at)); open = ""
+        }
+    ' "$@"
+}
+
+# The planted defects of src/check/plant.h: the name of each begins with that of a file where it stands, the record has it,
+# and none is a block of statements.
 lint_planted() {
     local name file
     local -A at
     while IFS=: read -r file name; do
-        file=${file##*/} name=${name:11:-1}
+        file=${file##*/} name=${name#*\(}
         [ "${name#"${file%.*}_"}" = "$name" ] || at[$name]=$file
-    done < <(grep -roE --include='*.[ch]' 'KEEL_PLANT\([a-z_]+\)' src transports contrib)
+    done < <(grep -roE --include='*.[ch]' 'KEEL_PLANT(_CALL)?\([a-z_]+' src transports contrib)
     for name in $(sed -nE 's/^ +_\(([a-z_]+), [0-9]+,.*/\1/p' src/check/plant.h); do
         [ -n "${at[$name]-}" ] || complain "src/check/plant.h: $name does not begin with the name of a file where it stands"
         grep -qw "$name" tests/records/planted.md || complain "tests/records/planted.md does not have $name"
     done
+    [ "$(printf 'if (a && (b ||\n  KEEL_PLANT(c))) {\nif (!a || !(b && KEEL_PLANT(c))) {\n' | plant_blocks)" = "" ] ||
+        complain "lint_planted refuses a term of a condition"
+    [ "$(printf 'if (a &&\n  KEEL_PLANT(c)) {\n} else if (KEEL_PLANT(a) || KEEL_PLANT(b)) {\n' | plant_blocks | wc -l)" = 2 ] ||
+        complain "lint_planted does not see the block of a plant"
+    # shellcheck disable=SC2046 # no name has a space
+    file=$(plant_blocks $(grep -rlF --include='*.[ch]' 'KEEL_PLANT(' src transports contrib))
+    [ -z "$file" ] || complain "$file"
 }
 
 # beside_ucp LIBRARY: what it takes of UCS, UCT and UCM that it must not. They are no interface: their structures and arguments

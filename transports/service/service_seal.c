@@ -9,19 +9,17 @@
 void keel_service_seal_init(keel_service_seal_t *seal, const keel_auth_t *auth, keel_service_lane_t lane,
                             const keel_service_end_t *from, const keel_service_end_t *to)
 {
-    struct {
+    const int is_turned = KEEL_PLANT(service_seal_both_ways) && from->rank > to->rank;
+    const keel_service_end_t *last = is_turned ? from : to;
+    const struct {
         char use[8];
         uint64_t lane;
         keel_service_end_t from, to;
-    } name = {.use = "service", .lane = lane, .from = *from, .to = *to};
+    } name = {.use = "service",
+              .lane = lane,
+              .from = is_turned ? *to : *from,
+              .to = {.instance = KEEL_PLANT(service_seal_any_life) ? 0 : last->instance, .rank = last->rank}};
 
-    if (KEEL_PLANT(service_seal_both_ways) && from->rank > to->rank) {
-        name.from = *to;
-        name.to = *from;
-    }
-    if (KEEL_PLANT(service_seal_any_life)) {
-        name.to.instance = 0;
-    }
     memset(seal, 0, sizeof(*seal));
     seal->state = (auth != NULL) ? keel_auth_state(auth) : KEEL_AUTH_OFF;
     if (seal->state == KEEL_AUTH_ON) {
