@@ -211,7 +211,7 @@ static ptrdiff_t *positions(MPI_Datatype type, size_t size, ptrdiff_t low, size_
 }
 
 /* The runs of a type without a known constructor, found by packing. */
-static int named_runs(MPI_Datatype type, keel_mpi_runs_t *runs)
+static int packed_runs(MPI_Datatype type, keel_mpi_runs_t *runs)
 {
     MPI_Aint low, extent;
     ptrdiff_t *at;
@@ -230,6 +230,20 @@ static int named_runs(MPI_Datatype type, keel_mpi_runs_t *runs)
     return is_done;
 }
 
+/* The runs of a type inside another one. A predefined type is searched once, since programs make a
+ * type for each message. */
+static int inner_runs(MPI_Datatype type, keel_mpi_runs_t *runs)
+{
+    const keel_mpi_layout_t *layout = keel_mpi_type_is_named(type) ? keel_mpi_layout_of(type) : NULL;
+
+    for (unsigned i = 0; layout != NULL && i < layout->run_count; i++) {
+        if (!keel_mpi_runs_add(runs, layout->runs[i].offset, layout->runs[i].length)) {
+            return 0;
+        }
+    }
+    return layout != NULL || packed_runs(type, runs);
+}
+
 /* The system's MPI reports the error otherwise. */
 static int is_committed(MPI_Datatype type)
 {
@@ -243,8 +257,9 @@ static keel_mpi_layout_t *runs_of(MPI_Datatype type)
 {
     keel_mpi_layout_t *layout = NULL;
     keel_mpi_runs_t runs = {0};
+    const keel_mpi_named_cb_t named = keel_mpi_type_is_named(type) ? packed_runs : inner_runs;
 
-    if (is_committed(type) && keel_mpi_typemap(type, named_runs, &runs)) {
+    if (is_committed(type) && keel_mpi_typemap(type, named, &runs)) {
         layout = calloc(1, sizeof(*layout) + (runs.count + 1) * sizeof(layout->runs[0]));
     }
     for (size_t i = 0; layout != NULL && i < runs.count; i++) {
