@@ -39,7 +39,7 @@ endforeach()
 # a launcher of its own
 get_target_property(planted_sources keelrun SOURCES)
 list(TRANSFORM planted_sources PREPEND ${CMAKE_SOURCE_DIR}/contrib/keelrun/)
-add_executable(planted_keelrun planted_process.c ${CMAKE_SOURCE_DIR}/tests/sim/planted.c ${planted_sources})
+add_executable(planted_keelrun planted_process.c ${CMAKE_SOURCE_DIR}/tests/sim/lib/planted.c ${planted_sources})
 target_compile_definitions(planted_keelrun PRIVATE _GNU_SOURCE $<TARGET_PROPERTY:keel_planted_layers,INTERFACE_COMPILE_DEFINITIONS>)
 target_include_directories(planted_keelrun PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include
                            ${CMAKE_SOURCE_DIR}/tests)
@@ -52,7 +52,7 @@ set_tests_properties(proc_notices_once_printed_again PROPERTIES LABELS proc TIME
 # the seal of messages: its unit test has to fail, in the case of that defect
 if(TARGET keel_transport_service)
   add_executable(planted_seal ${CMAKE_SOURCE_DIR}/tests/unit/test_seal.c ${CMAKE_SOURCE_DIR}/transports/service/service_seal.c
-                              planted_process.c ${CMAKE_SOURCE_DIR}/tests/sim/planted.c)
+                              planted_process.c ${CMAKE_SOURCE_DIR}/tests/sim/lib/planted.c)
   target_compile_definitions(planted_seal PRIVATE $<TARGET_PROPERTY:keel_planted_layers,INTERFACE_COMPILE_DEFINITIONS>)
   target_include_directories(planted_seal PRIVATE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/unit)
   target_link_libraries(planted_seal PRIVATE keel_transport_service PkgConfig::CHECK)

@@ -1,5 +1,5 @@
 /* A process with a planted defect, named by FEW_PLANT in the environment; unset: none. */
-#include "sim/planted.h"
+#include "sim/lib/planted.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  *   small, large          amount of a get: one record, or several, some for a single block
  *   plain, waits, polls   the program's declaration
  *
- *   test_got_blocks
+ *   sim_rma_got_blocks_return_to_replacement
  */
 #include "few_ranks.h"
 

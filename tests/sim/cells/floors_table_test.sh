@@ -3,7 +3,7 @@
 set -u
 
 tests=$1
-page=$(cd "$(dirname "$0")" && pwd)/../../contrib/doc/deaths.md
+page=$(cd "$(dirname "$0")" && pwd)/../../../contrib/doc/deaths.md
 failed=0
 
 complain()
@@ -49,7 +49,7 @@ while IFS='|' read -r served both mapped names; do
     done
 done < <(awk -F ' *[|] *' '/^\|---/ { tables++ } tables == 3 && $2 ~ /^`/ { gsub("[`,]", "", $7); print $4 "|" $5 "|" $6 "|" $7 }' "$page")
 [ "$rows" -ge 15 ] || complain "the page has $rows rows"
-for name in $(sed -nE '/"--floor" "[1-9]/s/^add_test\([=[]*sim_([a-z0-9_]+).*/\1/p' "$tests"); do
+while read -r name; do
     [[ $named == *" $name "* ]] || complain "the page does not name sim_$name"
-done
+done < <(sed -nE '/"--floor" "[1-9]/s/^add_test\([=[]*sim_([a-z0-9_]+).*/\1/p' "$tests")
 exit "$failed"

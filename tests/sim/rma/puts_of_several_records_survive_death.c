@@ -5,7 +5,7 @@
  * program that does not. Each rank must have all data put to it, and its own later writes must
  * stay.
  *
- *   test_parts [SEED]
+ *   sim_rma_puts_of_several_records_survive_death [SEED]
  */
 #include "few_ranks.h"
 

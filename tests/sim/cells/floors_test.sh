@@ -5,7 +5,7 @@
 set -u
 
 sim_cells=$1 lanes=$2 runs=$3
-page=$(cd "$(dirname "$0")" && pwd)/../../contrib/doc/deaths.md
+page=$(cd "$(dirname "$0")" && pwd)/../../../contrib/doc/deaths.md
 cells=0 failed=0
 
 # rows TABLE: kind and costs of the page's first or second table

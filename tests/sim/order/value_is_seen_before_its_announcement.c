@@ -16,7 +16,7 @@
  *   stream   Rank 1 puts to rank 0 again and again, each put as slow. Rank 0 waits for the first
  *            put alone: the wait must end during the stream.
  *
- *   test_amid [CASE]
+ *   sim_order_value_is_seen_before_its_announcement [CASE]
  */
 #include "few_ranks.h"
 

@@ -6,7 +6,7 @@
  *   waits    rank 2 waits for its word; no rank has waited before
  *   mixes    rank 2 declares that it does something that no log orders, and loads its word
  *
- *   test_again [CASE]
+ *   sim_order_first_wait_during_replay_rolls_back [CASE]
  */
 #include "few_ranks.h"
 

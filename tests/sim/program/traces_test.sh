@@ -3,7 +3,7 @@
 # with a planted defect differs, and so does one that does not run.
 set -u
 
-traces=$(cd "$(dirname "$0")" && pwd)/../../contrib/traces
+traces=$(cd "$(dirname "$0")" && pwd)/../../../contrib/traces
 gsync=$1 planted=$2
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

@@ -9,7 +9,7 @@
  *   answer   rank 2 waits for a put of rank 1
  *   own      rank 2 fetches from its own memory after an addition of rank 1
  *
- *   test_rejoined [CASE]
+ *   sim_sync_replacement_exceeds_recorded_clocks [CASE]
  */
 #include "few_ranks.h"
 

@@ -14,7 +14,7 @@
  * The program declares waits, or declares that gets are polls; or the program declares nothing, and
  * the first wait comes before or after the polls.
  *
- *   test_own_got [HOW]
+ *   sim_rma_gets_from_own_memory_repeat_results [HOW]
  */
 #include "few_ranks.h"
 

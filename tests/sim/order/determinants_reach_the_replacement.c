@@ -11,7 +11,7 @@
  *   holder   Another rank becomes the holder while a record is on its way to the previous holder.
  *   alone    One rank runs the program and another holds parity, so no rank can hold a record.
  *
- *   test_answers [CASE]
+ *   sim_order_determinants_reach_the_replacement [CASE]
  */
 #include "few_ranks.h"
 
