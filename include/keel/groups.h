@@ -54,6 +54,7 @@ KEEL_API size_t keel_group_bytes(unsigned count, size_t piece);
  */
 KEEL_API keel_status_t keel_group_create(keel_win_h win, uint64_t offset, size_t piece, const uint32_t *ranks,
                                          unsigned count, keel_group_h *group_p);
+/** Frees a group at the caller. Local. The memory of its state may be used for another group. */
 KEEL_API void keel_group_free(keel_group_h group);
 
 /** Waits for all members. Completes the caller's earlier accesses everywhere first, as

@@ -51,7 +51,7 @@ installed()
         include/keel-shmem/shmemx.h include/keel-shmem/mpp/shmem.h bin/keel-oshcc bin/keel-oshc++ bin/keel-oshrun \
         lib/cmake/keel/keel-config.cmake lib/cmake/keel/keel-config-version.cmake share/doc/keel/README.md share/doc/keel/LICENSE \
         share/doc/keel/contrib/doc/deaths.md share/doc/keel/contrib/doc/protocol/recovery.md share/doc/keel/contrib/examples/CMakeLists.txt \
-        include/keel/runtime.h lib/keel/openshmem/bin/oshcc lib/keel/openshmem/bin/oshc++ lib/keel/openshmem/bin/oshrun share/keel/perftest/sizes share/keel/machines/tsubame2.machine; do
+        include/keel/runtime.h lib/keel/openshmem/bin/oshcc lib/keel/openshmem/bin/oshc++ lib/keel/openshmem/bin/oshrun share/keel/perftest/sizes share/man/man7/keel.7 share/keel/machines/tsubame2.machine; do
         [ -e "$1/$file" ] || fail "$1/$file is missing: $(find "$1")"
     done
     for mpi in $mpis; do
@@ -140,7 +140,7 @@ if [ -n "$built" ]; then
         -DCMAKE_C_COMPILER="$compiler" -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_INSTALL_LIBDIR=lib \
         -DCMAKE_INSTALL_PREFIX=/dev/null/never
     quietly "$cmake" --build "$build" -j "$(nproc)" --target src/all src/adapters/all src/tools/all contrib/keelrun/all \
-        contrib/examples/all perf/all perf/kernels/all
+        contrib/examples/all perf/all perf/kernels/all contrib/man/all
 fi
 quietly "$cmake" --install "$build" --prefix "$scratch/prefix"
 installed "$scratch/prefix"

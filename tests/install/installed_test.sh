@@ -93,6 +93,50 @@ components_are_the_whole()
     diff "$scratch/all.list" "$scratch/sum.list" || fail "the components together are not the whole"
 }
 
+# man pages without a warning, one for each call and tool, found by man; a call or type without a page is refused
+pages_are_whole()
+{
+    local page name include=$sources/include/keel
+
+    command -v man >/dev/null && command -v mandoc >/dev/null || exit 77
+    install_into "$scratch/p" --component doc
+    for page in "$scratch"/p/share/man/man*/*; do
+        if grep -q '^\.so ' "$page"; then
+            [ -s "$scratch/p/share/man/$(sed 's/^\.so //' "$page")" ] || fail "$page leads nowhere"
+            continue
+        fi
+        mandoc -Tlint "$page" >"$scratch/out" 2>&1 || true
+        LC_ALL=C.UTF-8 MANWIDTH=80 man -l --warnings "$page" 2>>"$scratch/out" >"$scratch/text"
+        [ ! -s "$scratch/out" ] || fail "$page: $(head -n 5 "$scratch/out")"
+        [ "$(wc -l <"$scratch/text")" -ge 15 ] || fail "$page is empty"
+        ! grep -nE "@(a|param|return) |f[BIP][A-Za-z_]+f[PR]" "$scratch/text" || fail "$page shows what a reader does not want"
+    done
+    sed -n 's/^ *\(keel_[a-z_]*\);$/\1/p' "$sources/src/libkeel.map" >"$scratch/names"
+    while read -r name; do
+        page=$scratch/p/share/man/man3/$name.3
+        [ -s "$page" ] || fail "no page for $name"
+        ! grep -q '^\.so ' "$page" || page=$scratch/p/share/man/$(sed 's/^\.so //' "$page")
+        grep -qF "\\fB$name\\fP(" "$page" || fail "$page has no prototype of $name"
+    done <"$scratch/names"
+    MANPATH=$scratch/p/share/man man -P cat keel_put_nbx >"$scratch/text" || fail "man keel_put_nbx finds nothing"
+    grep -q '^RETURN VALUE' "$scratch/text" || fail "man keel_put_nbx shows another page: $(head -n 1 "$scratch/text")"
+    install_into "$scratch/t" --component tools
+    for name in "$scratch"/t/bin/*; do
+        LC_ALL=C man -l "$scratch/p/share/man/man1/$(basename "$name").1" >"$scratch/text" 2>&1 || fail "no page for $name"
+        "$name" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u >"$scratch/options"
+        while read -r option; do
+            grep -q -e "$option" "$scratch/text" || fail "the page of $(basename "$name") has no $option"
+        done <"$scratch/options"
+    done
+    mkdir "$scratch/headers"
+    cp "$include"/*.h "$scratch/headers"
+    "$sources/contrib/man/keel-man" --headers "$scratch/headers" >"$scratch/out" || fail "$(cat "$scratch/out")"
+    echo 'KEEL_API void keel_new(void);' >>"$scratch/headers/stats.h"
+    ! "$sources/contrib/man/keel-man" --headers "$scratch/headers" >"$scratch/out" 2>&1 || fail "a call without a page is taken"
+    grep -q 'keel_new is on no page' "$scratch/out" || fail "not said: $(cat "$scratch/out")"
+    grep -q 'keel_new has no comment' "$scratch/out" || fail "not said: $(cat "$scratch/out")"
+}
+
 # pkg-config that finds no other package; the shared library is enough, without what other -dev packages have
 keel_pc_stands_alone()
 {
@@ -112,6 +156,6 @@ keel_pc_stands_alone()
 }
 
 case $test in
-tools_answer | only_installed_is_built | components_are_the_whole | keel_pc_stands_alone) $test ;;
+tools_answer | only_installed_is_built | pages_are_whole | components_are_the_whole | keel_pc_stands_alone) $test ;;
 *) fail "no such test" ;;
 esac
