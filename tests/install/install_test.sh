@@ -49,6 +49,7 @@ installed()
     for file in bin/keelrun bin/keel_info bin/keel_plan bin/keel_perftest lib/libkeel.so lib/libkeel.a lib/pkgconfig/keel.pc \
         include/keel/keel.h include/keel/version.h lib/libkeel-shmem.so include/keel-shmem/shmem.h lib/pkgconfig/keel-shmem.pc \
         include/keel-shmem/shmemx.h include/keel-shmem/mpp/shmem.h bin/keel-oshcc bin/keel-oshc++ bin/keel-oshrun \
+        bin/keel-preload bin/keel_preload_sum lib/keel/libkeel-preload.so \
         lib/cmake/keel/keel-config.cmake lib/cmake/keel/keel-config-version.cmake share/doc/keel/README.md share/doc/keel/LICENSE \
         share/doc/keel/contrib/doc/deaths.md share/doc/keel/contrib/doc/protocol/recovery.md share/doc/keel/contrib/examples/CMakeLists.txt \
         include/keel/runtime.h lib/keel/openshmem/bin/oshcc lib/keel/openshmem/bin/oshc++ lib/keel/openshmem/bin/oshrun share/keel/perftest/sizes share/man/man7/keel.7 share/keel/machines/tsubame2.machine; do
@@ -126,6 +127,11 @@ works()
         >"$scratch/out" 2>&1 || fail "a program does not run under oshrun"
     [ "$(grep -c '^PE [01], life 0: 1000000$' "$scratch/out")" -eq 2 ] || fail "wrong output under oshrun"
     examples_work "$1"
+    # a program of UCX, and the wrapper finds what belongs to it
+    # shellcheck disable=SC2046
+    quietly "$compiler" -w -o "$scratch/ucp_calls" "$sources/tests/proc/ucp_calls.c" $(pkg-config --cflags --libs ucx) -pthread
+    quietly "$1/bin/keel-preload" -s 4m "$scratch/ucp_calls"
+    grep -q '^  put  *15 ' "$scratch/out" || fail "wrong report of keel-preload"
     for mpi in $mpis; do
         quietly "$1/bin/keel-mpicc" --mpi "$mpi" -o "$scratch/hash_mpi" "$sources/contrib/examples/hash_mpi.c"
         "$1/bin/keel-mpirun" -n 2 --timeout 40 -x KEELMPI_ARENA=8m "$scratch/hash_mpi" >"$scratch/out" 2>&1 || fail "a program for $mpi does not run"

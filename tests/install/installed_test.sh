@@ -58,7 +58,7 @@ only_installed_is_built()
     "$cmake" -G Ninja -S "$sources" -B "$scratch/b" -DBUILD_TESTING=OFF >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
     ninja -C "$scratch/b" -t commands all >"$scratch/log" || fail "ninja has no commands"
     built=$(grep -oE ' -o [^ ]+' "$scratch/log" | grep -v '\.o$' | sed 's|.*/||' | sort -u)
-    installed=$(grep -hoE '/[^"/]*"' "$scratch"/b/{src,src/tools,src/adapters/*,contrib/keelrun,perf}/cmake_install.cmake | tr -d '"/' | sort -u)
+    installed=$(grep -hoE '/[^"/]*"' "$scratch"/b/{src,src/preload,src/tools,src/adapters/*,contrib/keelrun,perf}/cmake_install.cmake | tr -d '"/' | sort -u)
     [ "$(wc -l <<<"$built")" -ge 6 ] || fail "only these are built: $built"
     for program in $built; do
         grep -qxF "$program" <<<"$installed" || fail "$program is built, but not installed"

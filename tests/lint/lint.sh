@@ -85,7 +85,7 @@ height() {
     rma) echo 12 ;;
     api) echo 13 ;;
     groups | rehearsal) echo 14 ;;
-    job) echo 15 ;;
+    job | preload) echo 15 ;;
     store | adapters | tools) echo 16 ;;
     *) echo unknown ;;
     esac
@@ -111,7 +111,7 @@ lint_layers() {
         done < <(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file")
     done
     # who may know which library, and what protocol code may not touch
-    forbid 'ucp/|uct/' 'transports/ucp/ include/keel/ucx.h' include src transports
+    forbid 'ucp/|uct/' 'transports/ucp/ include/keel/ucx.h src/preload/' include src transports
     forbid 'pmix' 'src/runtime/ src/adapters/mpi/life/mpi_pmix.c' include src transports
     forbid 'mpi\.h|shmem' 'src/adapters/' include src transports
     forbid 'time\.h|sys/(time|socket|select|poll)\.h|poll\.h|signal\.h' '' src/{code,topo,wire,peer,oplog,ckpt,sync,recovery,engine,window,order,access,epoch,rma,api,groups,rehearsal,job}

@@ -1,0 +1,18 @@
+/* Settings, start, fork and end of the measured process. */
+#ifndef KEEL_PRELOAD_PROCESS_H_
+#define KEEL_PRELOAD_PROCESS_H_
+
+#include <stdint.h>
+
+/* is the log written, and not only counted? Valid after preload_process_begin(). */
+extern int preload_process_copies;
+
+/* At the first access: allocates the log, and leaves a mark in the directory of the output. Does
+ * nothing the next time. */
+void preload_process_begin(void);
+/* Was the report written? Calls are not counted any more. */
+int preload_process_is_over(void);
+/* a steady clock, ns */
+uint64_t preload_process_clock(void);
+
+#endif
