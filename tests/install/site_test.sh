@@ -1,9 +1,10 @@
 #!/bin/bash
-# Makes the site and visits it with headless Chromium: site_test.sh SOURCES. No link may lead nowhere, no picture may be missing, nothing may
+# Makes the site and visits it with headless Chromium: site_test.sh SOURCES MAN_DIRECTORY. No link may lead nowhere, no picture may be missing, nothing may
 # be loaded from elsewhere, and the search has to find a word. Status 77 without the tools.
 set -u
 
-sources=$1
+sources=$1 man=$2
+[ -d "$man/man3" ] || man=
 scratch=$(mktemp -d) || exit 1
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$scratch"' EXIT
@@ -18,9 +19,13 @@ visited()
         sed -n '/<pre id="result">/,/<\/pre>/p' | sed 's/<[^>]*>//g; s/&gt;/>/g; s/&amp;/\&/g'
 }
 
-"$sources/contrib/site" "$scratch/site" >"$scratch/out" 2>&1
+"$sources/contrib/site" "$scratch/site" ${man:+"$man"} >"$scratch/out" 2>&1
 status=$?
 [ $status -eq 0 ] || { cat "$scratch/out"; exit $status; }
+# options keep their dashes
+if grep -rnE '(>|[ (])–[a-z]' --include='*.html' "$scratch/site" | head -3 | grep .; then
+    exit 1
+fi
 cp "$sources/tests/install/site_check.html" "$scratch/site/check.html"
 python3 -u -m http.server --bind 127.0.0.1 --directory "$scratch/site" 0 >"$scratch/served" 2>&1 &
 server=$!
@@ -37,9 +42,13 @@ if ! grep -qx end "$scratch/result" || [ -n "$wrong" ]; then
     cat "$scratch/result" "$scratch/chromium"
     exit 1
 fi
+man_pages=0
+if [ -n "$man" ] && command -v pandoc >/dev/null; then
+    man_pages=20
+fi
 read -r pages links pictures <<<"$sums"
 echo "$pages pages, $links links, $pictures pictures; the search finds ${hits% *} pages"
-if [ "$pages" -lt 60 ] || [ "$links" -lt 1000 ] || [ "$pictures" -lt 12 ]; then
+if [ "$pages" -lt $((man_pages + 60)) ] || [ "$links" -lt 1000 ] || [ "$pictures" -lt 12 ]; then
     echo "the site is too small"
     exit 1
 fi

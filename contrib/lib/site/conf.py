@@ -9,6 +9,8 @@ exclude_patterns = ["contrib/examples/README*", "perf/figures/page.md"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # the README's headings begin where Markdown wants them
 
+smartquotes = False  # options begin with two dashes
+
 html_theme = "furo"
 html_title = "Keel"
 html_static_path = ["keel.css"]
