@@ -4,7 +4,6 @@ copyright = "the authors of Keel. BSD-3-Clause"  # noqa: A001 (Sphinx's name)
 extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
 root_doc = "index"
-exclude_patterns = ["contrib/examples/README*", "perf/figures/page.md"]
 
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # the README's headings begin where Markdown wants them
