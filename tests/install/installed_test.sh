@@ -137,6 +137,66 @@ pages_are_whole()
     grep -q 'keel_new has no comment' "$scratch/out" || fail "not said: $(cat "$scratch/out")"
 }
 
+# complete WORD...: what the last word of a command line may become
+complete_words()
+{
+    COMP_WORDS=("$@")
+    COMP_CWORD=$(($# - 1))
+    COMPREPLY=()
+    "$(complete -p "$(basename "$1")" | sed 's/.* -F \([^ ]*\) .*/\1/')"
+}
+
+# in bash each option of --help, values that are words, and no option of a launcher behind the program
+options_complete()
+{
+    local tool name option count=0
+
+    install_into "$scratch/p"
+    export LD_LIBRARY_PATH=$scratch/p/lib PATH=$scratch/p/bin:$PATH
+    for tool in "$scratch"/p/bin/*; do
+        name=$(basename "$tool")
+        # shellcheck source=/dev/null
+        . "$scratch/p/share/bash-completion/completions/$name" || fail "no completion for $name"
+        complete_words "$tool" -
+        "$tool" --help | grep -E '^ {1,8}-' | sed 's/^\( *[^ ]*\( [^ ]*\)\{0,3\}\)  .*/\1/' |
+            grep -oE -- '(^|[ ,])--?[A-Za-z][A-Za-z:-]*' | tr -d ' ,' >"$scratch/options"
+        while read -r option; do
+            [[ " ${COMPREPLY[*]} " == *" $option "* ]] || fail "$name: $option does not complete"
+            count=$((count + 1))
+        done <"$scratch/options"
+    done
+    [ $count -ge 120 ] || fail "only $count options"
+    complete_words keelrun -n 4 --kill
+    [ "${COMPREPLY[*]}" = "--kill --kill-node" ] || fail "--kill became ${COMPREPLY[*]}"
+    complete_words keelrun --map b
+    [ "${COMPREPLY[*]}" = block ] || fail "--map b became ${COMPREPLY[*]}"
+    complete_words keel_perftest -t put
+    [ "${COMPREPLY[*]}" = "put_lat put_bw put_mr" ] || fail "-t put became ${COMPREPLY[*]}"
+    complete_words keelrun -n 4 --tag ./program --k
+    [ ${#COMPREPLY[@]} -eq 0 ] || fail "an option of the program became ${COMPREPLY[*]}"
+    echo "$count options"
+}
+
+# each preset is configured, with what its name says
+presets_configure()
+{
+    local preset
+
+    for preset in release,BUILD_TESTING:BOOL=OFF debug,CMAKE_BUILD_TYPE:STRING=Debug check,BUILD_TESTING:BOOL=ON \
+        asan,KEEL_SANITIZE:STRING=ON tsan,KEEL_SANITIZE:STRING=thread; do
+        (cd "$sources" && "$cmake" --preset "${preset%,*}" -B "$scratch/b") >"$scratch/log" 2>&1 || fail "$preset: $(cat "$scratch/log")"
+        grep -qxF "${preset#*,}" "$scratch/b/CMakeCache.txt" || fail "$preset is not in the cache"
+        rm -r "$scratch/b"
+    done
+}
+
+# what packagers have beside CMake's files names this version and this licence, and is whole
+recipes_are_current()
+{
+    grep -qxF "    version(\"$version\")" "$sources/contrib/spack/package.py" || fail "Spack's recipe has another version"
+    python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$sources/contrib/spack/package.py" || fail "Spack's recipe is no Python"
+}
+
 # pkg-config that finds no other package; the shared library is enough, without what other -dev packages have
 keel_pc_stands_alone()
 {
@@ -156,6 +216,6 @@ keel_pc_stands_alone()
 }
 
 case $test in
-tools_answer | only_installed_is_built | pages_are_whole | components_are_the_whole | keel_pc_stands_alone) $test ;;
+tools_answer | only_installed_is_built | pages_are_whole | options_complete | presets_configure | recipes_are_current | components_are_the_whole | keel_pc_stands_alone) $test ;;
 *) fail "no such test" ;;
 esac
