@@ -43,7 +43,7 @@ _keel()
 
     COMPREPLY=()
     help=$(_keel_help "$tool")
-    [[ $name != *run ]] || ! _keel_has_program "$help" || return 0
+    [[ $name != *run && $name != keel-preload ]] || ! _keel_has_program "$help" || return 0
     values=$(_keel_values "$name" "${COMP_WORDS[COMP_CWORD - 1]}")
     if [ -z "$values" ] && [[ $word == -* ]]; then
         values=$(grep -oE -- '(^|[ ,])--?[A-Za-z][A-Za-z:-]*' <<<"$help" | tr -d ' ,')
@@ -52,4 +52,4 @@ _keel()
 }
 
 complete -o bashdefault -o default -F _keel keelrun keel_info keel_plan keel_perftest keel-oshrun keel-oshcc keel-oshc++ \
-    keel-mpirun keel-mpicc
+    keel-mpirun keel-mpicc keel-preload keel_preload_sum
