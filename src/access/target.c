@@ -10,6 +10,7 @@
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/issue.h"
+#include "recovery/rollback_request.h"
 
 #include <string.h>
 
@@ -136,6 +137,15 @@ keel_status_t keel_win_await_map(keel_win_h win, uint32_t rank)
         }
     }
     return status;
+}
+
+keel_status_t keel_win_await_logged(keel_win_h win, uint32_t rank)
+{
+    const keel_status_t status = keel_win_await_map(win, rank);
+
+    return (status == KEEL_OK && keel_win_is_by_message(win, rank))
+               ? keel_rollback_request(&win->ctx->rec, KEEL_ROLLBACK_MIXES)
+               : status;
 }
 
 keel_status_t keel_word_check(keel_win_h win, uint64_t offset, size_t size, keel_compare_t compare)

@@ -59,6 +59,9 @@ keel_status_t keel_word_check(keel_win_h win, uint64_t offset, size_t size, keel
 /* Call immediately before an access to @a rank. Announces this process's usage flags to the
  * rank, then waits until its window is mapped (direct lane) or the rank is no longer live. */
 keel_status_t keel_win_await_map(keel_win_h win, uint32_t rank);
+/* keel_win_await_map() before an access that needs a record. The job rolls back if the rank is a
+ * replacement now, with memory that is not mapped: no log has the messages to that memory. */
+keel_status_t keel_win_await_logged(keel_win_h win, uint32_t rank);
 /* Served lane: fills a record in the bounce buffer, which is free when this returns KEEL_OK.
  * keel_put_bounce() fills and sends a put. */
 keel_status_t keel_bounce_fill(keel_context_h ctx, uint32_t rank, uint64_t where, const void *payload, size_t length);

@@ -66,11 +66,23 @@ static int stop_is_inherited(keel_context_h ctx, uint32_t number)
     return 0;
 }
 
+/* logs need an image */
+static int stop_is_wanted(const keel_context_h ctx)
+{
+    return ctx->rec.is_stop_wanted && ctx->stops.calls >= ctx->stops.not_before;
+}
+
 /* Rank 0: the interval is over, or logs need an image. No older generation may be half in use. */
 static int stop_is_due(keel_context_h ctx)
 {
-    return keel_ckpt_is_stop_due(&ctx->ckpt) ||
-           (ctx->ckpt.set.making.number == 0 && ctx->rec.is_stop_wanted && ctx->stops.calls >= ctx->stops.not_before);
+    return keel_ckpt_is_stop_due(&ctx->ckpt) || (ctx->ckpt.set.making.number == 0 && stop_is_wanted(ctx));
+}
+
+/* stop_is_due() at a safe point, which counts as a gsync of the interval */
+static int point_is_due(keel_context_h ctx)
+{
+    return (ctx->ckpt.set.making.number != 0) ? keel_ckpt_is_stop_due(&ctx->ckpt)
+                                              : stop_is_wanted(ctx) || keel_ckpt_is_due(&ctx->ckpt, 0);
 }
 
 /* Rank 0, in keel_safe_point(). */
@@ -79,7 +91,7 @@ static int stop_begins(keel_context_h ctx)
     const uint32_t number = ctx->rec.phase + 1;
     const int is_inherited = stop_is_inherited(ctx, number);
 
-    if (!is_inherited && !stop_is_due(ctx) && !keel_ckpt_is_due(&ctx->ckpt, 0)) {
+    if (!is_inherited && !point_is_due(ctx)) {
         return 0;
     }
     return number + 2 < KEEL_GSYNC_LAST && stop_is_current(ctx) && (is_inherited || !stop_is_blocked(ctx, number));

@@ -10,6 +10,7 @@
 #include "peer/region.h"
 #include "peer/store_part.h"
 #include "recovery/recovery.h"
+#include "recovery/rollback_request.h"
 
 #include <string.h>
 
@@ -164,6 +165,10 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
         if (region != 0 && keel_access_is_unmapped(lane, over->rank, region)) {
             return KEEL_ERR_UNREACHABLE; /* the rank has just died, and the launcher reports it */
         }
+        if (region != 0 && keel_access_is_by_message(lane, over->rank, region)) {
+            /* the predecessor's memory was mapped */
+            return keel_rollback_request(over->rec, KEEL_ROLLBACK_MIXES);
+        }
         if (region != 0) {
             keel_error(over->rec->message, "rank %u has no window %u to be handed phase %u", over->rank,
                        region - KEEL_REGION_WINDOW0, over->phase);
@@ -177,7 +182,7 @@ static keel_status_t hand_over_run(void *arg, const keel_record_t *records, size
 
 static keel_status_t hand_over_failed(keel_recovery_t *rec, uint32_t rank, uint32_t phase, keel_status_t status)
 {
-    if (status != KEEL_ERR_UNREACHABLE) {
+    if (status != KEEL_ERR_UNREACHABLE && status != KEEL_ERR_ROLLED_BACK) {
         keel_error(rec->message, "handing phase %u over to rank %u failed: %s", phase, rank,
                    keel_status_string(status));
         rec->fatal = status;

@@ -105,7 +105,7 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
     if (status != KEEL_INPROGRESS) {
         return (status == KEEL_OK) ? keel_atomic_replayed(call) : status;
     }
-    while ((status = keel_win_await_map(win, rank)) == KEEL_OK &&
+    while ((status = keel_win_await_logged(win, rank)) == KEEL_OK &&
            (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || atomic_awaits_gets(call) ||
             keel_position_blocks_atomic(&ctx->rec, rank, atomic->op, atomic->fetches))) {
         if (!atomic->fetches && !keel_position_blocks_atomic(&ctx->rec, rank, atomic->op, 0) &&

@@ -18,7 +18,7 @@
 static keel_status_t put_await_maps(keel_win_h win, keel_win_h other, uint32_t rank)
 {
     const keel_lane_t *lane = &win->ctx->lane;
-    keel_status_t status = keel_win_await_map(win, rank);
+    keel_status_t status = keel_win_await_logged(win, rank);
     uint64_t changes;
 
     if (other == win) {
@@ -26,8 +26,8 @@ static keel_status_t put_await_maps(keel_win_h win, keel_win_h other, uint32_t r
     }
     do {
         changes = lane->changes; /* both maps are current if nothing changes meanwhile */
-        status = (status == KEEL_OK) ? keel_win_await_map(other, rank) : status;
-        status = (status == KEEL_OK) ? keel_win_await_map(win, rank) : status;
+        status = (status == KEEL_OK) ? keel_win_await_logged(other, rank) : status;
+        status = (status == KEEL_OK) ? keel_win_await_logged(win, rank) : status;
     } while (status == KEEL_OK && changes != lane->changes);
     return status;
 }

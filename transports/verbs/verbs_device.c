@@ -200,7 +200,6 @@ static keel_status_t query(keel_verbs_device_t *device, const keel_transport_par
     device->mtu = port.active_mtu;
     device->reads_out = at_most(can.max_qp_init_rd_atom, READS_MAX);
     device->reads_in = at_most(can.max_qp_rd_atom, READS_MAX);
-    device->requests_max = at_most(can.max_qp_wr, UINT16_MAX);
     device->has_atomics = (can.atomic_cap != IBV_ATOMIC_NONE);
     return find_gid(device, params, wish, port.gid_tbl_len);
 }

@@ -17,7 +17,6 @@ typedef struct keel_verbs_device {
     uint16_t lid;
     enum ibv_mtu mtu;
     unsigned reads_out, reads_in; /* maximum reads in flight from an end, and towards it */
-    unsigned requests_max;        /* requests of a queue */
     int has_atomics;
     /* lockable: bytes of memory that this process may lock, SIZE_MAX: no limit; kept: reserved
      * for connections; locked: used by the thread inside Keel */
@@ -35,7 +34,7 @@ static inline int keel_verbs_device_is_lost(const keel_verbs_device_t *device)
 {
     return __atomic_load_n(&device->is_lost, __ATOMIC_ACQUIRE);
 }
-/* declares the device useless, whatever it announces */
+/* declares the device useless */
 static inline void keel_verbs_device_mark_lost(keel_verbs_device_t *device)
 {
     __atomic_store_n(&device->is_lost, 1, __ATOMIC_RELEASE);

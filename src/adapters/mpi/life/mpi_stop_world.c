@@ -16,9 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { THREADS_MAX = 256, ROUNDS_MAX = 100000 };
+enum { THREADS_MAX = 256, ROUNDS_MAX = 100000 /* for threads to leave the handler */ };
 
 typedef struct {
     uint64_t inode;
@@ -109,22 +110,32 @@ static int count_alive(const pid_t *threads, int count)
     return number;
 }
 
-/* The handler stays installed: a thread that blocks the signal may get it much later. */
-void keel_mpi_stop_world_begin(void)
+static uint64_t now_ms(void)
 {
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* The handler stays installed: a thread that blocks the signal may get it much later. */
+int keel_mpi_stop_world_begin(unsigned timeout_ms)
+{
+    const uint64_t end = now_ms() + timeout_ms;
     const struct sigaction action = {.sa_handler = stop_handler, .sa_flags = SA_RESTART};
     pid_t threads[THREADS_MAX];
-    int count = 0, last;
+    int count = 0, last, are_stopped;
 
     sigaction(keel_mpi_stop_world_signal(), &action, NULL);
     atomic_store(&is_stopped, 1);
     do {
         last = count;
         count = signal_others(threads, count);
-        for (int i = 0; i < ROUNDS_MAX && atomic_load(&stopped_count) < count_alive(threads, count); i++) {
+        while (!(are_stopped = atomic_load(&stopped_count) >= count_alive(threads, count)) && now_ms() < end) {
             sched_yield();
         }
-    } while (count > last);
+    } while (count > last && are_stopped);
+    return are_stopped && count < THREADS_MAX;
 }
 
 void keel_mpi_stop_world_end(void)

@@ -128,17 +128,17 @@ static void move_elsewhere(char *pages, char *block, size_t length, int is_back,
     moving.length = length;
     moving.is_back = is_back;
     moving.is_shared = arena_is_shared();
+    moving.is_done = 0;
     if (getcontext(&moving.there) == 0) {
         moving.there.uc_stack.ss_sp = moving.stack;
         moving.there.uc_stack.ss_size = sizeof(moving.stack);
         moving.there.uc_link = &moving.back;
         makecontext(&moving.there, move, 0);
-        keel_mpi_stop_world_begin();
-        swapcontext(&moving.back, &moving.there);
+        (void)(keel_mpi_stop_world_begin(KEEL_MPI_STOP_MS) && swapcontext(&moving.back, &moving.there));
         keel_mpi_stop_world_end();
     }
     if (!moving.is_done) {
-        keel_mpi_fatal(call, "this memory cannot be mapped twice: use MPI_Win_allocate or MPI_Alloc_mem");
+        keel_mpi_fatal(call, "cannot map this memory twice, or stop a thread: use MPI_Win_allocate or MPI_Alloc_mem");
     }
 }
 
