@@ -286,24 +286,42 @@ lint_figures() {
     done < perf/lib/peers
 }
 
-# what leaves a process is of one version: another record or message is another one
+# format_of FILE [NAME...]: its structures, unions and enumerations, or those with these names
+format_of() {
+    gcc -fpreprocessed -E -P "$1" 2> /dev/null | awk -v names="${*:2}" '
+        BEGIN { if (split(names, list, " ") > 0) for (i in list) wanted[list[i]] = 1 }
+        /^(typedef )?(struct|union|enum)/ {
+            head = $0
+            sub(/^(typedef )?(struct|union|enum) /, "", head)
+            inside = names == "" || head ~ / \{$/ && substr(head, 1, length(head) - 2) in wanted
+        }
+        inside { gsub(/[ \t]+/, " "); print }
+        /}.*;$/ && !/^ / { inside = 0 }'
+}
+
+# What leaves a process is of one version: another record, message, slot of a board or payload of a control message is
+# another version. A row of tests/lint/wire_formats is a file, or a file and the structures in it.
 wire_format() {
-    local header
-    for header in src/wire/record.h src/wire/blocks.h src/wire/get_parts.h src/wire/wire.h; do
-        gcc -fpreprocessed -E -P "$header" 2> /dev/null |
-            awk '/^(typedef )?(struct|union|enum)/ { inside = 1 } inside { gsub(/[ \t]+/, " "); print } /}.*;$/ && !/^ / { inside = 0 }'
+    local row
+    grep -v '^#' tests/lint/wire_formats | while read -r -a row; do
+        format_of "${row[@]}"
     done
 }
 
 lint_wire() {
-    local version sum last
+    local version sum last row name
     version=$(sed -n 's/^#define KEEL_WIRE_VERSION \([0-9]*\)$/\1/p' src/wire/wire.h)
     sum=$(wire_format | sha256sum | cut -c1-16)
     last=$(tail -1 tests/lint/wire_versions)
     [ "$last" = "$version $sum" ] ||
-        complain "records and messages are '$version $sum', and tests/lint/wire_versions ends with '$last': what differs needs a new KEEL_WIRE_VERSION and a line there"
+        complain "what processes send is '$version $sum', and tests/lint/wire_versions ends with '$last': what differs needs a new KEEL_WIRE_VERSION and a line there"
     [ -z "$(cut -d' ' -f1 tests/lint/wire_versions | sort -n | uniq -d)" ] || complain "tests/lint/wire_versions: a version twice"
-    [ "$(wire_format | grep -cE '^} (keel_record_t|keel_wire_t);')" -eq 2 ] || complain "the formats of src/wire were not found"
+    while read -r -a row; do
+        for name in "${row[@]:1}"; do
+            [ -n "$(format_of "${row[0]}" "$name")" ] || complain "tests/lint/wire_formats: ${row[0]} has no structure $name"
+        done
+        [ -n "$(format_of "${row[0]}")" ] || complain "tests/lint/wire_formats: ${row[0]} has no structures"
+    done < <(grep -v '^#' tests/lint/wire_formats)
 }
 
 # the shape of the sources, as tests/lint/house has it: none of its numbers grows, and what was gained is written there
