@@ -69,7 +69,7 @@ keel_status_t gather_await(gather_t *gather, size_t at, uint64_t value)
 }
 
 /* The root has seen all members, and no rank accesses the counter before the root releases them. */
-static void gather_count_anew(gather_t *gather)
+static void gather_count_again(gather_t *gather)
 {
     if (gather_is_several(gather->kinds)) {
         gather->own->count = gather->state.count = 0;
@@ -96,7 +96,7 @@ keel_status_t gather_let_go(gather_t *gather, const round_t *round)
 
 keel_status_t gather_await_leave(gather_t *gather, const round_t *round)
 {
-    gather_point(gather, round, "waits to be told");
+    gather_point(gather, round, "waits for the announcement");
     gather->state.leaves = after(gather, gather->state.leaves, 1);
     return gather_await(gather, offsetof(gather_window_t, leaves), gather->state.leaves);
 }
@@ -165,7 +165,7 @@ static keel_status_t gather_take(gather_t *gather, const round_t *round)
     TRY(gather_await(gather, at, all));
     gather->state.count = all;
     TRY(gather_compare(gather, round));
-    gather_count_anew(gather);
+    gather_count_again(gather);
     return gather_let_go(gather, round);
 }
 
@@ -196,7 +196,7 @@ static keel_status_t tickets_come(gather_t *gather, const round_t *round)
         }
         TRY(keel_fence(gather->host->ctx));
         TRY(play_did(gather->host, PLAY_DID_PUT, to,
-                     keel_put(gather->win, to, offsetof(gather_window_t, told), &flag, sizeof(flag))));
+                     keel_put(gather->win, to, offsetof(gather_window_t, announced), &flag, sizeof(flag))));
     }
     return gather_await_leave(gather, round);
 }
@@ -207,7 +207,7 @@ static keel_status_t tickets_take(gather_t *gather, const round_t *round)
     uint64_t words[GATHER_WORDS];
 
     gather_point(gather, round, "waits for the last");
-    TRY(gather_await(gather, offsetof(gather_window_t, told), flag));
+    TRY(gather_await(gather, offsetof(gather_window_t, announced), flag));
     gather_words(gather, round, round->root, words);
     for (uint32_t m = 0; m < round->members; m++) {
         if (memcmp(words, gather->own->words[m], sizeof(words)) != 0) {
@@ -288,7 +288,7 @@ static keel_status_t turns_end(gather_t *gather, const round_t *round, uint64_t 
     TRY(turns_put(gather, round, round->members));
     return play_did(
         gather->host, PLAY_DID_PUT, round->ring[round->root],
-        keel_put(gather->win, round->ring[round->root], offsetof(gather_window_t, told), &flag, sizeof(flag)));
+        keel_put(gather->win, round->ring[round->root], offsetof(gather_window_t, announced), &flag, sizeof(flag)));
 }
 
 static keel_status_t turns_come(gather_t *gather, const round_t *round)
@@ -345,7 +345,7 @@ static keel_status_t turns_take(gather_t *gather, const round_t *round)
         TRY(gather_add(gather, round, round->ring[round->root], offsetof(gather_window_t, count), ROOT_CAME));
     }
     gather_point(gather, round, "waits for the last");
-    TRY(gather_await(gather, offsetof(gather_window_t, told), flag));
+    TRY(gather_await(gather, offsetof(gather_window_t, announced), flag));
     gather->own->count = 0; /* no rank accesses the counter before the members are released */
     TRY(gather_let_go(gather, round));
     TRY(gather_await(gather, offsetof(gather_window_t, count), round->members - 1));
@@ -372,11 +372,11 @@ static keel_status_t swaps_come(gather_t *gather, const round_t *round)
     TRY(gather_await_leave(gather, round));
     gather_point(gather, round, "looks again");
     TRY(play_did(gather->host, PLAY_DID_GET, to, keel_get(gather->win, to, at, &found, sizeof(found))));
-    if (found != gather->own->told) {
+    if (found != gather->own->announced) {
         return gather_flaw(gather, round, "the last swap is another one now");
     }
     if (gather_is_several(gather->kinds)) {
-        gather->own->told = 0; /* the value is larger than any signal of other rounds */
+        gather->own->announced = 0; /* the value is larger than any signal of other rounds */
     }
     TRY(gather_add(gather, round, to, offsetof(gather_window_t, count), 1));
     /* once all members have looked, a later round without swaps may put to them again */
@@ -393,15 +393,15 @@ static keel_status_t swaps_take(gather_t *gather, const round_t *round)
     for (uint32_t m = 0; m < round->members; m++) {
         if (m != round->root) {
             TRY(play_did(gather->host, PLAY_DID_PUT, round->ring[m],
-                         keel_put(gather->win, round->ring[m], offsetof(gather_window_t, told), &gather->own->swapped,
-                                  sizeof(uint64_t))));
+                         keel_put(gather->win, round->ring[m], offsetof(gather_window_t, announced),
+                                  &gather->own->swapped, sizeof(uint64_t))));
         }
     }
     TRY(keel_fence(gather->host->ctx));
     TRY(gather_let_go(gather, round));
     gather->state.count += round->members - 1;
     TRY(gather_await(gather, at, gather->state.count));
-    gather_count_anew(gather);
+    gather_count_again(gather);
     return gather_is_several(gather->kinds) ? gather_let_go(gather, round) : KEEL_OK;
 }
 
@@ -417,7 +417,7 @@ static keel_status_t answers_come(gather_t *gather, const round_t *round)
 {
     const uint32_t to = round->ring[round->root];
     const uint64_t flag = gather_flag(round);
-    uint64_t words[GATHER_WORDS], told;
+    uint64_t words[GATHER_WORDS], announced;
 
     gather_words(gather, round, round->place, words);
     gather->host->compute(gather->host, (unsigned)(keel_random_mix(round->seed ^ round->place) % 3000));
@@ -428,15 +428,15 @@ static keel_status_t answers_come(gather_t *gather, const round_t *round)
     TRY(play_did(gather->host, PLAY_DID_PUT, to,
                  keel_put(gather->win, to, offsetof(gather_window_t, came[round->place]), &flag, sizeof(flag))));
     gather_point(gather, round, "waits for its turn");
-    TRY(keel_wait_until(gather->win, offsetof(gather_window_t, told), sizeof(told), KEEL_COMPARE_GE,
+    TRY(keel_wait_until(gather->win, offsetof(gather_window_t, announced), sizeof(announced), KEEL_COMPARE_GE,
                         flag << GATHER_BITS));
-    told = gather->own->told;
-    gather->state.hash = keel_random_mix(gather->state.hash ^ told);
+    announced = gather->own->announced;
+    gather->state.hash = keel_random_mix(gather->state.hash ^ announced);
     for (uint32_t m = 0; m < round->members; m++) {
         if (m != round->place) {
             TRY(play_did(gather->host, PLAY_DID_PUT, round->ring[m],
-                         keel_put(gather->win, round->ring[m], offsetof(gather_window_t, found[round->place]), &told,
-                                  sizeof(told))));
+                         keel_put(gather->win, round->ring[m], offsetof(gather_window_t, found[round->place]),
+                                  &announced, sizeof(announced))));
         }
     }
     TRY(play_did(gather->host, PLAY_DID_FLUSH, PLAY_ALL, keel_flush_all(gather->host->ctx)));
@@ -444,10 +444,10 @@ static keel_status_t answers_come(gather_t *gather, const round_t *round)
     TRY(gather_await_leave(gather, round));
     for (uint32_t m = 0; m < round->members; m++) {
         if (m != round->place && m != round->root && gather->own->found[m] >> GATHER_BITS != flag) {
-            return gather_flaw(gather, round, "what another was told is not there");
+            return gather_flaw(gather, round, "the value announced to another rank is missing");
         }
-        if (m != round->place && m != round->root && gather->own->found[m] == told) {
-            return gather_flaw(gather, round, "another was told the same");
+        if (m != round->place && m != round->root && gather->own->found[m] == announced) {
+            return gather_flaw(gather, round, "another rank received the same value");
         }
     }
     TRY(gather_add(gather, round, to, offsetof(gather_window_t, count), 1));
@@ -470,7 +470,7 @@ static keel_status_t answers_look(gather_t *gather, const round_t *round, keel_w
         gather->host->compute(gather->host, 300);
         ++*vain;
         if (draw == 3) { /* the time of the look matters to other ranks */
-            gather_point(gather, round, "tells of a look in vain");
+            gather_point(gather, round, "announces a vain look");
             TRY(play_did(gather->host, PLAY_DID_PUT, round->ring[(round->root + 1) % round->members],
                          keel_put(gather->win, round->ring[(round->root + 1) % round->members],
                                   offsetof(gather_window_t, found[round->root]), vain, sizeof(*vain))));
@@ -493,7 +493,7 @@ static keel_status_t answers_ask_otherwise(gather_t *gather, const round_t *roun
     gather_point(gather, round, "asks otherwise");
     if (draw < 3) {
         return (keel_test(gather->host->ctx, KEEL_WAIT_ALL, words, round->members, NULL) == KEEL_OK)
-                   ? gather_flaw(gather, round, "it is told that all words are met, and one is not")
+                   ? gather_flaw(gather, round, "a test finds all conditions met, and one is not")
                    : keel_progress(gather->host->ctx);
     }
     memcpy(other, words, round->members * sizeof(*words));
@@ -507,7 +507,7 @@ static keel_status_t answers_ask_otherwise(gather_t *gather, const round_t *roun
     return KEEL_OK;
 }
 
-static keel_status_t answers_serve(gather_t *gather, const round_t *round, uint32_t m, uint64_t told)
+static keel_status_t answers_serve(gather_t *gather, const round_t *round, uint32_t m, uint64_t announced)
 {
     uint64_t words[GATHER_WORDS];
 
@@ -516,8 +516,9 @@ static keel_status_t answers_serve(gather_t *gather, const round_t *round, uint3
         return gather_flaw(gather, round, "what was put before it came is not there");
     }
     gather_point(gather, round, "serves one");
-    TRY(play_did(gather->host, PLAY_DID_PUT, round->ring[m],
-                 keel_put(gather->win, round->ring[m], offsetof(gather_window_t, told), &told, sizeof(told))));
+    TRY(play_did(
+        gather->host, PLAY_DID_PUT, round->ring[m],
+        keel_put(gather->win, round->ring[m], offsetof(gather_window_t, announced), &announced, sizeof(announced))));
     return (round->seed >> 24 & 1)
                ? play_did(gather->host, PLAY_DID_FLUSH, round->ring[m], keel_flush(gather->host->ctx, round->ring[m]))
                : KEEL_OK;
@@ -526,7 +527,7 @@ static keel_status_t answers_serve(gather_t *gather, const round_t *round, uint3
 static keel_status_t answers_take(gather_t *gather, const round_t *round)
 {
     const uint64_t flag = gather_flag(round), others = round->members - 1;
-    uint64_t told[GATHER_RANKS] = {0}, served = 0, vain = 0;
+    uint64_t announced[GATHER_RANKS] = {0}, served = 0, vain = 0;
     keel_word_t words[GATHER_RANKS];
 
     for (uint32_t m = 0; m < round->members; m++) {
@@ -545,8 +546,8 @@ static keel_status_t answers_take(gather_t *gather, const round_t *round)
         vain += words[round->root].seen << 8;
         for (uint32_t m = 0; m < round->members; m++) {
             if (words[m].win != NULL && words[m].is_met) {
-                told[m] = flag << GATHER_BITS | served << 16 | (vain & 0xffff);
-                TRY(answers_serve(gather, round, m, told[m]));
+                announced[m] = flag << GATHER_BITS | served << 16 | (vain & 0xffff);
+                TRY(answers_serve(gather, round, m, announced[m]));
                 words[m].win = NULL;
                 served++;
             }
@@ -555,10 +556,10 @@ static keel_status_t answers_take(gather_t *gather, const round_t *round)
     gather_point(gather, round, "waits for all");
     TRY(gather_await(gather, offsetof(gather_window_t, count), others));
     for (uint32_t m = 0; m < round->members; m++) {
-        if (m != round->root && gather->own->found[m] != told[m]) {
-            return gather_flaw(gather, round, "one was told something else than it says");
+        if (m != round->root && gather->own->found[m] != announced[m]) {
+            return gather_flaw(gather, round, "a rank received another value than it reports");
         }
-        gather->state.hash = keel_random_mix(gather->state.hash ^ told[m]);
+        gather->state.hash = keel_random_mix(gather->state.hash ^ announced[m]);
     }
     gather->own->count = 0; /* no rank accesses the counter before the members are released */
     TRY(gather_let_go(gather, round));

@@ -54,10 +54,10 @@ typedef enum {
 
 /* The contents of a window. */
 typedef struct gather_window {
-    uint64_t count;   /* arrivals of members at this rank */
-    uint64_t leaves;  /* signals to continue received by this rank */
-    uint64_t swapped; /* value of the last swap */
-    uint64_t told;    /* that value, or another signal, sent by the root */
+    uint64_t count;     /* arrivals of members at this rank */
+    uint64_t leaves;    /* signals to continue received by this rank */
+    uint64_t swapped;   /* value of the last swap */
+    uint64_t announced; /* that value, or another signal, sent by the root */
     uint64_t words[GATHER_RANKS][GATHER_WORDS];
     /* own turns: 1 + the first value fetched by each member; first come: the signal received by
      * each member */
@@ -88,7 +88,7 @@ typedef struct gather {
 keel_atomic_op_t gather_class(gather_kind_t kind);
 /* True if the program did not declare its waits at init. Results of requests are then recorded from
  * the second step on, and each rank waits in the first. */
-static inline int gather_is_untold(const play_host_t *host, gather_kind_t kind)
+static inline int gather_is_undeclared(const play_host_t *host, gather_kind_t kind)
 {
     return (kind == GATHER_LOOKS || kind == GATHER_UNFETCHED) && (host->params->flags & KEEL_PARAM_FLAG_WAITS) == 0;
 }

@@ -49,7 +49,7 @@ static keel_status_t polls_look(gather_t *gather, const round_t *round, size_t a
         }
         ++*vain;
         if (draw < 2 && *vain < 4) { /* the time of the look matters to other ranks */
-            TRY(polls_put(gather, other, offsetof(gather_window_t, told), vain, sizeof(*vain)));
+            TRY(polls_put(gather, other, offsetof(gather_window_t, announced), vain, sizeof(*vain)));
         }
         if (draw < 6) {
             gather->host->compute(gather->host, 300);
@@ -92,7 +92,7 @@ static keel_status_t polls_each(gather_t *gather, const round_t *round)
     }
     looked = flag << GATHER_BITS | (vain & 0xffff);
     if (round->seed >> 9 & 1) {
-        gather_point(gather, round, "tells how often it looked");
+        gather_point(gather, round, "announces the number of its looks");
         TRY(polls_put(gather, before, offsetof(gather_window_t, looked[round->place]), &looked, sizeof(looked)));
         TRY(play_did(gather->host, PLAY_DID_FLUSH, before, keel_flush(gather->host->ctx, before)));
     }
@@ -102,7 +102,7 @@ static keel_status_t polls_each(gather_t *gather, const round_t *round)
     TRY(polls_put(gather, root, offsetof(gather_window_t, looked[round->place]), &looked, sizeof(looked)));
     TRY((round->seed >> 8 & 1) ? keel_flush(gather->host->ctx, root) : KEEL_OK);
     if (!(round->seed >> 9 & 1)) {
-        gather_point(gather, round, "tells it once more");
+        gather_point(gather, round, "announces the number again");
         TRY(polls_put(gather, before, offsetof(gather_window_t, looked[round->place]), &looked, sizeof(looked)));
     }
     return play_did(gather->host, PLAY_DID_FLUSH, PLAY_ALL, keel_flush_all(gather->host->ctx));
@@ -110,7 +110,7 @@ static keel_status_t polls_each(gather_t *gather, const round_t *round)
 
 /* A member puts a word, and later puts the same value again. If a reader received the token in
  * between and finds the value, then the puts before the second put are complete. */
-static keel_status_t polls_anew(gather_t *gather, const round_t *round)
+static keel_status_t polls_second_put(gather_t *gather, const round_t *round)
 {
     const uint32_t root = round->ring[round->root], next = (round->place + 1) % round->members;
     const uint32_t before = round->ring[(round->place + round->members - 1) % round->members];
@@ -129,7 +129,7 @@ static keel_status_t polls_anew(gather_t *gather, const round_t *round)
     TRY(polls_put(gather, root, offsetof(gather_window_t, sense[round->place]), &none, sizeof(none)));
     TRY(play_did(gather->host, PLAY_DID_FLUSH, root, keel_flush(gather->host->ctx, root)));
 
-    gather_point(gather, round, "polls what is put anew");
+    gather_point(gather, round, "polls a second put of the word");
     TRY(polls_poll(gather, root, offsetof(gather_window_t, sense[next]), &seen));
     TRY(gather_await(gather, offsetof(gather_window_t, token[next]), flag));
     do {
@@ -138,9 +138,9 @@ static keel_status_t polls_anew(gather_t *gather, const round_t *round)
         TRY(keel_progress(gather->host->ctx));
     } while (seen != none);
     if (gather->own->fresh[next] != flag) {
-        return gather_flaw(gather, round, "what was put before a word was put anew is not there");
+        return gather_flaw(gather, round, "data before the second put of a word is missing");
     }
-    gather_point(gather, round, "has polled what was put anew");
+    gather_point(gather, round, "has polled the second put");
     return KEEL_OK;
 }
 
@@ -154,7 +154,7 @@ static keel_status_t looks_until(gather_t *gather, const round_t *round, keel_re
     const unsigned draw = (unsigned)(keel_random_mix(round->seed ^ round->place ^ 0x6c6f6f6b) % 4);
     keel_status_t status;
 
-    for (unsigned i = 0; i < 2 && round->step == 0 && gather_is_untold(gather->host, gather->kind); i++) {
+    for (unsigned i = 0; i < 2 && round->step == 0 && gather_is_undeclared(gather->host, gather->kind); i++) {
         status = (reqs[i] != NULL) ? keel_req_wait(reqs[i]) : KEEL_OK;
         reqs[i] = NULL;
         TRY(status);
@@ -165,7 +165,7 @@ static keel_status_t looks_until(gather_t *gather, const round_t *round, keel_re
         if (status == KEEL_INPROGRESS) {
             ++*looked;
             if (draw < 2 && *looked < 6) { /* the time of the look matters to other ranks */
-                TRY(polls_put(gather, other, offsetof(gather_window_t, told), looked, sizeof(*looked)));
+                TRY(polls_put(gather, other, offsetof(gather_window_t, announced), looked, sizeof(*looked)));
             }
             gather->host->compute(gather->host, 100 * draw);
             TRY(keel_progress(gather->host->ctx));
@@ -203,10 +203,10 @@ static keel_status_t looks_each(gather_t *gather, const round_t *round)
         return gather_flaw(gather, round, "what it has put is not there when the request is complete");
     }
     looked = gather_flag(round) << GATHER_BITS | (looked & 0xffff);
-    gather_point(gather, round, "tells how often it looked");
+    gather_point(gather, round, "announces the number of its looks");
     TRY(polls_put(gather, to[1], offsetof(gather_window_t, looked[round->place]), &looked, sizeof(looked)));
     TRY((round->seed >> 9 & 1) ? keel_flush(gather->host->ctx, to[1]) : KEEL_OK);
-    gather_point(gather, round, "tells it once more");
+    gather_point(gather, round, "announces the number again");
     TRY(polls_put(gather, round->ring[round->root], offsetof(gather_window_t, looked[round->place]), &looked,
                   sizeof(looked)));
     return play_did(gather->host, PLAY_DID_FLUSH, PLAY_ALL, keel_flush_all(gather->host->ctx));
@@ -222,7 +222,7 @@ static keel_status_t looked_compare(gather_t *gather, const round_t *round, uint
     TRY(play_did(gather->host, PLAY_DID_GET, other,
                  keel_get(gather->win, other, offsetof(gather_window_t, looked[m]), &looked, sizeof(looked))));
     if (looked != gather->own->looked[m] || looked >> GATHER_BITS != gather_flag(round)) {
-        return gather_flaw(gather, round, "one has told two others different things");
+        return gather_flaw(gather, round, "a rank announced different numbers to two ranks");
     }
     gather->state.hash = keel_random_mix(gather->state.hash ^ looked);
     return KEEL_OK;
@@ -254,7 +254,7 @@ static keel_status_t polls_do(gather_t *gather, const round_t *round)
         return looks_each(gather, round);
     }
     TRY(polls_each(gather, round));
-    return (round->seed >> 11 & 1) ? polls_anew(gather, round) : KEEL_OK;
+    return (round->seed >> 11 & 1) ? polls_second_put(gather, round) : KEEL_OK;
 }
 
 static keel_status_t polls_take(gather_t *gather, const round_t *round)

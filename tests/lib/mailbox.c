@@ -245,7 +245,7 @@ static int run_gathers(const waits_run_t *run)
  * previous message. */
 static keel_status_t run_step(waits_run_t *run)
 {
-    if (run->state.step == 0 && gather_is_untold(run->host, run->options->gathers)) {
+    if (run->state.step == 0 && gather_is_undeclared(run->host, run->options->gathers)) {
         TRY(keel_wait_until(run->win, offsetof(mailbox_t, flag), sizeof(uint64_t), KEEL_COMPARE_GE, 0));
     }
     if (relay_is_step(&run->relay, run->state.step)) {

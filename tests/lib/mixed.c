@@ -213,7 +213,7 @@ static keel_status_t relay_put(mixed_run_t *run, const mixed_relay_t *relay, uin
     return relay->is_locked[i] ? keel_unlock(run->life.ctx, relay->at) : KEEL_OK;
 }
 
-static keel_status_t relay_tell(mixed_run_t *run, const mixed_relay_t *relay, uint64_t step)
+static keel_status_t relay_signal(mixed_run_t *run, const mixed_relay_t *relay, uint64_t step)
 {
     const uint64_t offset = offsetof(mixed_memory_t, token) + step * sizeof(step), said = step + 1;
     const int is_locked = relay->signal == SIGNAL_SECTION || relay->is_signal_locked;
@@ -279,7 +279,7 @@ static keel_status_t run_relay(mixed_run_t *run, uint64_t step)
 
     if (relay.is_due && run->host->rank == relay.rank[0]) {
         TRY(relay_put(run, &relay, step, 0));
-        TRY(relay_tell(run, &relay, step));
+        TRY(relay_signal(run, &relay, step));
     }
     if (relay.is_due && run->host->rank == relay.rank[1]) {
         TRY(relay_await(run, &relay, step));
@@ -296,13 +296,13 @@ static int has_note(const mixed_options_t *options, uint64_t step, uint32_t rank
 
 /* Puts a note to the next rank, with a device's atomic as the signal. Waits until the signals of
  * the preceding rank equal the number of notes. */
-static keel_status_t run_told(mixed_run_t *run, uint64_t step)
+static keel_status_t run_signalled_note(mixed_run_t *run, uint64_t step)
 {
     const mixed_memory_t *memory = keel_win_base(run->win);
     const mixed_options_t *options = &run->journal->options;
     const uint32_t own = run->host->rank, before = (own + options->ranks - 1) % options->ranks;
-    const uint64_t said = step + 1, at = offsetof(mixed_device_t, told);
-    const keel_signal_t told = {
+    const uint64_t said = step + 1, at = offsetof(mixed_device_t, signals);
+    const keel_signal_t signal = {
         .win = run->device, .offset = at + own * sizeof(said), .op = KEEL_SIGNAL_ADD, .value = 1};
     uint64_t notes = 0;
 
@@ -310,7 +310,7 @@ static keel_status_t run_told(mixed_run_t *run, uint64_t step)
         notes += (unsigned)mixed_step_kind(options, s).waits;
     }
     TRY(keel_put_signal(run->win, (own + 1) % options->ranks, offsetof(mixed_memory_t, note) + own * sizeof(said),
-                        &said, sizeof(said), &told));
+                        &said, sizeof(said), &signal));
     TRY(keel_wait_until(run->device, at + before * sizeof(said), sizeof(notes), KEEL_COMPARE_GE, notes));
     return (memory->note[before] >= said) ? KEEL_OK : KEEL_ERR_CORRUPT;
 }
@@ -355,7 +355,7 @@ static keel_status_t run_wait(mixed_run_t *run, uint64_t step)
     const uint64_t said = step + 1;
 
     if (run->journal->options.ways & MIXED_DEVICE) {
-        TRY(run_told(run, step));
+        TRY(run_signalled_note(run, step));
     }
     if (has_note(&run->journal->options, step, own)) {
         const keel_signal_t flag = {.offset = mixed_flag_at(own), .value = said};

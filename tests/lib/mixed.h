@@ -85,7 +85,7 @@ typedef struct mixed_memory {
 typedef struct mixed_device {
     uint64_t total;
     /* of each source, the number of notes that signals announced */
-    uint64_t told[MIXED_RANKS_NEAR];
+    uint64_t signals[MIXED_RANKS_NEAR];
 } mixed_device_t;
 
 /* The words of each source in further windows. */

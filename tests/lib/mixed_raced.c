@@ -191,15 +191,15 @@ static const char *judge_claims(const history_t *history)
         const event_t *event = &history->event[i];
 
         if (event->kind == RACED_CLAIM && event->answer != 0 && event->answer != winner[event->phase]) {
-            return "one who came later found another first";
+            return "a later rank found another rank first";
         }
         if (event->kind == RACED_CLAIM && winner[event->phase] == 0) {
             return "nobody came first";
         }
     }
-    return (memcmp(history->is->claim, winner, sizeof(winner)) != 0) ? "who came first is not who is there at the end"
+    return (memcmp(history->is->claim, winner, sizeof(winner)) != 0) ? "the first rank is not the rank at the end"
            : (memcmp(history->is->won, winner, sizeof(winner)) != 0)
-               ? "what who came first put is not there, or another one's is"
+               ? "the data of the first rank is missing, or is that of another rank"
                : NULL;
 }
 

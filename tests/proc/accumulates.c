@@ -180,7 +180,7 @@ static void check(const job_t *job)
         wrong(job, "a long double, or a complex number", (double)own->wide);
     }
     if (own->best.value != (double)((job->steps - 1) / 2) || own->best.index != index || own->best.kept != KEPT) {
-        wrong(job, "who has most", own->best.index);
+        wrong(job, "the rank with the most", own->best.index);
     }
     if (memcmp(own->last, last, sizeof(last)) != 0) {
         wrong(job, "the last write of rank 0", (double)own->last[0]);

@@ -123,12 +123,12 @@ static void check(const job_t *job)
 }
 
 /* Signals to one neighbour, and waits for the signal of the other. */
-static keel_status_t tell_and_wait(const job_t *job, uint32_t whom, uint64_t offset)
+static keel_status_t signal_and_wait(const job_t *job, uint32_t target, uint64_t offset)
 {
     const keel_signal_t come = {.offset = offset, .value = job->state.step + 1};
 
     TRY(keel_fence(job->ctx));
-    TRY(keel_put_signal(job->signals, whom, 0, NULL, 0, &come));
+    TRY(keel_put_signal(job->signals, target, 0, NULL, 0, &come));
     return keel_wait_until(job->signals, offset, 8, KEEL_COMPARE_GE, job->state.step + 1);
 }
 
@@ -142,7 +142,7 @@ static keel_status_t step(job_t *job)
     TRY(attach_or_detach(job));
     job->fixed[STORED] = word(job->rank, job->state.step, STORED);
     die_here(job, 1);
-    TRY(job->is_waiting ? tell_and_wait(job, left, 0) : keel_gsync(job->ctx, 0));
+    TRY(job->is_waiting ? signal_and_wait(job, left, 0) : keel_gsync(job->ctx, 0));
     if (job->state.attached_at == 0) {
         fill(job->moving, MOVING_BYTES, 99);
     }
@@ -153,7 +153,7 @@ static keel_status_t step(job_t *job)
         wrong(job, "what the neighbour stored", got);
     }
     die_here(job, 2);
-    TRY(job->is_waiting ? tell_and_wait(job, right, 8) : keel_gsync(job->ctx, 0));
+    TRY(job->is_waiting ? signal_and_wait(job, right, 8) : keel_gsync(job->ctx, 0));
     check(job);
     job->state.step++;
     die_here(job, 3);

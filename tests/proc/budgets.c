@@ -297,7 +297,7 @@ static void check_transfer(const job_t *job, const keel_stats_t *stats)
         fail("buffers for what is read took more than their bound, or than the statistics say");
     }
     if ((accounts[FOR_TRANSFER].peak > 0) != (stats->transfer_peak_bytes > 0)) {
-        fail("the statistics tell of buffers that nobody took");
+        fail("the statistics count buffers that no rank took");
     }
     if (ctx->config.transfer == KEEL_TRANSFER_BULK && accounts[FOR_TRANSFER].held > 0) {
         fail("buffers of a bulk transfer are kept");

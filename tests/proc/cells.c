@@ -21,7 +21,7 @@ enum { STEPS = 9, SAVE_EVERY = 3, DEATH_STEP = 4, EXIT_WRONG = 1, EXIT_USAGE = 2
 
 typedef struct {
     const cells_kind_t *kind;
-    const char *folder, *who;
+    const char *folder, *role;
     cells_job_t job;
 } cells_t;
 
@@ -61,13 +61,13 @@ static void kill_here(void *arg, cells_job_t *job, uint64_t part)
     const cells_t *cells = arg;
 
     if (part != 0 || job->rank != CELLS_SOURCE || job->step != DEATH_STEP || keel_incarnation(job->ctx) != 0 ||
-        keel_rank_incarnation(job->ctx, CELLS_TARGET) != 0 || strcmp(cells->who, "none") == 0) {
+        keel_rank_incarnation(job->ctx, CELLS_TARGET) != 0 || strcmp(cells->role, "none") == 0) {
         return;
     }
-    if (strcmp(cells->who, "source") != 0) {
+    if (strcmp(cells->role, "source") != 0) {
         kill_target(cells);
     }
-    if (strcmp(cells->who, "target") != 0) {
+    if (strcmp(cells->role, "target") != 0) {
         raise(SIGKILL);
     }
 }
@@ -123,13 +123,13 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     cells.folder = argv[2];
-    cells.who = argv[3];
+    cells.role = argv[3];
     if (open_job(&cells) != KEEL_OK || run(&cells) != KEEL_OK ||
         keel_stats(cells.job.ctx, &stats, sizeof(stats)) != KEEL_OK) {
         return EXIT_KEEL;
     }
     if (cells.job.rank == 3) {
-        printf("cells: %s, %s: %lu deaths, %lu rollbacks: right\n", cells.kind->name, cells.who,
+        printf("cells: %s, %s: %lu deaths, %lu rollbacks: right\n", cells.kind->name, cells.role,
                (unsigned long)stats.deaths, (unsigned long)stats.rollbacks);
     }
     return (keel_finalize(cells.job.ctx) == KEEL_OK) ? 0 : EXIT_KEEL;

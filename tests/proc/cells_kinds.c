@@ -319,7 +319,7 @@ static keel_status_t test_flag(cells_job_t *job, uint32_t source, uint64_t part)
  * target, and again in the next part. */
 static keel_status_t put_and_look(cells_job_t *job, uint32_t target, uint64_t part)
 {
-    const size_t told = offsetof(cells_memory_t, sum) + (part * CELLS_RANKS + job->rank) * sizeof(double);
+    const size_t sum_at = offsetof(cells_memory_t, sum) + (part * CELLS_RANKS + job->rank) * sizeof(double);
     uint64_t words[CELLS_WORDS];
     keel_req_h req = NULL;
     keel_status_t status;
@@ -344,7 +344,7 @@ static keel_status_t put_and_look(cells_job_t *job, uint32_t target, uint64_t pa
     if (part == 0) {
         memcpy(&job->sum, &looks, sizeof(looks));
     }
-    TRY(keel_put(job->win, target, told, &job->sum, sizeof(job->sum)));
+    TRY(keel_put(job->win, target, sum_at, &job->sum, sizeof(job->sum)));
     TRY(put_and_flag(job, target, part));
     return keel_flush(job->ctx, target);
 }
@@ -589,7 +589,7 @@ static const cells_kind_t kinds[] = {
     {"classes", 0, 0, add_and_flip, NULL, count_is_right},
     {"swaps", 0, 0, swap, NULL, swaps_are_right},
     {"waits", WAITS, 0, put_and_flag, wait_flag, words_are_right},
-    {"waits_untold", 0, 0, put_and_flag, wait_flag, words_are_right},
+    {"waits_undeclared", 0, 0, put_and_flag, wait_flag, words_are_right},
     {"signals", WAITS, 0, signal_set, wait_flag, words_are_right},
     {"groups", WAITS, 0, collect_as_source, collect_as_target, collected_is_right},
     {"atomics_and_waits", WAITS, 0, put_and_add, wait_count, counted_words_are_right},

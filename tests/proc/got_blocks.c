@@ -108,7 +108,7 @@ static void check(const job_t *job)
 }
 
 /* Puts the contents that the next step expects. */
-static keel_status_t put_anew(const job_t *job, uint32_t right)
+static keel_status_t put_new_values(const job_t *job, uint32_t right)
 {
     const job_t next = {.step = job->step + 1, .got = job->got};
     keel_block_t blocks[LISTED];
@@ -143,7 +143,7 @@ static keel_status_t step(job_t *job)
     TRY(keel_get_strided(job->win, right, &column, job->got->table));
     check(job);
     die_here(job, 1);
-    TRY(put_anew(job, right));
+    TRY(put_new_values(job, right));
     die_here(job, 2);
     job->step++;
     return keel_gsync(job->ctx, (job->step % SAVE_EVERY == 0) ? KEEL_GSYNC_SAFE : 0);

@@ -90,7 +90,7 @@ static keel_status_t find_least(job_t *job)
     }
     TRY(keel_group_allreduce(job->all, KEEL_OP_MINLOC, KEEL_TYPE_INT64_INT32, &own, &least, 1));
     if (least.value != expected.value || least.index != expected.index) {
-        wrong(job, "who has the least", least.index);
+        wrong(job, "the rank with the least", least.index);
     }
     return KEEL_OK;
 }
@@ -106,7 +106,7 @@ static keel_status_t share(job_t *job)
     }
     TRY(keel_group_broadcast(job->all, root, words, sizeof(words)));
     if (words[NUMBERS - 1] != root * 1000 + NUMBERS - 1) {
-        wrong(job, "what was told", words[NUMBERS - 1]);
+        wrong(job, "the broadcast value", words[NUMBERS - 1]);
     }
     words[0] = job->rank;
     TRY(keel_group_gather(job->all, root, words, (job->rank == job->size - 1 - root) ? parts : NULL, sizeof(words)));

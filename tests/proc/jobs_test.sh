@@ -295,7 +295,7 @@ death_behind_the_last_gsync_is_told_once()
 {
     local mode
 
-    for mode in told untold; do
+    for mode in announced unannounced; do
         run 137 -n 3 "${small[@]}" "$build/tests/proc/late_death" $mode "$scratch/$mode"
         has "$err" 1 'rank 1 (incarnation 0) was killed by signal 9 (Killed) while the job was leaving: nothing is recovered then$'
         ! grep -q 'exited with status' "$err" || fail "told twice"

@@ -64,10 +64,10 @@ static void client_on_death(client_t *client, const keel_event_t *event)
     int died = (int)event->incarnation;
 
     if (died < peer->deaths) {
-        client_fail(client, "death told twice", event->rank, event->incarnation);
+        client_fail(client, "a death was announced twice", event->rank, event->incarnation);
     }
     if (died > peer->deaths && client->runtime->incarnation == 0) {
-        client_fail(client, "a death before this one was not told", event->rank, event->incarnation);
+        client_fail(client, "a death before this one was not announced", event->rank, event->incarnation);
     }
     peer->deaths = died + 1;
     client->deaths++;

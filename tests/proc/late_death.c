@@ -1,8 +1,8 @@
 /*
  * A rank dies after the last gsync, while no rank has left the job yet: late_death MODE FILE. The
- * death happens in the runtime's calls of PMIx, which this program intercepts: `told` after every
- * rank has announced the end of the gsync to the launcher, `untold` before any has. The others go
- * on when the replacement has created FILE, or are ended before.
+ * death happens in the runtime's calls of PMIx, which this program intercepts: `announced` after
+ * every rank has announced the end of the gsync to the launcher, `unannounced` before any has. The
+ * others go on when the replacement has created FILE, or are ended before.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "runtime/pmix_events.h"
@@ -22,7 +22,7 @@
 enum { VICTIM = 1, RANKS = 3, EXIT_KEEL = 3 };
 
 static const char *file;
-static int is_told;
+static int is_announced;
 
 typedef pmix_status_t (*notify_t)(pmix_status_t status, const pmix_proc_t *source, pmix_data_range_t range,
                                   const pmix_info_t info[], size_t count, pmix_op_cbfunc_t done, void *arg);
@@ -73,14 +73,14 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
     const notify_t next = (notify_t)dlsym(RTLD_NEXT, "PMIx_Notify_event");
     const int is_over = status == KEEL_PMIX_EVENT_OVER, is_others = is_over && own_rank() != VICTIM;
 
-    if (is_others && !is_told) {
+    if (is_others && !is_announced) {
         make("over", own_rank());
         await("back", VICTIM);
-    } else if (is_over && !is_others && !is_told) {
+    } else if (is_over && !is_others && !is_announced) {
         die();
     }
     status = next(status, source, range, info, count, done, arg);
-    if (is_others && is_told) {
+    if (is_others && is_announced) {
         make("over", own_rank());
     } else if (is_over && !is_others) {
         die();
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     if (argc < 3) {
         return EXIT_FAILURE;
     }
-    is_told = strcmp(argv[1], "told") == 0;
+    is_announced = strcmp(argv[1], "announced") == 0;
     file = argv[2];
     if (is_replacement()) {
         make("back", own_rank());

@@ -154,7 +154,7 @@ static int hears_of_its_own_errors(void)
     ucp_context_h context;
     ucp_config_t *config;
     char line[512];
-    int is_heard = 0;
+    int is_reported = 0;
 
     fflush(stdout);
     dup2(fileno(file), STDOUT_FILENO);
@@ -170,10 +170,10 @@ static int hears_of_its_own_errors(void)
     close(saved);
     rewind(file);
     while (fgets(line, sizeof line, file) != NULL) {
-        is_heard |= (strstr(line, "UCX") != NULL && strstr(line, "ERROR") != NULL);
+        is_reported |= (strstr(line, "UCX") != NULL && strstr(line, "ERROR") != NULL);
     }
     fclose(file);
-    return is_heard;
+    return is_reported;
 }
 
 static int life(void)

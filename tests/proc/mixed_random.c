@@ -173,7 +173,7 @@ static keel_status_t on_init(play_host_t *host, keel_context_h *ctx_p)
         return status;
     }
     if (keel_size(*ctx_p) != host->mixed->options.ranks) {
-        on_flaw(host, "the job has not as many ranks as it was told");
+        on_flaw(host, "the job does not have the requested number of ranks");
     }
     host->rank = keel_rank(*ctx_p);
     return KEEL_OK;

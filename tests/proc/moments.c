@@ -42,7 +42,7 @@ enum {
     DEATH_STEP = 13,
     PER_DEATH = 6,
     SETTLED = 3,
-    TOLD_STEP = 100,
+    PRINTED_STEP = 100,
     DEATHS_MIN = SETTLED + 3,
     DEATHS_MAX = 64,
     EXIT_KEEL = 3,
@@ -78,10 +78,11 @@ static void die_after(unsigned long delay_us)
 /* Before keel_init() only the launcher's variables identify the rank. */
 static void plan_early_death(const job_t *job)
 {
-    const char *rank = getenv("PMIX_RANK"), *incarnation = getenv("KEEL_INCARNATION"), *anew = getenv("KEELRUN_JOB");
+    const char *rank = getenv("PMIX_RANK"), *incarnation = getenv("KEEL_INCARNATION"),
+               *job_number = getenv("KEELRUN_JOB");
     const int life = (incarnation != NULL) ? atoi(incarnation) : 0;
 
-    if (anew != NULL && strcmp(anew, "0") != 0) {
+    if (job_number != NULL && strcmp(job_number, "0") != 0) {
         return;
     }
     if (rank != NULL && strtoul(rank, NULL, 10) == job->victim &&
@@ -244,7 +245,7 @@ static int is_anybody_suspected(const job_t *job)
     return stats.suspicions > 0 || stats.deaths > 0;
 }
 
-static void tell_false_alarm(const job_t *job)
+static void print_false_alarm(const job_t *job)
 {
     keel_stats_t stats;
 
@@ -255,9 +256,9 @@ static void tell_false_alarm(const job_t *job)
     }
 }
 
-static void tell_step(const job_t *job)
+static void print_step(const job_t *job)
 {
-    if (is_mode(job, "plain") && keel_rank(job->ctx) == 0 && job->step == TOLD_STEP) {
+    if (is_mode(job, "plain") && keel_rank(job->ctx) == 0 && job->step == PRINTED_STEP) {
         puts("moments: step 100");
         fflush(stdout);
     }
@@ -309,8 +310,8 @@ static keel_status_t run(job_t *job, int *is_wrong)
     while (job->step < job->steps) {
         TRY(do_step(job));
         count_resources(job);
-        tell_false_alarm(job);
-        tell_step(job);
+        print_false_alarm(job);
+        print_step(job);
     }
     *is_wrong |= has_leaked(job) | is_anybody_suspected(job) | (job->sum != expected_sum(job));
     setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL); /* an early death must not happen late */

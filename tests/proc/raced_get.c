@@ -14,7 +14,7 @@ enum { WORDS = 2048, GETS = 300 };
 static keel_context_h ctx;
 static keel_win_h win;
 
-static keel_status_t store_until_told(void)
+static keel_status_t store_until_stopped(void)
 {
     volatile uint64_t *words = keel_win_base(win);
     const uint32_t others = keel_size(ctx) - 1;
@@ -51,7 +51,7 @@ static keel_status_t run(void)
     TRY(keel_init(NULL, &ctx));
     TRY(keel_win_alloc(ctx, (WORDS + 2) * sizeof(uint64_t), NULL, &win));
     TRY(keel_gsync(ctx, 0));
-    TRY((keel_rank(ctx) == 0) ? store_until_told() : read_again_and_again());
+    TRY((keel_rank(ctx) == 0) ? store_until_stopped() : read_again_and_again());
     TRY(keel_gsync(ctx, 0));
     return keel_finalize(ctx);
 }

@@ -22,7 +22,7 @@ enum { EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_KEEL = 3, LOOK_US = 1000 };
 #define DATA 42u
 
 typedef struct {
-    uint64_t first, second, data, go, told;
+    uint64_t first, second, data, go, report;
 } memory_t;
 
 typedef struct {
@@ -56,7 +56,7 @@ static keel_status_t await_both(job_t *job)
     close(open(job->file, O_CREAT | O_WRONLY, 0600));
     TRY(await(job, offsetof(memory_t, second)));
     job->found = own->data;
-    TRY(put(job, 1, offsetof(memory_t, told), job->found));
+    TRY(put(job, 1, offsetof(memory_t, report), job->found));
     if (keel_incarnation(job->ctx) == 0) {
         raise(SIGKILL);
     }

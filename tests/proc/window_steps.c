@@ -46,7 +46,7 @@ static keel_status_t restore(int asks)
 static keel_status_t do_step(void)
 {
     const uint32_t rank = keel_rank(ctx), size = keel_size(ctx), right = (rank + 1) % size;
-    const uint64_t said = step * 100 + rank, heard = step * 100 + (rank + size - 1) % size;
+    const uint64_t said = step * 100 + rank, expected = step * 100 + (rank + size - 1) % size;
     keel_status_t status = KEEL_OK;
 
     if (step % 3 == 0 && made == step / 3) {
@@ -61,7 +61,7 @@ static keel_status_t do_step(void)
     }
     status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
     for (unsigned i = 0; i < made && status == KEEL_OK; i++) {
-        if (((const uint64_t *)keel_win_base(wins[i]))[step % 2] != heard) {
+        if (((const uint64_t *)keel_win_base(wins[i]))[step % 2] != expected) {
             printf("window_steps: rank %u: window %u is wrong in step %lu\n", rank, i, (unsigned long)step);
             return KEEL_ERR_CORRUPT;
         }

@@ -341,7 +341,7 @@ static void crowded_of(void)
 {
     static long sent[CROWD][LARGE], got[LARGE];
     MPI_Request requests[CROWD];
-    long word = step, heard = -1;
+    long word = step, received = -1;
 
     for (int i = 0; i < CROWD; i++) {
         sent[i][0] = rank + i;
@@ -350,8 +350,8 @@ static void crowded_of(void)
     }
     die_here(1);
     MPI_Send(&word, 1, MPI_LONG, left, CROWD, MPI_COMM_WORLD);
-    MPI_Recv(&heard, 1, MPI_LONG, right, CROWD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    check(heard, step, "what is heard first");
+    MPI_Recv(&received, 1, MPI_LONG, right, CROWD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    check(received, step, "the first message");
     for (int i = CROWD; i-- > 0;) {
         MPI_Recv(got, LARGE, MPI_LONG, left, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         check(got[0], left + i, "what a large message begins with");

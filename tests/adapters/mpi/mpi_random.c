@@ -22,7 +22,7 @@
 enum { WRONG = 1, USAGE = 2, CELLS = 64 };
 
 static struct {
-    long step, owed, added; /* owed: a message of the last step is outstanding */
+    long step, pending, added; /* pending: a message of the last step is outstanding */
     uint64_t draw;
 } at; /* protected */
 static int rank, ranks, right, left;
@@ -104,7 +104,7 @@ static void step_post(unsigned cell)
 static void step_accumulate(unsigned cell)
 {
     const long one = 1;
-    long was, before, sum = 0;
+    long was, before, sums[2] = {0}; /* of the fetched values; of the values before */
 
     MPI_Barrier(MPI_COMM_WORLD);
     before = allocated[cell];
@@ -113,13 +113,16 @@ static void step_accumulate(unsigned cell)
     for (int i = 0; i < ranks; i++) {
         MPI_Fetch_and_op(&one, &was, MPI_LONG, i, cell, MPI_SUM, heap);
         MPI_Win_flush(i, heap);
-        sum += was;
+        sums[0] += was;
         die_here(1);
     }
     MPI_Win_unlock_all(heap);
     MPI_Barrier(MPI_COMM_WORLD);
     expect_is("what all have counted", allocated[cell] - before, ranks);
-    (void)sum;
+    /* each rank's cell counts from its value before, and no two ranks fetch the same value */
+    sums[1] = before;
+    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    expect_is("the sum of the fetched values", sums[0], ranks * sums[1] + (long)ranks * ranks * (ranks - 1) / 2);
 }
 
 static void step_critical(unsigned cell)
@@ -250,16 +253,16 @@ static void step_open(unsigned cell)
     expect_is("what the left has added", counts[1], at.added);
 }
 
-static void receive_owed(void)
+static void receive_pending(void)
 {
     long got[2];
     MPI_Status status;
 
-    if (at.owed) {
+    if (at.pending) {
         MPI_Recv(got, 2, MPI_LONG, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &status);
-        expect_is("who sent it", status.MPI_SOURCE, left);
-        expect_is("what is owed", got[1], got[0] * 10 + left);
-        at.owed = 0;
+        expect_is("the source of the message", status.MPI_SOURCE, left);
+        expect_is("the pending message", got[1], got[0] * 10 + left);
+        at.pending = 0;
     }
 }
 
@@ -271,7 +274,7 @@ static void step(void)
     long said[2] = {at.step, at.step * 10 + rank};
 
     die_here(0);
-    receive_owed();
+    receive_pending();
     if (kind == 8) {
         step_collect(draw((unsigned)ranks));
     } else {
@@ -279,7 +282,7 @@ static void step(void)
     }
     if (draw(2) == 0) {
         MPI_Send(said, 2, MPI_LONG, right, 7, MPI_COMM_WORLD);
-        at.owed = 1;
+        at.pending = 1;
     }
     at.step++;
 }
@@ -368,7 +371,7 @@ int main(int argc, char **argv)
             keel_mpi_checkpoint();
         }
     }
-    receive_owed();
+    receive_pending();
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
         printf("mpi_random: seed %s, %d ranks, %ld steps: right\n", argv[1], ranks, steps);

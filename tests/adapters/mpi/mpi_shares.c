@@ -85,7 +85,7 @@ static void step(const world_t *world)
 {
     const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
     const long said[] = {done.step * 100 + rank, done.step * 1000 + rank};
-    long heard[2] = {-1, -1}, sum = 0, from = -1;
+    long received[2] = {-1, -1}, sum = 0, from = -1;
     int me, others;
     MPI_Request requests[2];
 
@@ -96,9 +96,9 @@ static void step(const world_t *world)
     meet(world);
     expect(*world->mine, done.step * 10 + left, "what the left one stored");
     expect(world->others[right], done.step * 10 + rank, "what was stored to the right");
-    MPI_Neighbor_alltoall(said, 1, MPI_LONG, heard, 1, MPI_LONG, world->copy);
-    expect(heard[0], done.step * 1000 + left, "what the left one said");
-    expect(heard[1], done.step * 100 + right, "what the right one said");
+    MPI_Neighbor_alltoall(said, 1, MPI_LONG, received, 1, MPI_LONG, world->copy);
+    expect(received[0], done.step * 1000 + left, "the value of the left rank");
+    expect(received[1], done.step * 100 + right, "the value of the right rank");
     MPI_Iallreduce(&said[0], &sum, 1, MPI_LONG, MPI_SUM, world->ring, &requests[0]);
     MPI_Ibarrier(world->ring, &requests[1]);
     die_here(2);
@@ -110,7 +110,7 @@ static void step(const world_t *world)
         MPI_Send(&said[0], 1, MPI_LONG, me, 3, world->inter);
         die_here(3);
         MPI_Recv(&from, 1, MPI_LONG, me, 3, world->inter, MPI_STATUS_IGNORE);
-        expect(from % 100, rank < ranks / 2 ? rank + ranks / 2 : rank - ranks / 2, "who sent");
+        expect(from % 100, rank < ranks / 2 ? rank + ranks / 2 : rank - ranks / 2, "the source");
     }
     done.sum += sum;
     done.step++;

@@ -17,7 +17,7 @@
 static long step, marks; /* marks is incremented within a step */
 static long token = -1, newest, own;
 static shmemx_volatile int is_old; /* this process has been in the loop */
-static int told;
+static int reports;
 
 static void expect(int is_right, const char *what)
 {
@@ -42,7 +42,7 @@ static void ask(void)
     }
     expect(is_old ? count == 1 && !is_named : is_named, "those that died");
     expect(shmem_restart_pes(pes, count) == 0 && shmem_restart_pes(&wrong, 1) == -1, "restarted");
-    expect(shmem_query_fault(&pes, &states, &count) == 0 && count == 0, "told once");
+    expect(shmem_query_fault(&pes, &states, &count) == 0 && count == 0, "reported once");
 }
 
 static void come_back(const char *how)
@@ -52,7 +52,7 @@ static void come_back(const char *how)
     ask();
     if (strcmp(how, "checkpoint") == 0 || strcmp(how, "alone") == 0) {
         expect(shmem_restore_all() == 0 && marks == step, "the checkpoint");
-        expect(strcmp(how, "alone") != 0 || !is_old, "told alone");
+        expect(strcmp(how, "alone") != 0 || !is_old, "reported alone");
     } else if (strcmp(how, "grown") == 0) {
         expect(shmemx_restore_all(SHMEMX_RESTORE_DEAD) == SHMEMX_RESTORED_CHECKPOINT && marks == step, "all of it");
     } else {
@@ -64,7 +64,7 @@ static void come_back(const char *how)
         step = marks = newest;
     }
     expect(shmem_restore_all() == 0, "nothing to restore");
-    told++;
+    reports++;
 }
 
 static void begin(int is_promised)

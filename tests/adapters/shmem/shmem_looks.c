@@ -14,7 +14,7 @@
 
 enum { ROUNDS = 50, BEATING_ROUNDS = 3 };
 
-static long *told, *over, *beats;
+static long *announced, *over, *beats;
 static atomic_int is_over;
 
 static long look(const char *how, const long *word, int of)
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     shmem_init_thread(has_threads ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE, &level);
     me = shmem_my_pe();
     last = shmem_n_pes() - 1;
-    told = shmem_calloc(1, sizeof(*told));
+    announced = shmem_calloc(1, sizeof(*announced));
     over = shmem_calloc(1, sizeof(*over));
     beats = shmem_calloc(1, sizeof(*beats));
     if (has_threads && pthread_create(&thread, NULL, look_on, &last) != 0) {
@@ -61,12 +61,12 @@ int main(int argc, char **argv)
     }
     for (long round = 1; round <= rounds; round++) {
         if (me > 0) {
-            look_for(how, told, me, round);
+            look_for(how, announced, me, round);
         }
         if (me < last && round % 2 == 0) {
-            shmem_long_p(told, round, me + 1);
+            shmem_long_p(announced, round, me + 1);
         } else if (me < last) {
-            shmem_long_atomic_add(told, 1, me + 1);
+            shmem_long_atomic_add(announced, 1, me + 1);
         } else {
             shmem_long_p(over, round, me);
         }

@@ -39,7 +39,7 @@ typedef struct drawn {
     keel_stats_t all;
 } drawn_t;
 
-static const char *who;
+static const char *role;
 static drawn_t *playing;
 
 static void fail(drawn_t *drawn, uint32_t rank, const char *what)
@@ -161,7 +161,7 @@ static void draw(drawn_t *drawn, keel_random_t *random)
     if (is_group && drawn->targets[3] == CELLS_TARGET) {
         drawn->targets[3] = 0;
     }
-    drawn->victim = (strcmp(who, "source") == 0) ? CELLS_SOURCE : CELLS_TARGET;
+    drawn->victim = (strcmp(role, "source") == 0) ? CELLS_SOURCE : CELLS_TARGET;
     drawn->steps = STEPS_MIN + keel_random_below(random, STEPS_MORE);
     drawn->saves = 1 | (keel_random_next(random) & keel_random_next(random) & ~2ull);
     drawn->kill_step = 2 + keel_random_below(random, (uint32_t)drawn->steps - 3);
@@ -213,7 +213,7 @@ int main(int argc, char **argv)
     if (kind == NULL || (strcmp(argv[2], "source") != 0 && strcmp(argv[2], "target") != 0)) {
         return usage();
     }
-    who = argv[2];
+    role = argv[2];
     snprintf(lanes, sizeof(lanes), "KEEL_LANES=%s", argv[3]);
     runs = strtoul(argv[4], NULL, 10);
     if (argc == 5) {
@@ -231,7 +231,7 @@ int main(int argc, char **argv)
             local++;
         }
     }
-    printf("%s, %s, %s: %lu recovered locally, %lu rolled back, %lu with full logs\n", kind->name, who, argv[3], local,
+    printf("%s, %s, %s: %lu recovered locally, %lu rolled back, %lu with full logs\n", kind->name, role, argv[3], local,
            rolled_back, full);
     if (right < runs || 20 * full > runs || 100 * local < least * (runs - full) || 100 * local > most * (runs - full)) {
         fprintf(stderr, "%lu to %lu %% are wanted, and at most 5 %% with full logs; %lu are not right\n", least, most,

@@ -33,7 +33,7 @@ static keel_status_t take_next(few_t *few, uint32_t rank)
     }
     status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
     if (status == KEEL_OK && ctx->ckpt.set.used.number != next) {
-        keel_sim_flaw(few->sim, "generation %u is in use, %u was owed", ctx->ckpt.set.used.number, next);
+        keel_sim_flaw(few->sim, "generation %u is in use, %u was pending", ctx->ckpt.set.used.number, next);
     }
     return status;
 }
@@ -72,7 +72,7 @@ static keel_status_t released(few_t *few, uint32_t rank, keel_win_h first)
     return (status == KEEL_OK) ? take_next(few, rank) : status;
 }
 
-static int has_heard(const few_t *few, uint32_t rank)
+static int knows_checkpoint(const few_t *few, uint32_t rank)
 {
     const keel_lane_t *lane = &few->ctx[rank]->lane;
     const uint32_t number = few->ctx[0]->rec.arrived;
@@ -89,7 +89,7 @@ static void strike_released(few_t *few)
     if (few->deaths > 0 || ctx == NULL || other == NULL || few->ctx[2] == NULL) {
         return;
     }
-    if (!job->is_hung && has_heard(few, 1) && has_heard(few, 2)) {
+    if (!job->is_hung && knows_checkpoint(few, 1) && knows_checkpoint(few, 2)) {
         job->is_hung = keel_sim_hang(few->sim, 0, HANG_NS);
     }
     if (other->ckpt.set.making.number != 0 && ctx->rec.phase < other->ckpt.set.making.number) {

@@ -9,7 +9,7 @@
  *   IS_OVER    A rank dies in its last gsync when the others know that the gsync is over. No rank
  *              needs the dead rank any more. Each survivor must announce so to its runtime, which
  *              would end the job if no spare were left.
- *   IS_UNTOLD  No process announces which ranks on other nodes have left. All ranks must leave,
+ *   IS_SILENT  No process announces which ranks on other nodes have left. All ranks must leave,
  *              and none may count itself as cut off.
  *   FAILS      A rank cannot go on and leaves. The rank must not be replaced: all ranks end.
  */
@@ -23,7 +23,7 @@
 #define SEEDS     20
 #define RANKS_MAX 3
 
-typedef enum { GIVES_UP, HANGS, IS_OVER, IS_UNTOLD, FAILS, WHAT_LAST } what_t;
+typedef enum { GIVES_UP, HANGS, IS_OVER, IS_SILENT, FAILS, WHAT_LAST } what_t;
 
 typedef struct job {
     what_t what;
@@ -119,7 +119,7 @@ static int is_right(const job_t *job, int is_done)
     if (job->what == GIVES_UP) {
         return is_done && job->deaths == 1 && job->ended[0] == KEEL_ERR_CATASTROPHIC && job->ended[1] == KEEL_ERR_IO;
     }
-    if (job->what == IS_UNTOLD) {
+    if (job->what == IS_SILENT) {
         return is_done && job->ended[0] == KEEL_OK && job->ended[1] == KEEL_OK && job->ended[2] == KEEL_OK;
     }
     if (job->what == FAILS) {
@@ -141,7 +141,7 @@ static int is_right(const job_t *job, int is_done)
 static int run(what_t what, uint64_t seed, int *done_p)
 {
     static const uint32_t one[RANKS_MAX], two[RANKS_MAX] = {0, 1, 1};
-    const int is_far = what == IS_UNTOLD || what == FAILS;
+    const int is_far = what == IS_SILENT || what == FAILS;
     job_t job = {.what = what, .ranks = (what == GIVES_UP) ? 2 : 3};
     const keel_sim_options_t options = {.seed = seed,
                                         .ranks = job.ranks,

@@ -21,7 +21,7 @@ typedef enum { BY_FLUSH, BY_FLUSH_ALL, BY_UNLOCK, BY_ATOMIC, BY_SIGNAL, WAYS } w
 typedef struct job {
     few_t few;
     way_t way;
-    int is_told;
+    int is_informed;
     uint64_t stored, kept; /* number of stores of rank 0, and the store that becomes visible late */
 } job_t;
 
@@ -70,13 +70,13 @@ static keel_status_t complete(job_t *job, keel_win_h win, uint64_t value)
     }
 }
 
-static keel_status_t read_told(job_t *job, keel_win_h win)
+static keel_status_t read_when_informed(job_t *job, keel_win_h win)
 {
     const int is_locked = job->way == BY_UNLOCK;
     keel_status_t status = KEEL_OK;
     uint64_t value = 0;
 
-    while (!job->is_told && job->way != BY_SIGNAL) {
+    while (!job->is_informed && job->way != BY_SIGNAL) {
         keel_sim_compute(job->few.sim, 100);
     }
     while (status == KEEL_OK && job->way == BY_SIGNAL && value == 0) {
@@ -86,8 +86,7 @@ static keel_status_t read_told(job_t *job, keel_win_h win)
     status = is_locked ? keel_lock_all(job->few.ctx[1]) : status;
     status = (status == KEEL_OK) ? keel_get(win, 2, 0, &value, sizeof(value)) : status;
     if (status == KEEL_OK && value != 1) {
-        keel_sim_flaw(job->few.sim, "way %d: rank 1 was told of a put and reads %lu", (int)job->way,
-                      (unsigned long)value);
+        keel_sim_flaw(job->few.sim, "way %d: rank 1 knows of a put and reads %lu", (int)job->way, (unsigned long)value);
     }
     return (status == KEEL_OK && is_locked) ? keel_unlock_all(job->few.ctx[1]) : status;
 }
@@ -99,10 +98,10 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 
     if (rank == 0) {
         status = complete(job, win, 1);
-        job->is_told = 1;
+        job->is_informed = 1;
         keel_sim_compute(few->sim, 1000);
     } else if (rank == 1) {
-        status = read_told(job, win);
+        status = read_when_informed(job, win);
     }
     return status;
 }

@@ -24,7 +24,7 @@
 #define SLOW_NS 20000000 /* longer than a death and its news take */
 
 /* offsets in each rank's window */
-enum { A = 0, B = 8, DATA = 16, TOLD = 24, GO = 32, OWN = 40 };
+enum { A = 0, B = 8, DATA = 16, REPORT = 24, GO = 32, OWN = 40 };
 
 typedef struct job {
     few_t few;
@@ -32,8 +32,8 @@ typedef struct job {
     unsigned at;
     /* result of rank 0's first test, by life: 1 + whether the word had the value */
     uint64_t said[LIVES];
-    int is_told[LIVES]; /* other ranks know the result */
-    int is_met;         /* the moment that the case needs has come */
+    int is_reported[LIVES]; /* other ranks know the result */
+    int is_met;             /* the moment that the case needs has come */
 } job_t;
 
 typedef struct answer_case {
@@ -53,16 +53,6 @@ static keel_status_t until(job_t *job, uint32_t rank, unsigned at)
     keel_status_t status = KEEL_OK;
 
     while (status == KEEL_OK && job->at < at) {
-        status = few_progress(&job->few, rank);
-    }
-    return status;
-}
-
-static keel_status_t await_deaths(job_t *job, uint32_t rank, unsigned deaths)
-{
-    keel_status_t status = KEEL_OK;
-
-    while (status == KEEL_OK && job->few.deaths < deaths) {
         status = few_progress(&job->few, rank);
     }
     return status;
@@ -98,21 +88,21 @@ static keel_status_t ask(job_t *job, uint32_t rank, keel_win_h win, uint64_t off
     return (status == KEEL_INPROGRESS) ? KEEL_OK : status;
 }
 
-/* Rank 0's first test. Rank 0 tells others the result next. */
+/* Rank 0's first test. Rank 0 reports the result to others next. */
 static keel_status_t ask_first(job_t *job, keel_win_h win, uint64_t offset, uint64_t value)
 {
     return ask(job, 0, win, offset, value, &job->said[keel_incarnation(job->few.ctx[0])]);
 }
 
-static keel_status_t tell(job_t *job, keel_win_h win, uint32_t target)
+static keel_status_t report(job_t *job, keel_win_h win, uint32_t target)
 {
     const uint32_t life = keel_incarnation(job->few.ctx[0]);
-    const keel_status_t status = put(job, 0, win, target, TOLD, job->said[life]);
+    const keel_status_t status = put(job, 0, win, target, REPORT, job->said[life]);
 
-    job->is_told[life] = status == KEEL_OK;
+    job->is_reported[life] = status == KEEL_OK;
     for (uint32_t before = 0; before < life; before++) {
-        if (job->is_told[before] && job->said[before] != job->said[life]) {
-            keel_sim_flaw(job->few.sim, "rank 0.%u tells others that a test said %s, 0.%u told them otherwise", life,
+        if (job->is_reported[before] && job->said[before] != job->said[life]) {
+            keel_sim_flaw(job->few.sim, "rank 0.%u reports %s as the result of a test, 0.%u reported otherwise", life,
                           (job->said[life] == 2) ? "yes" : "no", before);
         }
     }
@@ -160,7 +150,7 @@ static keel_status_t same_others(job_t *job, uint32_t rank, keel_win_h win)
 }
 
 /* Runs after the second wait. */
-static keel_status_t same_tell(job_t *job, keel_win_h win)
+static keel_status_t same_report(job_t *job, keel_win_h win)
 {
     keel_status_t status;
 
@@ -168,9 +158,9 @@ static keel_status_t same_tell(job_t *job, keel_win_h win)
         keel_sim_flaw(job->few.sim, "behind its second word rank 0.%u lacks what was put before that",
                       keel_incarnation(job->few.ctx[0]));
     }
-    status = put(job, 0, win, 1, TOLD, 1);
+    status = put(job, 0, win, 1, REPORT, 1);
     reach(job, 4);
-    return (status == KEEL_OK) ? await_deaths(job, 0, 1) : status;
+    return (status == KEEL_OK) ? few_await_deaths(&job->few, 0, 1) : status;
 }
 
 static keel_status_t same_phase(few_t *few, uint32_t rank, keel_win_h win)
@@ -184,7 +174,7 @@ static keel_status_t same_phase(few_t *few, uint32_t rank, keel_win_h win)
         status = await(job, 0, win, A, 1);
         reach(job, 2);
         status = (status == KEEL_OK) ? await(job, 0, win, B, 1) : status;
-        status = (status == KEEL_OK) ? same_tell(job, win) : status;
+        status = (status == KEEL_OK) ? same_report(job, win) : status;
     }
     return last_gsync(job, rank, status);
 }
@@ -204,7 +194,7 @@ static keel_status_t same_tests_phase(few_t *few, uint32_t rank, keel_win_h win)
         reach(job, 2);
         status = (status == KEEL_OK) ? until(job, 0, 3) : status;
         status = (status == KEEL_OK) ? ask(job, 0, win, B, 1, &said) : status;
-        status = (status == KEEL_OK) ? same_tell(job, win) : status;
+        status = (status == KEEL_OK) ? same_report(job, win) : status;
     }
     return last_gsync(job, rank, status);
 }
@@ -236,11 +226,11 @@ static keel_status_t refill_first(job_t *job, keel_win_h win)
         job->is_met |= is_first && status == KEEL_INPROGRESS;
     }
     status = (status >= KEEL_OK) ? ask_first(job, win, A, 1) : status;
-    status = (status == KEEL_OK) ? tell(job, win, 2) : status;
+    status = (status == KEEL_OK) ? report(job, win, 2) : status;
     status = (status == KEEL_OK && req != NULL) ? keel_req_wait(req) : status;
     status = (status == KEEL_OK) ? until(job, 0, 4) : status; /* rank 2 has put the awaited value */
     reach(job, 5);
-    return (status == KEEL_OK) ? await_deaths(job, 0, 2) : status;
+    return (status == KEEL_OK) ? few_await_deaths(&job->few, 0, 2) : status;
 }
 
 static keel_status_t refill_phase(few_t *few, uint32_t rank, keel_win_h win)
@@ -251,7 +241,7 @@ static keel_status_t refill_phase(few_t *few, uint32_t rank, keel_win_h win)
     if (rank == 0) {
         status = refill_first(job, win);
     } else if (rank == 2) {
-        status = keel_wait_until(win, TOLD, sizeof(uint64_t), KEEL_COMPARE_NE, 0);
+        status = keel_wait_until(win, REPORT, sizeof(uint64_t), KEEL_COMPARE_NE, 0);
         status = (status == KEEL_OK) ? put(job, 2, win, 0, A, 1) : status;
         reach(job, 4);
     }
@@ -300,11 +290,11 @@ static keel_status_t ahead_phase(few_t *few, uint32_t rank, keel_win_h win)
             /* completes the record of the first test */
             (status == KEEL_OK) ? ask(job, 0, win, OWN, 9, &word) : status;
         reach(job, 1);
-        status = (status == KEEL_OK && life == 0) ? await_deaths(job, 0, 1) : status;
+        status = (status == KEEL_OK && life == 0) ? few_await_deaths(&job->few, 0, 1) : status;
         status = (status == KEEL_OK && is_getting) ? keel_get(win, 1, OWN, &word, sizeof(word)) : status;
-        status = (status == KEEL_OK) ? tell(job, win, 1) : status;
+        status = (status == KEEL_OK) ? report(job, win, 1) : status;
         reach(job, 3);
-        status = (status == KEEL_OK) ? await_deaths(job, 0, few->play->deaths) : status;
+        status = (status == KEEL_OK) ? few_await_deaths(&job->few, 0, few->play->deaths) : status;
     } else {
         status = (status == KEEL_OK) ? put(job, 1, win, 0, A, 1) : status;
         reach(job, 2);
@@ -359,9 +349,9 @@ static keel_status_t holder_first(job_t *job, keel_win_h win)
     status = (status == KEEL_OK) ? until(job, 0, 4) : status;
     /* sends the record of the first test to rank 2 */
     status = (status == KEEL_OK) ? ask(job, 0, win, OWN, 9, &word) : status;
-    status = (status == KEEL_OK) ? tell(job, win, 1) : status;
+    status = (status == KEEL_OK) ? report(job, win, 1) : status;
     reach(job, 5);
-    return (status == KEEL_OK) ? await_deaths(job, 0, 2) : status;
+    return (status == KEEL_OK) ? few_await_deaths(&job->few, 0, 2) : status;
 }
 
 static keel_status_t holder_phase(few_t *few, uint32_t rank, keel_win_h win)
@@ -373,8 +363,8 @@ static keel_status_t holder_phase(few_t *few, uint32_t rank, keel_win_h win)
     if (rank == 0) {
         status = holder_first(job, win);
     } else if (rank == 1) {
-        status = await_deaths(job, 1, 1);
-        status = (status == KEEL_OK) ? keel_wait_until(win, TOLD, sizeof(uint64_t), KEEL_COMPARE_NE, 0) : status;
+        status = few_await_deaths(&job->few, 1, 1);
+        status = (status == KEEL_OK) ? keel_wait_until(win, REPORT, sizeof(uint64_t), KEEL_COMPARE_NE, 0) : status;
         status = (status == KEEL_OK) ? put(job, 1, win, 0, A, 1) : status;
         reach(job, 6);
     }
@@ -414,7 +404,7 @@ static keel_status_t alone_phases(job_t *job, uint32_t rank, keel_win_h win, int
         }
         if (status == KEEL_OK && ctx->rec.phase == ALONE_DIES) {
             reach(job, 1);
-            status = await_deaths(job, rank, 1);
+            status = few_await_deaths(&job->few, rank, 1);
         }
         if (status == KEEL_OK) {
             status = (ctx->rec.phase == ALONE_SAVED) ? keel_checkpoint(ctx) : keel_gsync(ctx, 0);

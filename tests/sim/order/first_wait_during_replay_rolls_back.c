@@ -1,5 +1,5 @@
 /*
- * Rank 1 puts a word to rank 0, puts a word to rank 2 that tells of the first word, and dies. The
+ * Rank 1 puts a word to rank 0, puts a word to rank 2 as a signal for the first word, and dies. The
  * puts have no numbers, so the replacement puts both words again, late. Meanwhile rank 2 acts on
  * its word and puts over the word at rank 0. The job must roll back when rank 2 begins to do so.
  *
@@ -19,13 +19,13 @@
 #define NEW   5555u
 
 /* offsets in each rank's window */
-enum { A = 0, TOLD = 8 };
+enum { A = 0, SIGNAL = 8 };
 
 typedef struct job {
     few_t few;
     int mixes;
-    int is_told; /* the first life of rank 1 has put the word to rank 2 */
-    int is_over; /* rank 2 has put over the word */
+    int is_signalled; /* the first life of rank 1 has put the word to rank 2 */
+    int is_over;      /* rank 2 has put over the word */
 } job_t;
 
 static keel_status_t put(few_t *few, uint32_t rank, keel_win_h win, uint32_t target, uint64_t offset, uint64_t word)
@@ -36,7 +36,7 @@ static keel_status_t put(few_t *few, uint32_t rank, keel_win_h win, uint32_t tar
 }
 
 /* Rank 1. Its replacement is slow until rank 2 has gone on, or until the job rolls back. */
-static keel_status_t tell(job_t *job, keel_win_h win)
+static keel_status_t put_both(job_t *job, keel_win_h win)
 {
     few_t *few = &job->few;
     const keel_context_h ctx = few->ctx[1];
@@ -46,8 +46,8 @@ static keel_status_t tell(job_t *job, keel_win_h win)
         status = few_progress(few, 1);
     }
     status = (status == KEEL_OK) ? put(few, 1, win, 0, A, OLD) : status;
-    status = (status == KEEL_OK) ? put(few, 1, win, 2, TOLD, 1) : status;
-    job->is_told = 1;
+    status = (status == KEEL_OK) ? put(few, 1, win, 2, SIGNAL, 1) : status;
+    job->is_signalled = 1;
     while (status == KEEL_OK && few->deaths == 0) {
         status = few_progress(few, 1);
     }
@@ -67,11 +67,11 @@ static keel_status_t go_on(job_t *job, keel_win_h win)
     }
     if (status == KEEL_OK && job->mixes) {
         status = keel_set_nondeterministic(ctx);
-        while (status == KEEL_OK && __atomic_load_n(&own[TOLD / 8], __ATOMIC_ACQUIRE) == 0) {
+        while (status == KEEL_OK && __atomic_load_n(&own[SIGNAL / 8], __ATOMIC_ACQUIRE) == 0) {
             status = few_progress(few, 2);
         }
     } else if (status == KEEL_OK) {
-        status = keel_wait_until(win, TOLD, 8, KEEL_COMPARE_EQ, 1);
+        status = keel_wait_until(win, SIGNAL, 8, KEEL_COMPARE_EQ, 1);
     }
     status = (status == KEEL_OK) ? put(few, 2, win, 0, A, NEW) : status;
     job->is_over |= status == KEEL_OK;
@@ -83,7 +83,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
     job_t *job = (job_t *)few;
     const keel_context_h ctx = few->ctx[rank];
     const uint64_t *own = keel_win_base(win);
-    keel_status_t status = (rank == 1) ? tell(job, win) : (rank == 2) ? go_on(job, win) : KEEL_OK;
+    keel_status_t status = (rank == 1) ? put_both(job, win) : (rank == 2) ? go_on(job, win) : KEEL_OK;
 
     status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
     if (status == KEEL_OK && rank == 0 && own[0] != NEW) {
@@ -97,7 +97,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 
 static void strike(few_t *few)
 {
-    if (few->deaths == 0 && ((const job_t *)few)->is_told) {
+    if (few->deaths == 0 && ((const job_t *)few)->is_signalled) {
         few_kill(few, 1);
     }
 }

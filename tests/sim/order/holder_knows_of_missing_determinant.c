@@ -1,15 +1,15 @@
 /*
  * The log of rank 0 is full when rank 0 waits for any of two words, so no rank has a record of the
- * result. Rank 0 tells rank 2 and dies. Rank 2 puts the other word. The rank that would hold the
- * record must know that no record exists. The job rolls back, or the replacement is told that both
- * words are there.
+ * result. Rank 0 reports the result to rank 2 and dies. Rank 2 puts the other word. The rank that
+ * would hold the record must know that no record exists. The job rolls back, or the replacement
+ * finds both words.
  */
 #include "few_ranks.h"
 
 #define SEEDS 20
 
 /* offsets in each rank's window; the data that fills the log lies behind the words */
-enum { FIRST = 0, SECOND = 8, TOLD = 16, FILL = 512, BYTES = 1024 };
+enum { FIRST = 0, SECOND = 8, REPORT = 16, FILL = 512, BYTES = 1024 };
 
 typedef struct job {
     few_t few;
@@ -44,9 +44,9 @@ static keel_status_t zero(few_t *few, keel_win_h win)
 
     status = (status == KEEL_OK) ? keel_wait(few->ctx[0], KEEL_WAIT_ANY, words, 2, &met) : status;
     if (status == KEEL_OK && met != 1) {
-        keel_sim_flaw(few->sim, "rank 0.%u is told that both words are there", keel_incarnation(few->ctx[0]));
+        keel_sim_flaw(few->sim, "rank 0.%u finds both words", keel_incarnation(few->ctx[0]));
     }
-    status = (status == KEEL_OK) ? put(few, 0, win, 2, TOLD, met) : status;
+    status = (status == KEEL_OK) ? put(few, 0, win, 2, REPORT, met) : status;
     return (status == KEEL_OK) ? few_await_deaths(few, 0, 1) : status;
 }
 
@@ -60,12 +60,12 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
     } else if (rank == 1) {
         status = put(few, 1, win, 0, FIRST, 1);
     } else {
-        status = keel_wait_until(win, TOLD, 8, KEEL_COMPARE_EQ, 1);
+        status = keel_wait_until(win, REPORT, 8, KEEL_COMPARE_EQ, 1);
         status = (status == KEEL_OK) ? put(few, 2, win, 0, SECOND, 1) : status;
         ((job_t *)few)->is_over |= status == KEEL_OK;
     }
     status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
-    return (status == KEEL_OK && rank == 2 && own[TOLD / 8] != 1) ? KEEL_ERR_CORRUPT : status;
+    return (status == KEEL_OK && rank == 2 && own[REPORT / 8] != 1) ? KEEL_ERR_CORRUPT : status;
 }
 
 static void strike(few_t *few)

@@ -1,8 +1,8 @@
 /*
  * A program that waits. Rank 2 dies before any rank has begun. Its replacement is on its way back
  * when rank 1 dies too. The replacement of rank 1 reaches the front first. The put of rank 1 to
- * rank 2 can only be logged, so rank 1 must not tell rank 0 of the put: for rank 0, rank 2 may be
- * at the front before the hand-over of the put.
+ * rank 2 can only be logged, so rank 1 must not announce the put to rank 0: for rank 0, rank 2 may
+ * be at the front before the hand-over of the put.
  */
 #include "few_ranks.h"
 

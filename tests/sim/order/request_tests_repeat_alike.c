@@ -1,7 +1,7 @@
 /*
  * A rank tests a request between polls and tests of words, and callbacks test requests too. The
- * rank tells another rank the number of vain tests and dies. Its replacement must count the same
- * number. Tests by callbacks, which have no determined moment, are not recorded.
+ * rank reports the number of vain tests to another rank and dies. Its replacement must count the
+ * same number. Tests by callbacks, which have no determined moment, are not recorded.
  */
 #include "few_ranks.h"
 
@@ -13,7 +13,7 @@
 #define SLOW_NS 20000 /* longer than a few tests of the request */
 
 /* offsets in each rank's window */
-enum { A = 0, B = 8, TOLD = 16 };
+enum { A = 0, B = 8, REPORT = 16 };
 
 typedef struct looking {
     few_t few;
@@ -21,7 +21,7 @@ typedef struct looking {
     keel_req_h other;
     unsigned calls;
     uint64_t looks[LIVES]; /* number of vain tests by rank 0 */
-    int is_told;           /* the first life has told rank 1 */
+    int is_reported;       /* the first life has reported to rank 1 */
     int is_asked, is_slow; /* both gets go to rank 2; rank 2 has hung */
 } looking_t;
 
@@ -33,7 +33,7 @@ static void call_back(void *arg, keel_status_t status)
         status = keel_req_test(looking->called);
     }
     if (status != KEEL_OK) {
-        keel_sim_flaw(looking->few.sim, "a callback is told of its own request: %s", keel_status_string(status));
+        keel_sim_flaw(looking->few.sim, "a callback tests its own request: %s", keel_status_string(status));
     }
     if (looking->other != NULL) {
         (void)keel_req_test(looking->other);
@@ -45,18 +45,18 @@ static keel_status_t look_until(looking_t *looking, keel_win_h win, uint64_t *lo
 {
     const keel_context_h ctx = looking->few.ctx[0];
     keel_word_t word = {.win = win, .offset = B, .size = sizeof(uint64_t), .compare = KEEL_COMPARE_EQ, .value = 1};
-    keel_status_t status, told;
+    keel_status_t status, other;
     uint64_t polled;
 
     while ((status = keel_req_test(looking->other)) == KEEL_INPROGRESS) {
         ++*looks;
-        told = keel_poll(win, 1, B, &polled, sizeof(polled));
-        if (told == KEEL_OK && *looks % 3 == 0) {
-            told = keel_test(ctx, KEEL_WAIT_ALL, &word, 1, NULL);
+        other = keel_poll(win, 1, B, &polled, sizeof(polled));
+        if (other == KEEL_OK && *looks % 3 == 0) {
+            other = keel_test(ctx, KEEL_WAIT_ALL, &word, 1, NULL);
         }
-        told = (told == KEEL_OK || told == KEEL_INPROGRESS) ? few_progress(&looking->few, 0) : told;
-        if (told != KEEL_OK) {
-            return told;
+        other = (other == KEEL_OK || other == KEEL_INPROGRESS) ? few_progress(&looking->few, 0) : other;
+        if (other != KEEL_OK) {
+            return other;
         }
     }
     return status;
@@ -88,13 +88,13 @@ static keel_status_t looker(looking_t *looking, keel_win_h win)
     *looks = 0;
     status = (status == KEEL_OK) ? get_twice(looking, win, got) : status;
     status = (status == KEEL_OK) ? look_until(looking, win, looks) : status;
-    if (status == KEEL_OK && looking->is_told && looking->looks[0] != looking->looks[1]) {
+    if (status == KEEL_OK && looking->is_reported && looking->looks[0] != looking->looks[1]) {
         keel_sim_flaw(looking->few.sim, "rank 0 looked %lu times in vain, and its replacement %lu times",
                       (unsigned long)looking->looks[0], (unsigned long)looking->looks[1]);
     }
-    status = (status == KEEL_OK) ? keel_put(win, 1, TOLD, looks, sizeof(*looks)) : status;
+    status = (status == KEEL_OK) ? keel_put(win, 1, REPORT, looks, sizeof(*looks)) : status;
     status = (status == KEEL_OK) ? keel_flush(looking->few.ctx[0], 1) : status;
-    looking->is_told |= status == KEEL_OK;
+    looking->is_reported |= status == KEEL_OK;
     while (status == KEEL_OK && (looking->few.deaths == 0 || looking->calls == 0)) {
         status = few_progress(&looking->few, 0);
     }
@@ -134,7 +134,7 @@ static void strike(few_t *few)
     if (looking->is_asked && !looking->is_slow) {
         looking->is_slow = keel_sim_hang(few->sim, 2, SLOW_NS);
     }
-    if (few->deaths == 0 && looking->is_told && looking->calls > 0) {
+    if (few->deaths == 0 && looking->is_reported && looking->calls > 0) {
         few_kill(few, 0);
     }
 }
@@ -155,7 +155,7 @@ int main(void)
                                  .strike = strike};
 
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-            looking_t looking = {.is_told = 0};
+            looking_t looking = {.is_reported = 0};
 
             is_right &= few_run(&looking.few, &play, seed);
             looks[i] += looking.looks[0];

@@ -3,7 +3,7 @@
  * see.
  *
  *   shown    Rank 1 has put a word to rank 0 and has not announced the put yet. Rank 0 sees the
- *            word in a test of several words and tells rank 2, which puts over the word. Rank 1
+ *            word in a test of several words and signals rank 2, which puts over the word. Rank 1
  *            dies, and its replacement puts its word again. The word of rank 2 must come last.
  *   unmet    The same, but the test reports the word's value although the condition on the word is
  *            not met.
@@ -36,7 +36,7 @@
 #define NEW     5555u
 
 /* offsets in each rank's window */
-enum { A = 0, B = 8, TOLD = 16, GO = 24, DONE = 32 };
+enum { A = 0, B = 8, SIGNAL = 16, GO = 24, DONE = 32 };
 
 typedef struct job {
     few_t few;
@@ -107,11 +107,11 @@ static void at_moment(void)
 
 /* ---- shown ---- */
 
-/* Rank 0 tells rank 2 when a test shows its first word. */
+/* Rank 0 signals rank 2 when a test shows its first word. */
 static keel_status_t shown_first(job_t *job, keel_win_h win)
 {
     keel_status_t status = KEEL_OK;
-    int is_told = 0, is_over = 0;
+    int is_signalled = 0, is_over = 0;
 
     while (status == KEEL_OK && !is_over) {
         keel_word_t words[2] = {{.win = win, .offset = A, .size = 8, .compare = KEEL_COMPARE_EQ, .value = job->asked},
@@ -121,9 +121,9 @@ static keel_status_t shown_first(job_t *job, keel_win_h win)
         status = keel_test(job->few.ctx[0], KEEL_WAIT_ALL, words, 2, NULL);
         status = (status == KEEL_INPROGRESS) ? KEEL_OK : status;
         is_over = words[1].is_met;
-        if (status == KEEL_OK && words[0].seen != 0 && !is_told) {
-            is_told = 1;
-            status = put(job, 0, win, 2, TOLD, 1);
+        if (status == KEEL_OK && words[0].seen != 0 && !is_signalled) {
+            is_signalled = 1;
+            status = put(job, 0, win, 2, SIGNAL, 1);
         }
     }
     return status;
@@ -145,7 +145,7 @@ static keel_status_t shown(few_t *few, uint32_t rank, keel_win_h win)
         status = (status == KEEL_OK) ? keel_wait_until(win, GO, 8, KEEL_COMPARE_EQ, 1) : status;
         status = (status == KEEL_OK) ? put(job, 1, win, 0, B, 1) : status;
     } else {
-        status = keel_wait_until(win, TOLD, 8, KEEL_COMPARE_EQ, 1);
+        status = keel_wait_until(win, SIGNAL, 8, KEEL_COMPARE_EQ, 1);
         status = (status == KEEL_OK) ? put(job, 2, win, 0, A, NEW) : status;
         status = (status == KEEL_OK) ? put(job, 2, win, 1, GO, 1) : status;
     }
@@ -173,7 +173,7 @@ static keel_status_t found(few_t *few, uint32_t rank, keel_win_h win)
         job->own = keel_win_base(win);
         status = keel_atomic(win, KEEL_ATOMIC_ADD, 0, A, sizeof(old), OLD, 0, &old);
         status = (status == KEEL_OK) ? keel_wait_until(win, DONE, 8, KEEL_COMPARE_EQ, 1) : status;
-        status = (status == KEEL_OK) ? put(job, 0, win, 2, TOLD, 1) : status;
+        status = (status == KEEL_OK) ? put(job, 0, win, 2, SIGNAL, 1) : status;
         job->at = (status == KEEL_OK) ? 2 : job->at;
         while (status == KEEL_OK && few->deaths == 0) {
             status = few_progress(few, 0);

@@ -219,7 +219,7 @@ static keel_status_t blocks(few_t *few, uint32_t rank, keel_win_h win)
         status = keel_flush(few->ctx[0], 2);
         status = (status == KEEL_OK) ? keel_put_signal(win, 1, 24, &value, sizeof(value), &signal) : status;
     } else if (status == KEEL_OK && rank == 1) {
-        expect(few, rank, own[3], 1, "what a signal tells of");
+        expect(few, rank, own[3], 1, "the data of a signal");
         own[3] = 7;
         status = put_blocks(win, 2, value, 0);
         status = (status == KEEL_OK) ? keel_put_signal(win, 2, 0, &value, sizeof(value), &signal) : status;

@@ -4,7 +4,7 @@
 static int scene_is_ahead(const scene_t *scene, uint32_t rank)
 {
     const keel_context_h ctx = scene->member[rank].host.ctx;
-    uint32_t told = 0, r;
+    uint32_t informed = 0, r;
 
     for (r = 0; r < scene->processes; ++r) {
         const keel_context_h other = scene_context(scene, r);
@@ -15,9 +15,9 @@ static int scene_is_ahead(const scene_t *scene, uint32_t rank)
         if (other->rec.phase >= ctx->rec.phase) {
             return 0;
         }
-        told += (other->lane.board[rank].done >> 32) == ctx->rec.phase;
+        informed += (other->lane.board[rank].done >> 32) == ctx->rec.phase;
     }
-    return told > 0;
+    return informed > 0;
 }
 
 static int scene_has_open(const scene_t *scene, uint32_t rank)

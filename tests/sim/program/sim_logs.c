@@ -449,7 +449,7 @@ static void check_plan(const pair_t *pair)
     }
 }
 
-static void check_told(const pair_t *pair)
+static void check_announced(const pair_t *pair)
 {
     const scene_t *scene = pair->scene;
     const keel_recovery_t *rec = &scene->member[pair->rank].host.ctx->rec;
@@ -500,7 +500,7 @@ static void check_pair(const scene_t *scene, uint32_t rank, uint32_t target, con
     if (scene->plan != NULL) {
         check_plan(&pair);
     } else {
-        check_told(&pair);
+        check_announced(&pair);
     }
 }
 

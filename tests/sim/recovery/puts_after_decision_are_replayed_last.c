@@ -17,16 +17,16 @@ static const char *const lanes[] = {"KEEL_LANES=served", "KEEL_LANES=direct"};
 
 typedef struct job {
     few_t few;
-    int is_flagged; /* rank 0 has put, and has told rank 1 */
+    int is_flagged; /* rank 0 has put, and has signalled rank 1 */
 } job_t;
 
-static keel_status_t put_and_tell(few_t *few, uint32_t rank, keel_win_h win, uint32_t told)
+static keel_status_t put_and_signal(few_t *few, uint32_t rank, keel_win_h win, uint32_t waiter)
 {
     const uint64_t word = rank + 1, flag = 1;
     keel_status_t status = keel_put(win, 2, 0, &word, sizeof(word));
 
     status = (status == KEEL_OK) ? keel_fence(few->ctx[rank]) : status;
-    return (status == KEEL_OK) ? keel_put(win, told, FLAG, &flag, sizeof(flag)) : status;
+    return (status == KEEL_OK) ? keel_put(win, waiter, FLAG, &flag, sizeof(flag)) : status;
 }
 
 /* Waits until the phases before @a phase have been sent to the replacement. */
@@ -46,7 +46,7 @@ static keel_status_t first(few_t *few, keel_win_h win)
 {
     keel_status_t status = await_sent(few, 0, FRONT + 1);
 
-    status = (status == KEEL_OK) ? put_and_tell(few, 0, win, 1) : status;
+    status = (status == KEEL_OK) ? put_and_signal(few, 0, win, 1) : status;
     status = (status == KEEL_OK) ? keel_flush(few->ctx[0], 1) : status;
     ((job_t *)few)->is_flagged = 1;
     return status;
@@ -61,7 +61,7 @@ static keel_status_t second(few_t *few, keel_win_h win)
         keel_sim_compute(few->sim, 1000);
     }
     status = (status == KEEL_OK) ? keel_wait_until(win, FLAG, sizeof(uint64_t), KEEL_COMPARE_EQ, 1) : status;
-    return (status == KEEL_OK) ? put_and_tell(few, 1, win, 2) : status;
+    return (status == KEEL_OK) ? put_and_signal(few, 1, win, 2) : status;
 }
 
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)

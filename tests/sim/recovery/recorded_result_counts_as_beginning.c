@@ -16,13 +16,13 @@
 #define ROUNDS 1000
 
 /* offsets in each rank's window */
-enum { WORD = 0, NEVER = 8, TOLD = 16 };
+enum { WORD = 0, NEVER = 8, REPORT = 16 };
 
 typedef struct job {
     few_t few;
     int is_slow[3];
-    int is_over;   /* rank 1 has told rank 0 */
-    uint64_t told; /* result in the first life that told rank 0; 0: no life did */
+    int is_over;     /* rank 1 has reported to rank 0 */
+    uint64_t result; /* result in the first life that reported to rank 0; 0: no life did */
 } job_t;
 
 /* Rank 1 arrives last at the first gsync, so that the other ranks wait inside. */
@@ -41,13 +41,13 @@ static keel_status_t put(few_t *few, uint32_t rank, keel_win_h win, uint32_t tar
 }
 
 /* Tests the word. Result 1: the word is not there yet; 2: the word is there. */
-static keel_status_t ask(few_t *few, keel_win_h win, uint64_t *told_p)
+static keel_status_t test_word(few_t *few, keel_win_h win, uint64_t *result_p)
 {
     keel_word_t words[] = {{.win = win, .offset = WORD, .size = 8, .compare = KEEL_COMPARE_EQ, .value = 1},
                            {.win = win, .offset = NEVER, .size = 8, .compare = KEEL_COMPARE_EQ, .value = 1}};
     keel_status_t status = keel_test(few->ctx[1], KEEL_WAIT_ANY, words, 1, NULL);
 
-    *told_p = (status == KEEL_OK) ? 2 : 1;
+    *result_p = (status == KEEL_OK) ? 2 : 1;
     /* a test of other words completes the first record */
     if (status == KEEL_OK || status == KEEL_INPROGRESS) {
         status = keel_test(few->ctx[1], KEEL_WAIT_ALL, words, 2, NULL);
@@ -59,20 +59,20 @@ static keel_status_t one(job_t *job, keel_win_h win)
 {
     few_t *few = &job->few;
     keel_status_t status = KEEL_OK;
-    uint64_t told = 0;
+    uint64_t result = 0;
 
     for (unsigned i = 0; i < ROUNDS && status == KEEL_OK && keel_incarnation(few->ctx[1]) == 1; i++) {
         status = few_progress(few, 1);
     }
-    status = (status == KEEL_OK) ? ask(few, win, &told) : status;
+    status = (status == KEEL_OK) ? test_word(few, win, &result) : status;
     while (status == KEEL_OK && few->deaths == 0) {
         status = few_progress(few, 1);
     }
-    if (status == KEEL_OK && job->told != 0 && job->told != told) {
-        keel_sim_flaw(few->sim, "rank 1.%u is told otherwise", keel_incarnation(few->ctx[1]));
+    if (status == KEEL_OK && job->result != 0 && job->result != result) {
+        keel_sim_flaw(few->sim, "rank 1.%u gets another result", keel_incarnation(few->ctx[1]));
     }
-    job->told = told;
-    status = (status == KEEL_OK) ? put(few, 1, win, 0, TOLD, told) : status;
+    job->result = result;
+    status = (status == KEEL_OK) ? put(few, 1, win, 0, REPORT, result) : status;
     job->is_over |= status == KEEL_OK;
     return (status == KEEL_OK) ? few_await_deaths(few, 1, 2) : status;
 }

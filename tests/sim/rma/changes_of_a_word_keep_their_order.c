@@ -21,7 +21,7 @@ enum { SUM, WORD, FLAG, WORDS };
 typedef struct job {
     few_t few;
     /* ranks 1 and 2 have accessed rank 0; rank 0 has acted on the accesses */
-    int has_one, has_two, is_told;
+    int has_one, has_two, is_forwarded;
 } job_t;
 
 static keel_status_t progress_until(few_t *few, uint32_t rank, const int *is_so)
@@ -101,7 +101,7 @@ static keel_status_t phases_waited(few_t *few, uint32_t rank, keel_win_h win)
         seen = *word;
         status = (status == KEEL_OK) ? keel_put(win, 1, WORD * sizeof(seen), &seen, sizeof(seen)) : status;
         status = (status == KEEL_OK) ? keel_flush(few->ctx[0], 1) : status;
-        job->is_told |= status == KEEL_OK;
+        job->is_forwarded |= status == KEEL_OK;
         status = (status == KEEL_OK) ? progress_until_death(few, rank) : status;
     }
     status = (status == KEEL_OK && seen != 5 && seen != 7) ? KEEL_ERR_CORRUPT : status;
@@ -110,7 +110,7 @@ static keel_status_t phases_waited(few_t *few, uint32_t rank, keel_win_h win)
 
 static void strike_waited(few_t *few)
 {
-    if (few->deaths == 0 && ((const job_t *)few)->is_told) {
+    if (few->deaths == 0 && ((const job_t *)few)->is_forwarded) {
         few_kill(few, 0);
     }
 }
@@ -122,7 +122,7 @@ static keel_status_t phases_own(few_t *few, uint32_t rank, keel_win_h win)
     uint64_t found = 10;
 
     if (rank == 0) {
-        while (few->deaths > 0 && !job->is_told && status == KEEL_OK) { /* comes late */
+        while (few->deaths > 0 && !job->is_forwarded && status == KEEL_OK) { /* comes late */
             status = few_progress(few, rank);
         }
         status = (status == KEEL_OK)
@@ -136,7 +136,7 @@ static keel_status_t phases_own(few_t *few, uint32_t rank, keel_win_h win)
         status = (status == KEEL_OK)
                      ? keel_atomic(win, KEEL_ATOMIC_CSWAP, 0, WORD * sizeof(found), sizeof(found), 20, 10, &found)
                      : status;
-        job->is_told |= status == KEEL_OK;
+        job->is_forwarded |= status == KEEL_OK;
     }
     status = (status == KEEL_OK && found != 10 && found != 11) ? KEEL_ERR_CORRUPT : status;
     return (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
@@ -160,7 +160,7 @@ static keel_status_t phases_unhanded(few_t *few, uint32_t rank, keel_win_h win)
     keel_status_t status = KEEL_OK;
     uint64_t first = 0, second = 1;
 
-    while (rank == 1 && few->deaths == 2 && !job->is_told && status == KEEL_OK) { /* comes late */
+    while (rank == 1 && few->deaths == 2 && !job->is_forwarded && status == KEEL_OK) { /* comes late */
         status = few_progress(few, rank);
     }
     if (rank == 1) {
@@ -179,7 +179,7 @@ static keel_status_t phases_unhanded(few_t *few, uint32_t rank, keel_win_h win)
     }
     if (rank == 2) {
         status = (status == KEEL_OK) ? fetch(win, &second) : status;
-        job->is_told |= status == KEEL_OK;
+        job->is_forwarded |= status == KEEL_OK;
     }
     status = (status == KEEL_OK && second <= first) ? KEEL_ERR_CORRUPT : status;
     return (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;

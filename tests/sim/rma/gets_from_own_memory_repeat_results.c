@@ -1,7 +1,7 @@
 /*
- * Each rank polls own memory by gets until the previous rank has put the next word, and tells the
- * previous rank the number of its looks. Rank 1 dies during a look. The replacement must find the
- * same results as often as rank 1 did, and go on.
+ * Each rank polls own memory by gets until the previous rank has put the next word, and reports the
+ * number of its looks to the previous rank. Rank 1 dies during a look. The replacement must find
+ * the same results as often as rank 1 did, and go on.
  *
  *   get         keel_get() of a word
  *   strided     keel_get_strided()
@@ -159,15 +159,16 @@ static keel_status_t play(job_t *job, uint32_t rank, keel_win_h win, uint64_t ph
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 {
     job_t *job = (job_t *)few;
-    uint64_t looked = 0, told = 0;
+    uint64_t looked = 0, reported = 0;
     keel_status_t status = KEEL_OK;
 
     for (uint64_t phase = 1; phase <= PHASES && status == KEEL_OK; phase++) {
         status = play(job, rank, win, phase, &looked);
-        status = (status == KEEL_OK) ? keel_get(win, (rank + RANKS - 1) % RANKS, LOOKED, &told, sizeof(told)) : status;
-        if (status == KEEL_OK && told != looked) {
+        status = (status == KEEL_OK) ? keel_get(win, (rank + RANKS - 1) % RANKS, LOOKED, &reported, sizeof(reported))
+                                     : status;
+        if (status == KEEL_OK && reported != looked) {
             keel_sim_flaw(few->sim, "rank %u has looked %lu times, and said %lu", rank, (unsigned long)looked,
-                          (unsigned long)told);
+                          (unsigned long)reported);
         }
         status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
     }

@@ -35,8 +35,8 @@ typedef struct job {
      * be right even then
      */
     int may_roll_back;
-    uint64_t put_in;  /* phase in which the first life of rank 1 last put new values */
-    int is_told_anew; /* the replacement of rank 2 is there */
+    uint64_t put_in;    /* phase in which the first life of rank 1 last put new values */
+    int is_target_back; /* the replacement of rank 2 is there */
 } job_t;
 
 /* Value of rank @a rank's byte at @a at, from @a phase on. */
@@ -127,7 +127,7 @@ static keel_status_t await(job_t *job, uint64_t phase)
     keel_status_t status = keel_flush_all(job->few.ctx[1]);
 
     job->put_in = phase;
-    while (status == KEEL_OK && phase == AMID && job->is_target_first && !job->is_told_anew) {
+    while (status == KEEL_OK && phase == AMID && job->is_target_first && !job->is_target_back) {
         status = few_progress(&job->few, 1);
     }
     return (status == KEEL_OK && phase == AMID) ? few_await_deaths(&job->few, 1, 1u + job->is_target_first) : status;
@@ -158,16 +158,17 @@ static keel_status_t play(job_t *job, uint32_t rank, keel_win_h win, uint64_t ph
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 {
     job_t *job = (job_t *)few;
-    uint64_t sum = 0, told;
+    uint64_t sum = 0, reported;
     keel_status_t status = KEEL_OK;
 
     for (uint64_t phase = 1; phase <= PHASES && status == KEEL_OK; phase++) {
         status = play(job, rank, win, phase, &sum);
     }
-    status = (status == KEEL_OK) ? keel_get(win, (rank + RANKS - 1) % RANKS, SUMS, &told, sizeof(told)) : status;
-    if (status == KEEL_OK && told != sum) {
+    status =
+        (status == KEEL_OK) ? keel_get(win, (rank + RANKS - 1) % RANKS, SUMS, &reported, sizeof(reported)) : status;
+    if (status == KEEL_OK && reported != sum) {
         keel_sim_flaw(few->sim, "rank %u has a sum of %lx, and said %lx", rank, (unsigned long)sum,
-                      (unsigned long)told);
+                      (unsigned long)reported);
     }
     if (status == KEEL_OK && few->ctx[rank]->rec.rollbacks > 0 && !job->may_roll_back) {
         keel_sim_flaw(few->sim, "the job rolled back");
@@ -185,7 +186,7 @@ static void strike(few_t *few)
     if (job->is_target_first && few->deaths == 0) {
         few_kill(few, 2);
     } else if (job->is_target_first && few->deaths == 1 && few_is_back(few, 2)) {
-        job->is_told_anew = 1;
+        job->is_target_back = 1;
         few_kill(few, 1);
     } else if (!job->is_target_first && few->deaths == 0) {
         few_kill(few, 1);

@@ -34,7 +34,7 @@ static keel_status_t count_up(few_t *few, uint32_t rank, keel_win_h win, unsigne
 }
 
 /* Gives the lock up while rank 1 is away. */
-static keel_status_t owe_release(few_t *few)
+static keel_status_t leave_release_pending(few_t *few)
 {
     const keel_context_h ctx = few->ctx[0];
     keel_status_t status = few_await_deaths(few, 0, 1);
@@ -56,7 +56,7 @@ static keel_status_t locker(job_t *job, keel_win_h win)
     keel_status_t status = keel_lock(ctx, 1);
 
     if (status != KEEL_OK || ctx->rec.rollbacks == 0) {
-        return (status == KEEL_OK) ? owe_release(few) : status;
+        return (status == KEEL_OK) ? leave_release_pending(few) : status;
     }
     job->is_inside = 1;
     while (status == KEEL_OK && !(few->deaths == 3 && few_is_back(few, 1))) {

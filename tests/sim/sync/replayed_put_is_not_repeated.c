@@ -27,16 +27,6 @@ static keel_status_t await_flag(keel_win_h win)
     return keel_wait_until(win, FLAG, sizeof(uint64_t), KEEL_COMPARE_NE, 0);
 }
 
-static keel_status_t await_deaths(few_t *few, uint32_t rank, unsigned deaths)
-{
-    keel_status_t status = KEEL_OK;
-
-    while (status == KEEL_OK && few->deaths < deaths) {
-        status = few_progress(few, rank);
-    }
-    return status;
-}
-
 static keel_status_t phase_of(few_t *few, uint32_t rank, keel_win_h win)
 {
     job_t *job = (job_t *)few;
@@ -47,12 +37,12 @@ static keel_status_t phase_of(few_t *few, uint32_t rank, keel_win_h win)
     } else if (status == KEEL_OK && rank == 2) {
         status = put(few, 2, win, 1, 0);
         job->is_put = 1;
-        status = (status == KEEL_OK) ? await_deaths(few, 2, 1) : status;
+        status = (status == KEEL_OK) ? few_await_deaths(few, 2, 1) : status;
         status = (status == KEEL_OK) ? put(few, 2, win, 1, FLAG) : status;
     } else if (rank == 1) {
         job->is_taken = 1;
     }
-    return (status == KEEL_OK) ? await_deaths(few, rank, 2) : status;
+    return (status == KEEL_OK) ? few_await_deaths(few, rank, 2) : status;
 }
 
 static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
