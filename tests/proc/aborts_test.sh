@@ -1,5 +1,6 @@
 #!/bin/bash
 # One case of jobs that a rank ends by keel_abort(): aborts_test.sh DIRECTORY-OF-THE-BUILD CASE.
+# shellcheck disable=SC2016 # for another shell
 set -u
 
 build=$1 name=$2
@@ -27,7 +28,7 @@ one_rank_ends_the_job()
 }
 
 # status 75, by keel_abort() or exit(): once, or as often as is said; the kills are of the first life, the time is of all
-jobs_that_ask_for_it_are_started_anew()
+jobs_that_ask_for_it_are_restarted()
 {
     run 0 -n 3 --nodes 2 "${small[@]}" "$aborts" 75
     has "$err" 1 "the job is started anew (1 of 1)"
@@ -46,7 +47,7 @@ jobs_that_ask_for_it_are_started_anew()
 }
 
 # once: the variable is set then. It is not one of KEEL_JOB_RESTARTS, and kills of the job stay.
-jobs_are_started_anew_with_what_they_ask_for()
+jobs_are_restarted_with_what_they_ask_for()
 {
     local setting
 

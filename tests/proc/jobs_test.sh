@@ -85,7 +85,7 @@ program_jumps_to_its_restart_point()
 }
 
 # all of them the same
-ranks_know_who_died()
+ranks_know_which_rank_died()
 {
     local lane
 
@@ -168,7 +168,7 @@ death_before_the_logs_are_full_is_local_and_later_a_rollback()
 }
 
 # before any log is full, by one rank for all; who offers safe points later, or has enough room, is told nothing
-a_program_without_safe_points_is_told_once()
+a_program_without_safe_points_is_warned_once()
 {
     local lane first
 
@@ -176,6 +176,7 @@ a_program_without_safe_points_is_told_once()
         for first in 100 10; do
             run 0 -n 4 --nodes 2 -x KEEL_LANES=$lane -x KEEL_OPLOG_SIZE=256k -x KEEL_GETLOG_SIZE=1m "$build/tests/proc/unsafe" 100 $first
             has "$err" $((first / 100)) 'half of a log of rank [0-3] is in use (KEEL_OPLOG_SIZE), and the program has offered no safe point yet'
+            # shellcheck disable=SC2017 # lines of whole hundreds
             has "$err" $((first / 100 * 4)) 'is full'
             [ "$first" -eq 10 ] || head -1 "$err" | grep -q 'half of a log' || fail "told when it is too late"
         done
@@ -291,7 +292,7 @@ death_while_leaving_never_hangs()
     done
 }
 
-death_behind_the_last_gsync_is_told_once()
+death_after_the_last_gsync_is_reported_once()
 {
     local mode
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # One case of keelrun's tests: keelrun_test.sh KEELRUN CLIENT CASE. Each case runs keelrun one or more times by run(),
 # which checks that nothing of the job is left: no process, directory or shared-memory file.
+# shellcheck disable=SC2015,SC2016 # for another shell
 set -u
 
 keelrun=$1 client=$2 name=$3
@@ -137,7 +138,7 @@ nodes_have_names_and_ranks()
 
 # ---- deaths -----------------------------------------------------------------------------------------------------------
 
-one_death_is_told_and_repaired()
+one_death_is_announced_and_repaired()
 {
     run 0 -n 5 --nodes 2 -v --kill 3@0.05 "$client" watch 1
     has "$out" 4 '^rank [0124].0 of 5 on node .: 1 deaths, 1 joins'
@@ -147,7 +148,7 @@ one_death_is_told_and_repaired()
     has "$err" 1 'rank 3 incarnation 1 joined$'
 }
 
-two_deaths_at_once_are_told()
+two_deaths_at_once_are_announced()
 {
     run 0 -n 6 --nodes 3 --kill 2@0.02 --kill 5@0.02 "$client" watch 2
     has "$out" 4 '^rank [0134].0 of 6 on node .: 2 deaths, 2 joins'
@@ -155,7 +156,7 @@ two_deaths_at_once_are_told()
     has "$out" 4 '^rank [0145].0 of 6 on node .: 2 deaths, 2 joins'
 }
 
-deaths_of_replacements_are_told()
+deaths_of_replacements_are_announced()
 {
     local place
 
@@ -231,7 +232,7 @@ nodes_in_network_namespaces()
 # ---- deaths that end the job ---------------------------------------------------------------------------------------------
 
 # a kill of the first run that was not done stays
-death_before_all_met_starts_the_job_anew()
+death_before_all_met_restarts_the_job()
 {
     run 0 -n 4 --nodes 2 "$client" watch 0 2.1.first
     has "$err" 1 "^keelrun: rank 2 (incarnation 0) was killed by signal 9 (Killed) before all ranks had met$"
@@ -264,7 +265,7 @@ too_many_restarts_end_the_job()
     one_line "rank 2 (incarnation 3) was killed"
 }
 
-death_while_leaving_is_told_with_spares_too()
+death_while_leaving_is_reported_with_spares_too()
 {
     run 137 -n 3 --nodes 2 --spares 2 -v --kill 2@0 "$client" finish
     has "$err" 4 ' left$'

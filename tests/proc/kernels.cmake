@@ -20,12 +20,12 @@ proc_job_long(ft_b_verifies_on_2 2 1 ft ${minutes} -c B)
 
 # each is a function of kernels_test.sh
 foreach(case
-        steps_done_again_are_counted cpu_time_is_told_by_every_process what_is_set_up_is_not_timed share_of_inserts_is_told
+        steps_done_again_are_counted cpu_time_is_reported_by_every_process what_is_set_up_is_not_timed share_of_inserts_is_reported
         images_of_a_timed_run_find_their_memory logs_grow_with_images many_phases_ask_for_images a_replacement_counts_its_own recoveries_are_counted
         spoilt_ft_is_found spoilt_cg_is_found spoilt_stencil_is_found spoilt_dht_is_found spoilt_log_is_found peak_is_that_of_the_timed_run)
   add_test(NAME proc_kernels_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/kernels_test.sh ${CMAKE_BINARY_DIR} ${case})
   set_tests_properties(proc_kernels_${case} PROPERTIES LABELS proc TIMEOUT 300)
 endforeach()
 # of times, though only of their ratios
-set_tests_properties(proc_kernels_what_is_set_up_is_not_timed proc_kernels_share_of_inserts_is_told PROPERTIES
+set_tests_properties(proc_kernels_what_is_set_up_is_not_timed proc_kernels_share_of_inserts_is_reported PROPERTIES
                      RUN_SERIAL TRUE)

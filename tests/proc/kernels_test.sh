@@ -45,7 +45,7 @@ steps_done_again_are_counted()
     has "$err" 3 'steps done again'
 }
 
-cpu_time_is_told_by_every_process()
+cpu_time_is_reported_by_every_process()
 {
     local kind
 
@@ -86,7 +86,7 @@ what_is_set_up_is_not_timed()
 
 # with think time nineteen times as long as inserts take, these are 5 % of it, also where the store finds that time by itself;
 # others share the machine
-share_of_inserts_is_told()
+share_of_inserts_is_reported()
 {
     local insert_us share tries
 

@@ -11,8 +11,8 @@ endforeach()
 
 add_executable(aborts aborts.c)
 target_link_libraries(aborts PRIVATE keel)
-foreach(case one_rank_ends_the_job jobs_that_ask_for_it_are_started_anew
-        jobs_are_started_anew_with_what_they_ask_for)
+foreach(case one_rank_ends_the_job jobs_that_ask_for_it_are_restarted
+        jobs_are_restarted_with_what_they_ask_for)
   add_test(NAME proc_aborts_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/aborts_test.sh ${CMAKE_BINARY_DIR} ${case})
   set_tests_properties(proc_aborts_${case} PROPERTIES LABELS proc TIMEOUT 120)
 endforeach()

@@ -1,6 +1,7 @@
 #!/bin/bash
 # One case of perf/numbers and what it computes with: numbers_test.sh DIRECTORY-OF-THE-BUILD CASE. What it measures is not
 # judged here.
+# shellcheck disable=SC2016 # for awk
 set -u
 
 # shellcheck disable=SC2034 # by proc_lib.sh
@@ -305,7 +306,7 @@ goals_are_judged_as_they_are_shown()
 }
 
 # a run that takes four checkpoints where five were promised: all rounds are measured anew, with FT repeated more often
-short_runs_are_measured_anew()
+short_runs_are_measured_again()
 {
     local fake=$scratch/fake
 

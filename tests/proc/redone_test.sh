@@ -25,7 +25,7 @@ said() # PATTERN: once, by the replacement alone
     has "$out" 1 '^rank 1: 1 rollbacks, 1 differences$'
 }
 
-who_does_the_same_is_brought_back_alone()
+rank_that_does_the_same_is_brought_back_alone()
 {
     job served 0 right
     has "$err" 0 'did otherwise'
@@ -49,7 +49,7 @@ fewer_puts_are_rolled_back()
     said '3 records now, rank 0 has 4'
 }
 
-forgotten_protection_is_told()
+forgotten_protection_is_reported()
 {
     job served 1 forgotten
     said '4 records now, rank 0 has 4, which differ'

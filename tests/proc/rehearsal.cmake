@@ -9,7 +9,7 @@ foreach(case
         right_program_passes example_and_kernels_pass forgotten_protection_is_found clock_and_pid_are_found
         memory_that_differs_is_found loads_of_own_memory_are_found other_gets_are_found calls_behind_the_safe_gsync_are_found
         job_without_safe_gsyncs_is_rehearsed_from_its_start
-        rollbacks_and_short_jobs_are_told crash_of_a_replacement_is_told options_that_do_not_go_with_it_are_refused)
+        rollbacks_and_short_jobs_are_reported crash_of_a_replacement_is_reported options_that_do_not_go_with_it_are_refused)
   add_test(NAME proc_rehearsal_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/rehearsal_test.sh ${CMAKE_BINARY_DIR} ${case})
   set_tests_properties(proc_rehearsal_${case} PROPERTIES LABELS proc TIMEOUT 300)
 endforeach()

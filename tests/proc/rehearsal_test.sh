@@ -127,7 +127,7 @@ job_without_safe_gsyncs_is_rehearsed_from_its_start()
     passed 34 auto "$rehearsed" calm
 }
 
-rollbacks_and_short_jobs_are_told()
+rollbacks_and_short_jobs_are_reported()
 {
     rehearse 122 auto -x KEEL_PROTECT=ckpt "$rehearsed" right
     has "$err" 1 '^keelrun: rehearsal: ranks 0, 1, 2, 3 killed, and all rolled back: nothing was re-executed alone$'
@@ -141,7 +141,7 @@ rollbacks_and_short_jobs_are_told()
     has "$err" 1 'rehearsal: 0 of 4 ranks were killed and re-executed 0 phases: the job failed$'
 }
 
-crash_of_a_replacement_is_told()
+crash_of_a_replacement_is_reported()
 {
     rehearse 139 auto -x UCX_HANDLE_ERRORS=none "$rehearsed" crash
     has "$err" 1 '^keelrun: rank 0 (incarnation 1) was killed by signal 11 '

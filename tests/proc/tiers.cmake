@@ -20,7 +20,7 @@ keel_tiers(
        "proc_sections_survive_death_at_(3_0_0|7_1000_0)" "proc_waits_survive_death_at_(3_20_2|7_100_0)"
        "proc_dht_rolls_back_from_death_at_2_12_1" "proc_cg_survives_death_at_(3_100_1|6_107_0)"
        # shares of a time, which depend on what else runs
-       "proc_kernels_(what_is_set_up_is_not_timed|share_of_inserts_is_told)"
+       "proc_kernels_(what_is_set_up_is_not_timed|share_of_inserts_is_reported)"
        # a half of a split network without an arbiter; of mpirun that spawns one job in thirty does not end
        proc_split_neither_half_goes_on "proc_spares_mpirun_(spawns_a_replacement|replaces_a_spawned_process)"
        "proc_spares_mpirun_with_spares_survives_(kill_of_rank_0|stop)")

@@ -105,10 +105,10 @@ static void later_check(later_t *later, uint64_t *read_p, uint64_t *spared_p)
     }
 }
 
-START_TEST(a_share_from_differences_is_the_share_computed_anew)
+START_TEST(a_share_from_differences_is_the_share_computed_from_images)
 {
     static const unsigned rates[] = {0, 3, 30, 300, 1024};
-    uint64_t seed = ckpt_seed("a_share_from_differences_is_the_share_computed_anew");
+    uint64_t seed = ckpt_seed("a_share_from_differences_is_the_share_computed_from_images");
 
     for (int round = 0; round < UNIT_ROUNDS(60); round++) {
         uint64_t read, spared;
@@ -208,7 +208,7 @@ int main(void)
     int failed;
 
     tcase_set_timeout(tcase, 0); /* ctest has a timeout */
-    tcase_add_test(tcase, a_share_from_differences_is_the_share_computed_anew);
+    tcase_add_test(tcase, a_share_from_differences_is_the_share_computed_from_images);
     tcase_add_test(tcase, one_changed_block_costs_what_was_and_what_is_of_it_once_a_parity);
     tcase_add_test(tcase, every_difference_sets_its_bit_and_no_other);
     tcase_add_test(tcase, without_room_for_a_map_there_is_none);

@@ -325,7 +325,7 @@ START_TEST(another_set_of_parts_is_refused_before_anything_is_written)
 }
 END_TEST
 
-START_TEST(the_table_tells_the_parts_and_where_they_were)
+START_TEST(the_table_has_the_parts_and_their_places)
 {
     for (uint64_t seed = 1; seed < 50; seed++) {
         keel_part_t parts[PARTS_MAX + 1];
@@ -412,7 +412,7 @@ int main(void)
     tcase_add_test(tcase, noise_is_refused);
     tcase_add_test(tcase, a_table_that_lies_under_a_right_crc_is_refused);
     tcase_add_test(tcase, another_set_of_parts_is_refused_before_anything_is_written);
-    tcase_add_test(tcase, the_table_tells_the_parts_and_where_they_were);
+    tcase_add_test(tcase, the_table_has_the_parts_and_their_places);
     tcase_add_test(tcase, bytes_of_a_window_are_found_where_the_image_has_them);
     tcase_add_test(tcase, an_image_without_parts_is_an_image);
     tcase_add_test(tcase, a_zeroed_slot_is_no_image);

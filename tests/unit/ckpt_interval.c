@@ -156,7 +156,7 @@ START_TEST(cost_is_smoothed_and_follows)
 }
 END_TEST
 
-START_TEST(a_cost_too_small_to_measure_is_still_a_known_cost)
+START_TEST(a_cost_too_small_to_measure_is_a_known_cost)
 {
     keel_interval_t interval = interval_of(KEEL_INTERVAL_DALY, 0, 3600, 0);
 
@@ -185,7 +185,7 @@ int main(void)
     tcase_add_test(tcase, daly_takes_the_first_at_once_and_then_by_the_measured_cost);
     tcase_add_test(tcase, daly_spaces_checkpoints_over_a_long_run);
     tcase_add_test(tcase, cost_is_smoothed_and_follows);
-    tcase_add_test(tcase, a_cost_too_small_to_measure_is_still_a_known_cost);
+    tcase_add_test(tcase, a_cost_too_small_to_measure_is_a_known_cost);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);

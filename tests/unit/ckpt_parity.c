@@ -151,9 +151,9 @@ static void lose_and_check(world_t *w, unsigned set)
     }
 }
 
-START_TEST(whoever_is_lost_together_is_rebuilt_at_the_same_time)
+START_TEST(ranks_lost_together_are_rebuilt_at_the_same_time)
 {
-    uint64_t seed = ckpt_seed("whoever_is_lost_together_is_rebuilt_at_the_same_time");
+    uint64_t seed = ckpt_seed("ranks_lost_together_are_rebuilt_at_the_same_time");
 
     for (int round = 0; round < UNIT_ROUNDS(40); round++) {
         world_t w;
@@ -636,7 +636,7 @@ int main(void)
 
     tcase_set_timeout(tcase, 0); /* ctest has a timeout */
     tcase_add_test(tcase, a_share_is_what_the_header_says);
-    tcase_add_test(tcase, whoever_is_lost_together_is_rebuilt_at_the_same_time);
+    tcase_add_test(tcase, ranks_lost_together_are_rebuilt_at_the_same_time);
     tcase_add_test(tcase, every_set_of_m_members_of_every_group_is_rebuilt);
     tcase_add_test(tcase, more_losses_than_parities_are_refused);
     tcase_add_test(tcase, a_group_of_two_mirrors);

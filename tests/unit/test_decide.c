@@ -108,7 +108,7 @@ static void scene_awaits(void)
     scene.said[1].about[DEAD] = (report_about_t){.incarnation = 1, .touched = 1, .fetched = 1, .values_found = 1};
 }
 
-START_TEST(an_awaited_value_is_what_another_was_told)
+START_TEST(an_awaited_value_is_the_value_announced_to_another_rank)
 {
     scene_awaits();
     scene.said[1].about[0].carried = (found_value_t){.old = 5, .clock = 3, .serial = 7};
@@ -140,7 +140,7 @@ START_TEST(else_it_is_fetched_again_behind_what_was_found)
 }
 END_TEST
 
-START_TEST(nor_is_it_where_one_may_have_found_it_untold)
+START_TEST(nor_is_it_if_a_rank_may_have_found_it_unannounced)
 {
     scene_awaits();
     scene.said[1].about[DEAD].may_lack_found = 1;
@@ -182,9 +182,9 @@ int main(void)
     const TTest *const tests[] = {a_share_that_could_not_be_computed_again_is_missing,
                                   a_share_of_an_older_generation_is_not_missed,
                                   a_generation_that_is_given_up_is_taken_again,
-                                  an_awaited_value_is_what_another_was_told,
+                                  an_awaited_value_is_the_value_announced_to_another_rank,
                                   else_it_is_fetched_again_behind_what_was_found,
-                                  nor_is_it_where_one_may_have_found_it_untold,
+                                  nor_is_it_if_a_rank_may_have_found_it_unannounced,
                                   the_last_rollback_and_the_last_replacement_are_followed_by_none,
                                   NULL};
 

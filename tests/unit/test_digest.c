@@ -130,7 +130,7 @@ START_TEST(what_is_not_the_programs_does_not_show)
 }
 END_TEST
 
-START_TEST(records_are_counted_without_a_gap_and_anew_in_a_phase)
+START_TEST(records_are_counted_without_a_gap_and_from_0_in_each_phase)
 {
     const made_t made = {.where = keel_where(8, KEEL_RECORD_PUT, 12), .length = 8};
     const keel_record_t record = {.where = made.where, .length = 8};
@@ -159,7 +159,7 @@ int main(void)
                                   signs_that_change_together_show,
                                   a_long_record_that_is_another_throughout_shows,
                                   what_is_not_the_programs_does_not_show,
-                                  records_are_counted_without_a_gap_and_anew_in_a_phase,
+                                  records_are_counted_without_a_gap_and_from_0_in_each_phase,
                                   NULL};
 
     return unit_run("digest", tests);

@@ -144,7 +144,7 @@ START_TEST(a_host_without_devices_is_not_watched)
 END_TEST
 
 #ifdef KEEL_HAVE_IBVERBS
-START_TEST(events_of_devices_and_ports_are_told_from_others)
+START_TEST(events_of_devices_and_ports_differ_from_others)
 {
     keel_fabric_event_t event = {.port = 9};
     unsigned known = 0, type;
@@ -172,7 +172,7 @@ int main(void)
                                   a_device_that_never_stops_is_counted_and_falls_silent,
                                   a_host_without_devices_is_not_watched,
 #ifdef KEEL_HAVE_IBVERBS
-                                  events_of_devices_and_ports_are_told_from_others,
+                                  events_of_devices_and_ports_differ_from_others,
 #endif
                                   NULL};
 

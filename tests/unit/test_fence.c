@@ -115,7 +115,7 @@ END_TEST
 
 /* The network device of the accuser failed. The kill needs no second accuser, and no check for a
  * core. */
-START_TEST(who_accuses_itself_is_killed_at_once_and_moves)
+START_TEST(rank_that_accuses_itself_is_killed_at_once_and_moves)
 {
     const pid_t suspect = busy_process();
     scene_t scene;
@@ -129,7 +129,7 @@ START_TEST(who_accuses_itself_is_killed_at_once_and_moves)
 END_TEST
 
 /* A rank that reaches no peer does not return to its node, even if no other node is left. */
-START_TEST(who_reaches_nobody_does_not_come_back_there)
+START_TEST(rank_that_reaches_no_other_does_not_come_back_there)
 {
     const pid_t suspect = busy_process();
     scene_t scene;
@@ -178,7 +178,7 @@ static void scene_set_suspect(scene_t *scene, pid_t other, pid_t node, uint64_t 
     scene->nodes[NODE].silence_ns = LONG_AGO_NS / 10;
 }
 
-START_TEST(node_whose_other_ranks_are_heard_is_suspect_no_more)
+START_TEST(node_with_other_ranks_alive_is_not_suspect)
 {
     const uint64_t now = clock_now_ns();
     const pid_t other = busy_process();
@@ -200,7 +200,7 @@ END_TEST
 
 /* A second silent rank soon after makes keelrun kill the node; long after, that rank counts as the
  * first. */
-START_TEST(node_is_killed_for_the_second_of_its_ranks_if_it_is_suspect_still)
+START_TEST(suspect_node_is_killed_for_the_second_of_its_ranks)
 {
     for (int is_late = 0; is_late < 2; is_late++) {
         const pid_t other = busy_process(), node = busy_process();
@@ -260,7 +260,7 @@ START_TEST(busy_node_that_does_not_wait_is_killed_not_at_once_but_in_the_end)
 END_TEST
 
 /* The rank may have much memory to free. */
-START_TEST(node_of_a_rank_that_is_still_ending_is_killed_not_at_once_but_in_the_end)
+START_TEST(node_of_an_ending_rank_is_killed_in_the_end_only)
 {
     const pid_t rank = busy_process(), node = stopped_process();
     scene_t scene;
@@ -282,14 +282,14 @@ int main(void)
 {
     const TTest *const tests[] = {
         stopped_suspect_is_killed_at_once,
-        who_accuses_itself_is_killed_at_once_and_moves,
-        who_reaches_nobody_does_not_come_back_there,
+        rank_that_accuses_itself_is_killed_at_once_and_moves,
+        rank_that_reaches_no_other_does_not_come_back_there,
         busy_suspect_is_killed_not_at_once_but_in_the_end,
-        node_whose_other_ranks_are_heard_is_suspect_no_more,
-        node_is_killed_for_the_second_of_its_ranks_if_it_is_suspect_still,
+        node_with_other_ranks_alive_is_not_suspect,
+        suspect_node_is_killed_for_the_second_of_its_ranks,
         stopped_node_that_does_not_wait_is_killed,
         busy_node_that_does_not_wait_is_killed_not_at_once_but_in_the_end,
-        node_of_a_rank_that_is_still_ending_is_killed_not_at_once_but_in_the_end,
+        node_of_an_ending_rank_is_killed_in_the_end_only,
         NULL,
     };
 

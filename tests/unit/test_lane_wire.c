@@ -133,7 +133,7 @@ END_TEST
 
 /* In a put of several messages only the last message is acknowledged, for all of them. If nothing
  * follows in time, the idle lane acknowledges. */
-START_TEST(who_says_more_is_acknowledged_with_what_follows)
+START_TEST(announced_message_is_acknowledged_with_the_next_one)
 {
     scene_t scene;
     put_t put = put_of(8, WINDOW);
@@ -537,7 +537,7 @@ int main(void)
     const TTest *const tests[] = {a_sealed_put_is_applied,
                                   each_record_of_a_phase_is_applied_once,
                                   an_answer_acknowledges_what_it_answers,
-                                  who_says_more_is_acknowledged_with_what_follows,
+                                  announced_message_is_acknowledged_with_the_next_one,
                                   reads_and_records_of_others_are_no_news,
                                   no_flipped_bit_of_a_message_is_applied,
                                   no_short_message_is_applied,

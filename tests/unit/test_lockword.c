@@ -65,7 +65,7 @@ START_TEST(own_readings_take_numbers_and_yield_to_writers)
 END_TEST
 
 /* The word has the counter and rank + 1, from the top: 42 and 22 bits. */
-START_TEST(the_word_says_who_took_it)
+START_TEST(the_word_has_the_owner)
 {
     const keel_lane_t lane = {.rank = 2, .incarnation = 5, .size = RANKS},
                       next = {.rank = 2, .incarnation = 6, .size = RANKS};
@@ -125,7 +125,7 @@ int main(void)
                                   a_reader_that_sees_a_writer_takes_its_word_back,
                                   a_reader_asking_again_does_not_count_the_writer_that_waits_for_it,
                                   own_readings_take_numbers_and_yield_to_writers,
-                                  the_word_says_who_took_it,
+                                  the_word_has_the_owner,
                                   no_part_of_the_word_reaches_into_another,
                                   numbers_do_not_come_again,
                                   NULL};

@@ -99,7 +99,7 @@ static void add_line(void *arg, const char *line)
     strcat(strcat(arg, line), "\n");
 }
 
-START_TEST(devices_are_told_with_their_bridge_and_what_is_near)
+START_TEST(devices_are_listed_with_bridge_and_distance)
 {
     keel_machine_t *machine = load(DATA "/two_packages.xml");
     char text[1024] = "";
@@ -192,7 +192,7 @@ int main(void)
 {
     const TTest *const tests[] = {ranks_of_a_node_are_dealt_to_its_cores_in_order,
                                   parts_of_hosts_join_the_hierarchy_below_the_node,
-                                  devices_are_told_with_their_bridge_and_what_is_near,
+                                  devices_are_listed_with_bridge_and_distance,
                                   what_is_no_machine_is_refused,
                                   binding_is_known_of_this_machine_only,
                                   each_failing_allocation_is_reported_and_leaks_nothing,

@@ -67,7 +67,7 @@ START_TEST(no_life_skips_a_step)
 END_TEST
 
 /* A further death makes all ranks report again; no rank reports an unchanged view. */
-START_TEST(a_view_is_reported_anew_after_each_change)
+START_TEST(a_view_is_reported_again_after_each_change)
 {
     for (int view = 0; view < KEEL_VIEW_LAST; view++) {
         ck_assert_int_eq(keel_view_after((keel_view_t)view, KEEL_VIEW_CHANGES), KEEL_VIEW_CHANGED);
@@ -78,7 +78,7 @@ START_TEST(a_view_is_reported_anew_after_each_change)
 }
 END_TEST
 
-START_TEST(what_was_told_for_certain_stays)
+START_TEST(facts_announced_as_certain_stay)
 {
     ck_assert_int_eq(keel_leave_after(KEEL_LEAVE_NOT, KEEL_LEAVE_PROCESS_EXITS), KEEL_LEAVE_SUSPECTED);
     ck_assert_int_eq(keel_leave_after(KEEL_LEAVE_SUSPECTED, KEEL_LEAVE_ANNOUNCED), KEEL_LEAVE_CERTAIN);
@@ -92,8 +92,8 @@ int main(void)
     const TTest *const tests[] = {a_replacement_goes_its_way,
                                   a_rollback_ends_what_is_awaited,
                                   no_life_skips_a_step,
-                                  a_view_is_reported_anew_after_each_change,
-                                  what_was_told_for_certain_stays,
+                                  a_view_is_reported_again_after_each_change,
+                                  facts_announced_as_certain_stay,
                                   NULL};
 
     return unit_run("stage", tests);

@@ -269,7 +269,7 @@ START_TEST(the_level_decides_what_is_spread)
 }
 END_TEST
 
-START_TEST(an_impossible_demand_tells_the_best_possible)
+START_TEST(an_impossible_demand_names_the_best_possible)
 {
     const keel_place_params_t params = {.group_size = 6, .parities = 1, .level = 1};
     const keel_place_params_t two = {.group_size = 6, .parities = 2, .level = 1};
@@ -338,7 +338,7 @@ int main(void)
                                   placing_a_hundred_thousand_ranks_takes_little_time,
                                   no_partition_of_a_small_job_is_better,
                                   the_level_decides_what_is_spread,
-                                  an_impossible_demand_tells_the_best_possible,
+                                  an_impossible_demand_names_the_best_possible,
                                   what_cannot_be_placed_is_refused,
                                   nodes_are_numbered_by_their_first_ranks,
                                   NULL};

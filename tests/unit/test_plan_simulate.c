@@ -325,7 +325,7 @@ static int stop_at_once(void *arg, double done)
     return 1;
 }
 
-START_TEST(a_simulation_that_is_told_to_stop_stops)
+START_TEST(a_simulation_stops_on_request)
 {
     static keel_plan_machine_t machine;
     const keel_plan_layout_params_t params = {4000, 3, 21, 1, KEEL_PLAN_PLACE_KEEL, 0};
@@ -411,7 +411,7 @@ int main(void)
                                   impossible_layouts_say_why,
                                   seven_elements_are_drawn,
                                   more_than_one_catastrophe_a_day_is_certain,
-                                  a_simulation_that_is_told_to_stop_stops,
+                                  a_simulation_stops_on_request,
                                   simulated_failures_until_loss_are_those_expected,
                                   two_to_the_25_processes_are_simulated,
                                   wilsons_interval_is_the_published_one,

@@ -73,7 +73,7 @@ START_TEST(job_ends_when_a_rank_is_dead_and_no_spare_is_left)
 END_TEST
 
 /* All other ranks have passed the last gsync: no replacement is needed, so none is missed. */
-START_TEST(nobody_is_called_for_who_dies_behind_the_last_gsync)
+START_TEST(no_spare_is_called_for_a_death_after_the_last_gsync)
 {
     spare_open(1);
     keel_pmix_spares_finish(&runtime.base);
@@ -253,7 +253,7 @@ static void spare_stop(pid_t child)
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
 }
 
-START_TEST(spawned_process_ends_when_all_are_gone_that_it_was_told_of)
+START_TEST(spawned_process_ends_when_all_announced_ranks_are_gone)
 {
     keel_process_t process;
     const pid_t child = spare_start(&process);
@@ -269,7 +269,7 @@ START_TEST(spawned_process_ends_when_all_are_gone_that_it_was_told_of)
 END_TEST
 
 /* All processes left before the spawned process could learn of the end. */
-START_TEST(spawned_process_that_meets_nobody_finds_that_the_job_is_over)
+START_TEST(spawned_process_that_meets_no_rank_finds_the_job_over)
 {
     keel_suspicion_t suspicion = {
         .rank = 3, .incarnation = KEEL_INCARNATION_ANY, .is_absent = 1, .live = 1, .heard = 1, .silence_ns = 1};
@@ -298,14 +298,14 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {job_ends_when_a_rank_is_dead_and_no_spare_is_left,
-                                  nobody_is_called_for_who_dies_behind_the_last_gsync,
+                                  no_spare_is_called_for_a_death_after_the_last_gsync,
                                   spare_that_does_not_answer_is_gone_before_it_is_passed_over,
                                   spare_that_has_joined_is_not_missed_before_its_event_is_taken,
                                   spare_of_another_rank_is_none_for_this_one,
                                   incarnations_are_the_spares_of_the_ranks_order,
                                   processes_are_known_by_rank_and_incarnation,
-                                  spawned_process_ends_when_all_are_gone_that_it_was_told_of,
-                                  spawned_process_that_meets_nobody_finds_that_the_job_is_over,
+                                  spawned_process_ends_when_all_announced_ranks_are_gone,
+                                  spawned_process_that_meets_no_rank_finds_the_job_over,
                                   NULL};
 
     return unit_run("pmix_spare", tests);

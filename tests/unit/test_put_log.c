@@ -366,7 +366,7 @@ START_TEST(records_of_long_puts_fill_their_messages)
 END_TEST
 
 /* The log may fill during a put. A rank that waits then sends a message that is acknowledged. */
-START_TEST(who_waits_amid_a_put_ends_the_run)
+START_TEST(a_wait_amid_a_put_ends_the_run)
 {
     scene_t scene;
     size_t piece;
@@ -521,7 +521,7 @@ int main(void)
                                   a_log_without_memory_to_grow_stays_as_it_was,
                                   logs_of_any_default_size_have_records_alike,
                                   records_of_long_puts_fill_their_messages,
-                                  who_waits_amid_a_put_ends_the_run,
+                                  a_wait_amid_a_put_ends_the_run,
                                   records_are_cut_the_same_whatever_was_sent,
                                   every_message_has_the_sum_of_its_records,
                                   a_full_log_says_which_phase_it_lost_and_resumes_after_an_image,

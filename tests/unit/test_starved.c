@@ -35,7 +35,7 @@ static int is_reprieved(keel_reprieve_t *last, keel_sight_t now, uint32_t repeat
     return keel_starved_is_reprieved(last, &now, repeats, (1 + repeats) * SECOND);
 }
 
-START_TEST(who_is_stopped_or_stuck_gets_no_reprieve)
+START_TEST(stopped_or_stuck_process_gets_no_reprieve)
 {
     const char states[] = {'T', 't', 'D', 'Z', 'X', '?'};
 
@@ -48,7 +48,7 @@ START_TEST(who_is_stopped_or_stuck_gets_no_reprieve)
 }
 END_TEST
 
-START_TEST(who_sleeps_and_had_its_cores_gets_no_reprieve)
+START_TEST(sleeping_process_that_had_its_cores_gets_no_reprieve)
 {
     keel_reprieve_t last = {.given = 0};
 
@@ -57,7 +57,7 @@ START_TEST(who_sleeps_and_had_its_cores_gets_no_reprieve)
 }
 END_TEST
 
-START_TEST(who_wants_a_core_gets_a_bounded_number_of_reprieves)
+START_TEST(process_without_a_core_gets_a_bounded_number_of_reprieves)
 {
     keel_reprieve_t last = {.given = 0};
 
@@ -71,7 +71,7 @@ START_TEST(who_wants_a_core_gets_a_bounded_number_of_reprieves)
 }
 END_TEST
 
-START_TEST(who_has_a_core_and_does_not_answer_gets_one_reprieve)
+START_TEST(silent_process_with_a_core_gets_one_reprieve)
 {
     keel_reprieve_t last = {.given = 0};
 
@@ -83,7 +83,7 @@ START_TEST(who_has_a_core_and_does_not_answer_gets_one_reprieve)
 END_TEST
 
 /* The judge looked at another process between any two looks. */
-START_TEST(who_is_forgotten_between_two_looks_gets_no_more_reprieves)
+START_TEST(process_forgotten_between_two_looks_gets_no_more_reprieves)
 {
     for (uint32_t repeats = 0; repeats < 2 * KEEL_REPRIEVES_MAX; repeats++) {
         keel_reprieve_t last = {.seen = {.pid = PID + 1}};
@@ -94,7 +94,7 @@ START_TEST(who_is_forgotten_between_two_looks_gets_no_more_reprieves)
 END_TEST
 
 /* The last wait for a core has just ended, and the answer is on its way. */
-START_TEST(who_had_no_core_since_the_last_look_gets_a_reprieve)
+START_TEST(process_without_a_core_since_the_last_look_gets_a_reprieve)
 {
     keel_reprieve_t last = {.given = 0};
 
@@ -137,7 +137,7 @@ START_TEST(old_accusations_decide_nothing)
 }
 END_TEST
 
-START_TEST(who_was_given_time_enough_gets_no_reprieve)
+START_TEST(process_with_enough_time_gets_no_reprieve)
 {
     keel_reprieve_t last = {.given = 0};
 
@@ -147,7 +147,7 @@ START_TEST(who_was_given_time_enough_gets_no_reprieve)
 }
 END_TEST
 
-START_TEST(who_cannot_be_seen_gets_no_reprieve)
+START_TEST(invisible_process_gets_no_reprieve)
 {
     keel_reprieve_t last = {.given = 0};
 
@@ -238,16 +238,16 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        who_is_stopped_or_stuck_gets_no_reprieve,
-        who_sleeps_and_had_its_cores_gets_no_reprieve,
-        who_wants_a_core_gets_a_bounded_number_of_reprieves,
-        who_has_a_core_and_does_not_answer_gets_one_reprieve,
-        who_is_forgotten_between_two_looks_gets_no_more_reprieves,
-        who_had_no_core_since_the_last_look_gets_a_reprieve,
+        stopped_or_stuck_process_gets_no_reprieve,
+        sleeping_process_that_had_its_cores_gets_no_reprieve,
+        process_without_a_core_gets_a_bounded_number_of_reprieves,
+        silent_process_with_a_core_gets_one_reprieve,
+        process_forgotten_between_two_looks_gets_no_more_reprieves,
+        process_without_a_core_since_the_last_look_gets_a_reprieve,
         what_was_seen_of_another_does_not_count,
         old_accusations_decide_nothing,
-        who_was_given_time_enough_gets_no_reprieve,
-        who_cannot_be_seen_gets_no_reprieve,
+        process_with_enough_time_gets_no_reprieve,
+        invisible_process_gets_no_reprieve,
         a_thread_is_seen_by_its_name,
         NULL,
     };

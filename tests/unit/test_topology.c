@@ -274,7 +274,7 @@ static void expect_refusals(const refusal_t *refusals, unsigned count, int is_sl
 
 /* ---- files that can be read but are mistaken ---- */
 
-START_TEST(names_that_leave_gaps_are_told)
+START_TEST(names_that_leave_gaps_are_reported)
 {
     const char *rows = "rack: r1 r1 r1 r2 r2 r2 r3 r3\nrow: a a a b b b r3 r3\n";
 
@@ -605,7 +605,7 @@ int main(void)
                                   keels_file_means_what_it_says,
                                   slurms_file_means_what_it_says,
                                   sources_are_joined_by_precedence,
-                                  names_that_leave_gaps_are_told,
+                                  names_that_leave_gaps_are_reported,
                                   levels_of_switches_that_are_no_tree_are_left_out,
                                   slurms_file_may_be_written_as_slurm_reads_it,
                                   slurms_yaml_means_what_it_says,

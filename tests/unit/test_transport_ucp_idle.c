@@ -101,7 +101,7 @@ START_TEST(what_is_held_back_is_said_ahead_of_sleep)
 END_TEST
 
 /* Alone, and while another rank sends. */
-START_TEST(what_is_held_back_is_said_soon_by_who_does_not_sleep)
+START_TEST(busy_process_soon_sends_delayed_messages)
 {
     rig_t rig;
 
@@ -168,7 +168,7 @@ static void news_body(rank_t *rank)
     rank->ops->close(rank->transport);
 }
 
-START_TEST(news_wake_who_sleeps)
+START_TEST(a_message_wakes_a_sleeping_process)
 {
     rig_t rig;
 
@@ -199,7 +199,7 @@ static void ticking_body(rank_t *rank)
     rank->ops->close(rank->transport);
 }
 
-START_TEST(who_computes_is_told_that_time_passes)
+START_TEST(computing_process_learns_that_time_passes)
 {
     rig_t rig;
 
@@ -210,9 +210,8 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {what_is_held_back_is_said_ahead_of_sleep,
-                                  what_is_held_back_is_said_soon_by_who_does_not_sleep, news_wake_who_sleeps,
-                                  who_computes_is_told_that_time_passes, NULL};
+    const TTest *const tests[] = {what_is_held_back_is_said_ahead_of_sleep, busy_process_soon_sends_delayed_messages,
+                                  a_message_wakes_a_sleeping_process, computing_process_learns_that_time_passes, NULL};
 
     return unit_run("transport_ucp_idle", tests);
 }

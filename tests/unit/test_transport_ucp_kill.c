@@ -408,7 +408,7 @@ START_TEST(survivors_of_kills_go_on_and_meet_the_replacements)
 }
 END_TEST
 
-START_TEST(a_death_while_all_close_harms_nobody)
+START_TEST(a_death_while_all_close_harms_no_process)
 {
     uint32_t rank;
     unsigned i;
@@ -441,7 +441,7 @@ int main(void)
 
     tcase_set_timeout(tcase, 0); /* ctest has a timeout, and every wait in this file its own */
     tcase_add_loop_test(tcase, survivors_of_kills_go_on_and_meet_the_replacements, 0, 2);
-    tcase_add_test(tcase, a_death_while_all_close_harms_nobody);
+    tcase_add_test(tcase, a_death_while_all_close_harms_no_process);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);

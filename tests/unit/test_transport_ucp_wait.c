@@ -119,7 +119,7 @@ static void ring_body(rank_t *rank)
     rank->ops->close(rank->transport);
 }
 
-START_TEST(a_ring_wakes_who_sleeps)
+START_TEST(a_ring_wakes_a_sleeping_process)
 {
     rig_t rig;
 
@@ -159,7 +159,7 @@ static void killed_body(rank_t *rank)
     rank->ops->close(rank->transport);
 }
 
-START_TEST(who_is_not_woken_wakes_up)
+START_TEST(process_that_is_not_woken_wakes_up)
 {
     rig_t rig;
 
@@ -171,7 +171,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {a_wake_is_not_lost, a_sleep_that_was_not_announced_ends_at_once,
-                                  a_ring_wakes_who_sleeps, who_is_not_woken_wakes_up, NULL};
+                                  a_ring_wakes_a_sleeping_process, process_that_is_not_woken_wakes_up, NULL};
 
     return unit_run("transport_ucp_wait", tests);
 }

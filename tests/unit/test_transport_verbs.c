@@ -220,7 +220,7 @@ START_TEST(no_connection_is_made_before_something_is_sent)
 END_TEST
 
 /* A service side that takes nothing is sent no more messages than its posted receives. */
-START_TEST(who_takes_nothing_is_sent_what_it_has_room_for)
+START_TEST(idle_receiver_is_sent_as_much_as_it_has_room_for)
 {
     side_t sides[RANKS];
     uint64_t number;
@@ -776,7 +776,7 @@ int main(void)
 {
     const TTest *const tests[] = {messages_of_all_lengths_arrive_whole_and_in_order,
                                   no_connection_is_made_before_something_is_sent,
-                                  who_takes_nothing_is_sent_what_it_has_room_for,
+                                  idle_receiver_is_sent_as_much_as_it_has_room_for,
                                   completions_that_are_late_hold_up_and_lose_nothing,
                                   the_numbers_of_requests_come_round,
                                   a_connection_that_breaks_is_a_suspicion_once,

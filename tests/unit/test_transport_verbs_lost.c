@@ -126,7 +126,7 @@ END_TEST
 
 /* A process without memory for a further connection would make a peer wait for ever, so the process
  * reports the shortage until the end. */
-START_TEST(who_cannot_be_connected_to_says_so)
+START_TEST(unreachable_peer_is_reported)
 {
     side_t sides[RANKS] = {{.lost = 0}, {.lost = 0}};
 
@@ -172,8 +172,7 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {a_device_that_fails_is_said_until_the_process_ends,
-                                  who_cannot_be_connected_to_says_so,
+    const TTest *const tests[] = {a_device_that_fails_is_said_until_the_process_ends, unreachable_peer_is_reported,
                                   a_replacement_is_served_before_this_process_connects_to_it, NULL};
 
     return unit_run("transport_verbs_lost", tests);

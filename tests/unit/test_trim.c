@@ -158,7 +158,7 @@ static void ask_is(uint32_t number, unsigned expected)
     ck_assert_msg(asked == expected, "gsync %u: 0x%x were asked, not 0x%x", number, asked, expected);
 }
 
-START_TEST(nobody_is_asked_below_the_limit)
+START_TEST(no_rank_is_asked_below_the_limit)
 {
     scene_begin();
     ask_is(NUMBER, 0);
@@ -214,7 +214,7 @@ START_TEST(of_equals_one_is_asked)
 }
 END_TEST
 
-START_TEST(who_was_asked_is_left_alone_for_a_while_and_the_next_largest_is_asked)
+START_TEST(after_a_request_the_next_largest_is_asked)
 {
     scene_begin();
     log_puts(0, 300);
@@ -284,7 +284,7 @@ END_TEST
 
 /* The table of phases fills, too, even with few records in each phase. The rank with records of the
  * oldest phase is asked. */
-START_TEST(who_is_behind_the_oldest_of_too_many_phases_is_asked)
+START_TEST(rank_of_the_oldest_of_too_many_phases_is_asked)
 {
     const uint32_t half = KEEL_PUT_LOG_PHASES / 2;
     uint32_t phase;
@@ -310,7 +310,7 @@ START_TEST(who_is_behind_the_oldest_of_too_many_phases_is_asked)
 }
 END_TEST
 
-START_TEST(nobody_is_asked_where_no_image_would_help)
+START_TEST(no_rank_is_asked_if_no_image_would_help)
 {
     scene_begin();
     log_puts(1, 700);
@@ -332,16 +332,16 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {nobody_is_asked_below_the_limit,
+    const TTest *const tests[] = {no_rank_is_asked_below_the_limit,
                                   the_target_that_most_is_logged_towards_is_asked,
                                   what_was_read_counts_in_all,
                                   of_equals_one_is_asked,
-                                  who_was_asked_is_left_alone_for_a_while_and_the_next_largest_is_asked,
+                                  after_a_request_the_next_largest_is_asked,
                                   ranks_that_hold_parity_have_no_image_to_ask_for,
                                   the_source_that_logged_most_here_is_asked,
                                   of_equal_sources_one_is_asked,
-                                  who_is_behind_the_oldest_of_too_many_phases_is_asked,
-                                  nobody_is_asked_where_no_image_would_help,
+                                  rank_of_the_oldest_of_too_many_phases_is_asked,
+                                  no_rank_is_asked_if_no_image_would_help,
                                   NULL};
 
     return unit_run("trim", tests);

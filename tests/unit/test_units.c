@@ -38,7 +38,7 @@ START_TEST(sizes_are_powers_of_1024)
 END_TEST
 
 /* A bit is no byte: 100Gb/s is an eighth of 100GB/s. */
-START_TEST(rates_tell_bits_from_bytes)
+START_TEST(rates_distinguish_bits_from_bytes)
 {
     static const char *const hundred_gigabits[] = {"100Gbit/s", "100gbit/s", "100Gb/s",  "100gb/s", "100Gbps",
                                                    "100gbitps", "12.5GB/s",  "12.5gB/s", "12.5GBps"};
@@ -106,7 +106,7 @@ int main(void)
 {
     const TTest *const tests[] = {times_have_the_units_that_people_write,
                                   sizes_are_powers_of_1024,
-                                  rates_tell_bits_from_bytes,
+                                  rates_distinguish_bits_from_bytes,
                                   what_could_mean_two_things_is_refused,
                                   shares_and_counts_are_whole_words,
                                   what_is_written_has_three_digits_and_a_unit,

@@ -51,7 +51,7 @@ START_TEST(merge_is_commutative_associative_and_idempotent)
 }
 END_TEST
 
-START_TEST(merge_tells_whether_the_value_has_changed)
+START_TEST(merge_returns_whether_the_value_has_changed)
 {
     uint64_t state = 2;
 
@@ -124,7 +124,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {merge_is_commutative_associative_and_idempotent,
-                                  merge_tells_whether_the_value_has_changed,
+                                  merge_returns_whether_the_value_has_changed,
                                   merge_loses_nothing,
                                   a_board_has_the_same_in_any_order_and_number_of_announcements,
                                   an_arrival_has_the_usage_of_its_phase,

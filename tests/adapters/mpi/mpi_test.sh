@@ -1,5 +1,6 @@
 #!/bin/bash
 # One case of programs for MPI: mpi_test.sh DIRECTORY-OF-THE-BUILD openmpi|mpich CASE.
+# shellcheck disable=SC2015 # the last command of such a line is to run in both cases
 set -u
 
 build=$1 mpi=$2 name=$3 here=$(dirname "$0")
@@ -59,7 +60,7 @@ END
 }
 
 # the program's callbacks run in MPI_Finalize: some have done what none can take back
-deaths_in_the_midst_of_the_last_call_start_anew()
+deaths_amid_the_last_call_restart_the_job()
 {
     run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_DETERMINISTIC=n "$survives" 40 1@40.10
     has "$err" 1 'the job is started anew (1 of 1)$'
@@ -72,7 +73,7 @@ deaths_in_the_midst_of_the_last_call_start_anew()
 }
 
 # before the first checkpoint, and a program that has no restart point: once, by keelrun
-jobs_without_a_checkpoint_are_started_anew()
+jobs_without_a_checkpoint_are_restarted()
 {
     run 0 -n 4 --nodes 4 "${small[@]}" "$survives" 40 1@0.8
     has "$err" 1 'the job is started anew (1 of 1)$'

@@ -18,7 +18,7 @@ compiles() # OUTPUT SOURCE ARGUMENTS...
         fail "not compiled: $*"
 }
 
-deaths_are_told()
+deaths_are_reported()
 {
     local how
 
@@ -30,8 +30,8 @@ deaths_are_told()
         has "$err" 0 'started anew'
     done
 }
-faults_are_told_and_restored_direct() { deaths_are_told direct; }
-faults_are_told_and_restored_served() { deaths_are_told served; }
+faults_are_told_and_restored_direct() { deaths_are_reported direct; }
+faults_are_told_and_restored_served() { deaths_are_reported served; }
 
 faults_of_one_pe_are_its_own_with_the_promise()
 {
@@ -43,7 +43,7 @@ faults_of_one_pe_are_its_own_with_the_promise()
 }
 
 # before the first checkpoint, and a program that is at other addresses in each process
-faults_that_cannot_be_told_end_the_job()
+faults_that_cannot_be_reported_end_the_job()
 {
     compiles faults "$here/faults.c"
     run 0 -np 4 --nodes 4 "$scratch/faults" 30 - checkpoint

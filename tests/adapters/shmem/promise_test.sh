@@ -50,7 +50,7 @@ dead_pes_are_recovered_alone_direct() { dead_pes_are_recovered_alone direct; }
 dead_pes_are_recovered_alone_served() { dead_pes_are_recovered_alone served; }
 
 # without the promise; with it, where logs are too short, and where a call has no single outcome
-jobs_without_safe_points_are_started_anew()
+jobs_without_safe_points_are_restarted()
 {
     heat 2@13.1
     has "$err" 1 '^keelrun: the job is started anew (1 of 1)$'

@@ -232,9 +232,9 @@ drawn_collectives_are_recovered()
     for ((i = 0; i < ${DRAWN_RUNS:-6}; i++, seed++)); do
         read -r promise save <<<"${ways[i % 6]}"
         pes=$((2 + seed % 7))
-        run_any -n $pes --nodes $pes "${drawn[@]}" --kill random@random:0.5 --seed $seed -x KEEL_VERBOSE=y \
+        run_any -n $pes --nodes $pes "${drawn[@]}" --kill random@random:0.5 --seed "$seed" -x KEEL_VERBOSE=y \
             -x KEEL_LANES="${lanes[i / 6 % 3]}" -x SHMEM_KEEL_DETERMINISTIC="$promise" \
-            "$build/tests/adapters/shmem/shmem_random" $seed 300 "$save"
+            "$build/tests/adapters/shmem/shmem_random" "$seed" 300 "$save"
         [ "$status" -eq 0 ] || grep -q 'was leaving: nothing is recovered then$' "$err" || fail "status $status with seed $seed"
         grep -o '^shmem_random: PE [0-9]: right$' "$out" | sort -u >"$scratch/right" # twice of a job that was started anew
         has "$scratch/right" $pes .
@@ -271,7 +271,7 @@ programs_in_cplus_run()
 }
 
 # before the first checkpoint, and a program that has no restart point: once, by keelrun
-jobs_without_a_checkpoint_are_started_anew()
+jobs_without_a_checkpoint_are_restarted()
 {
     run 0 -n 4 --nodes 4 "${small[@]}" "$survives" 40 1@1.0
     has "$err" 1 'the job is started anew (1 of 1)$'

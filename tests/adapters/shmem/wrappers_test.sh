@@ -1,5 +1,6 @@
 #!/bin/bash
 # One case of the wrappers: wrappers_test.sh DIRECTORY-OF-THE-BUILD CASE.
+# shellcheck disable=SC2016 # for another shell
 set -u
 
 build=$1 name=$2
@@ -112,7 +113,7 @@ launchers_are_called()
 }
 
 # statuses of jobs under launchers that say 0 of all of them, their input and output, and signals
-failures_under_launchers_are_told()
+failures_under_launchers_are_reported()
 {
     local launcher=$scratch/mpirun
 

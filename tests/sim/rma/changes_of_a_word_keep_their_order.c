@@ -122,7 +122,7 @@ static keel_status_t phases_own(few_t *few, uint32_t rank, keel_win_h win)
     uint64_t found = 10;
 
     if (rank == 0) {
-        while (few->deaths > 0 && !job->is_forwarded && status == KEEL_OK) { /* comes late */
+        while (few->deaths > 0 && !job->is_forwarded && status == KEEL_OK) { /* late */
             status = few_progress(few, rank);
         }
         status = (status == KEEL_OK)
@@ -160,7 +160,7 @@ static keel_status_t phases_unhanded(few_t *few, uint32_t rank, keel_win_h win)
     keel_status_t status = KEEL_OK;
     uint64_t first = 0, second = 1;
 
-    while (rank == 1 && few->deaths == 2 && !job->is_forwarded && status == KEEL_OK) { /* comes late */
+    while (rank == 1 && few->deaths == 2 && !job->is_forwarded && status == KEEL_OK) { /* late */
         status = few_progress(few, rank);
     }
     if (rank == 1) {
