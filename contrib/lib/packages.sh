@@ -4,7 +4,7 @@
 # shellcheck disable=SC2034 # used by who sources this
 keel_install_with=(gcc libc6-dev cmake ninja-build pkg-config libucx-dev libpmix-dev libisal-dev libsodium-dev libhwloc-dev libibverbs-dev) # README, too
 # shellcheck disable=SC2034
-keel_build_packages=("${keel_install_with[@]}" check libopenmpi-dev libmpich-dev mpich python3 man-db mandoc)
+keel_build_packages=("${keel_install_with[@]}" check libopenmpi-dev libmpich-dev mpich ucx-utils python3 man-db mandoc)
 # shellcheck disable=SC2034
 keel_site_packages=(python3-sphinx python3-myst-parser furo pandoc chromium) # contrib/site and its test
 # shellcheck disable=SC2034
