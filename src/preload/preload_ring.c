@@ -1,33 +1,14 @@
-/* The pool of segments, and the copy into one. */
+/* The pool of segments, and the long copy. */
 #include "preload/preload_ring.h"
 
-#include "base/copy.h"
-#include "wire/record.h"
-
 #include <pthread.h>
-
-/* segments of Keel's logs by default (engine/logs_plan.h) */
-#define SEGMENT_LEAST (64u << 10)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static keel_segment_pool_t pool;
 
-size_t preload_ring_record_max(void)
-{
-    return SEGMENT_LEAST - sizeof(keel_get_record_t);
-}
-
-size_t preload_ring_bytes(size_t length, size_t head)
-{
-    const size_t most = preload_ring_record_max(), whole = length / most, rest = length % most;
-    const size_t records = whole + (rest > 0 || whole == 0);
-
-    return records * head + whole * keel_pad8(most) + keel_pad8(rest);
-}
-
 int preload_ring_init(size_t bytes)
 {
-    return keel_segment_pool_init(&pool, bytes, SEGMENT_LEAST, bytes) == KEEL_OK;
+    return keel_segment_pool_init(&pool, bytes, PRELOAD_SEGMENT, bytes) == KEEL_OK;
 }
 
 void preload_ring_release(void)
@@ -66,33 +47,13 @@ int preload_ring_grow(preload_list_t *list)
     return is_grown;
 }
 
-/* a long record streams past the cache, as in Keel */
-static void payload_write(uint8_t *to, const uint8_t *from, size_t length)
+void preload_ring_stream(uint8_t *to, const uint8_t *from, size_t length)
 {
     const size_t head = -(uintptr_t)to & (KEEL_COPY_LINE - 1), lines = (length - head) & ~(size_t)(KEEL_COPY_LINE - 1);
 
-    if (length < KEEL_COPY_STREAM) {
-        memcpy(to, from, length);
-        return;
-    }
     memcpy(to, from, head);
     keel_copy_lines(to + head, from + head, lines);
     memcpy(to + head + lines, from + head + lines, length - head - lines);
-}
-
-void preload_ring_write(preload_list_t *list, const void *head, size_t head_length, const void *data, size_t length)
-{
-    uint8_t *record = list->tail;
-
-    list->tail += head_length + keel_pad8(length);
-    memcpy(record, head, head_length);
-    if (data == NULL) {
-        return;
-    }
-    if (length < KEEL_COPY_FETCHED) {
-        keel_prefetch_write(list->tail + KEEL_COPY_AHEAD);
-    }
-    payload_write(record + head_length, data, length);
 }
 
 void preload_ring_lock(void)

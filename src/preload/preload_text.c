@@ -123,14 +123,14 @@ static void unseen_write(const preload_report_t *report, FILE *stream)
 {
     if (report->calls[PRELOAD_POINTER] > 0) {
         fprintf(stream,
-                "  not seen: loads and stores through the %" PRIu64 " pointers of ucp_rkey_ptr(). Keel does not log "
-                "them either: a death is then a rollback\n",
+                "  not seen: loads and stores through pointers of ucp_rkey_ptr() (%" PRIu64
+                " calls). Keel does not log them either: a death is then a rollback\n",
                 report->calls[PRELOAD_POINTER]);
     }
     if (report->calls[PRELOAD_MESSAGE] > 0) {
         fprintf(stream,
-                "  not seen: accesses inside of the %" PRIu64 " active messages, such as MPICH's atomics and "
-                "accumulates\n",
+                "  not seen: accesses inside of active messages (%" PRIu64
+                " were sent), such as MPICH's atomics and accumulates\n",
                 report->calls[PRELOAD_MESSAGE]);
     }
     if (report->late_gets > 0) {

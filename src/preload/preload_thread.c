@@ -3,7 +3,6 @@
 
 #include "preload/preload_process.h"
 #include "base/memory.h"
-#include "wire/record.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -84,26 +83,38 @@ preload_thread_t *preload_thread_begin(void)
     return thread;
 }
 
+/* an array with room for the index; NULL without memory */
+static preload_entries_t *entries_grow(preload_thread_t *thread, uint32_t index)
+{
+    const uint32_t count = 2 * index + 16;
+    preload_entries_t *older = thread->entries,
+                      *entries = keel_alloc(sizeof(*entries) + count * sizeof(preload_entry_t *), "entries");
+
+    if (entries == NULL) {
+        return NULL;
+    }
+    entries->older = older;
+    entries->count = count;
+    if (older != NULL) {
+        memcpy(entries->at, older->at, older->count * sizeof(preload_entry_t *));
+    }
+    __atomic_store_n(&thread->entries, entries, __ATOMIC_RELEASE);
+    return entries;
+}
+
 /* the entry of a target, made at the first access; NULL without memory */
 static preload_entry_t *entry_of_target(preload_thread_t *thread, preload_target_t *target)
 {
-    preload_entry_t **entries = thread->entries, *entry;
+    preload_entries_t *entries = thread->entries;
+    preload_entry_t *entry;
 
-    if (target->index >= thread->entry_count) {
-        const uint32_t count = 2 * target->index + 16;
-
-        /* the report may be reading the old array, which stays: half as long as the new one */
-        entries = keel_alloc(count * sizeof(preload_entry_t *), "entries");
+    if (entries == NULL || target->index >= entries->count) {
+        entries = entries_grow(thread, target->index);
         if (entries == NULL) {
             return NULL;
         }
-        if (thread->entry_count > 0) {
-            memcpy(entries, thread->entries, thread->entry_count * sizeof(preload_entry_t *));
-        }
-        __atomic_store_n(&thread->entries, entries, __ATOMIC_RELEASE);
-        __atomic_store_n(&thread->entry_count, count, __ATOMIC_RELEASE);
     }
-    entry = entries[target->index];
+    entry = entries->at[target->index];
     if (entry == NULL && (entry = keel_alloc(sizeof(*entry), "entry")) != NULL) {
         preload_process_begin();
         if (thread->first_ns == 0) {
@@ -111,7 +122,7 @@ static preload_entry_t *entry_of_target(preload_thread_t *thread, preload_target
         }
         entry->target = target;
         entry->flushes = preload_target_flushes(target);
-        __atomic_store_n(&entries[target->index], entry, __ATOMIC_RELEASE);
+        __atomic_store_n(&entries->at[target->index], entry, __ATOMIC_RELEASE);
     }
     return entry;
 }
@@ -197,8 +208,8 @@ static int list_steal(preload_thread_t *thread, const preload_list_t *list)
 {
     preload_list_t *longest = NULL;
 
-    for (uint32_t i = 0; i < thread->entry_count; i++) {
-        preload_entry_t *entry = thread->entries[i];
+    for (uint32_t i = 0; i < thread->entries->count; i++) {
+        preload_entry_t *entry = thread->entries->at[i];
 
         if (entry != NULL && (longest == NULL || entry->puts.segment_count > longest->segment_count)) {
             longest = &entry->puts;
@@ -219,45 +230,80 @@ static int list_has_room(preload_list_t *list, size_t need)
     return list->tail != NULL && need <= (size_t)(list->limit - list->tail);
 }
 
-/* the records of an access: longer ones take several */
-static void records_write(preload_thread_t *thread, preload_entry_t *entry, const preload_access_t *access)
+/* gives the list room for a record; 0: none */
+static int list_make_room(preload_thread_t *thread, preload_list_t *list)
 {
-    const size_t most = preload_ring_record_max();
-    preload_list_t *list = access->kind == PRELOAD_GET ? &entry->gets : &entry->puts;
-    size_t at = 0, part, head_length;
+    if (preload_ring_grow(list) || (list_steal(thread, list) && preload_ring_grow(list))) {
+        return 1;
+    }
+    preload_add(&thread->full, 1);
+    return 0;
+}
+
+/* A record of up to PRELOAD_RECORD_MAX bytes. 0: no room. */
+static inline __attribute__((always_inline)) int record_write(preload_thread_t *thread, preload_list_t *list,
+                                                              const void *head, size_t head_length, const void *from,
+                                                              size_t length)
+{
+    if (__builtin_expect(!list_has_room(list, head_length + keel_pad8(length)), 0) && !list_make_room(thread, list)) {
+        return 0;
+    }
+    preload_ring_write(list, head, head_length, from, length);
+    preload_add(&thread->copied, head_length + length);
+    return 1;
+}
+
+static void put_write(preload_thread_t *thread, preload_entry_t *entry, const preload_access_t *access)
+{
+    size_t at = 0;
 
     do {
-        union {
-            keel_get_record_t get;
-            struct {
-                keel_record_t record;
-                keel_record_atomic_t atomic;
-            } put;
-        } head;
+        const size_t left = access->length - at, part = left < PRELOAD_RECORD_MAX ? left : PRELOAD_RECORD_MAX;
+        const keel_record_t head = {.where = access->address + at, .length = (uint32_t)part};
 
-        part = access->length - at < most ? access->length - at : most;
-        if (access->kind == PRELOAD_GET) {
-            head.get = (keel_get_record_t){.where = access->address + at, .length = (uint32_t)part};
-            head_length = sizeof(head.get);
-        } else {
-            head.put.record = (keel_record_t){.where = access->address + at, .length = (uint32_t)part};
-            head_length = sizeof(head.put.record);
-        }
-        if (access->kind == PRELOAD_ATOMIC) {
-            head.put.atomic = (keel_record_atomic_t){.size = (uint8_t)access->length};
-            memcpy(&head.put.atomic.operand, access->data, part < sizeof(uint64_t) ? part : sizeof(uint64_t));
-            head_length = sizeof(head.put);
-            part = 0;
-        }
-        if (!list_has_room(list, head_length + keel_pad8(part)) && !preload_ring_grow(list) &&
-            (!list_steal(thread, list) || !preload_ring_grow(list))) {
-            preload_add(&thread->full, 1);
+        if (!record_write(thread, &entry->puts, &head, sizeof(head), (const uint8_t *)access->data + at, part)) {
             return;
         }
-        preload_ring_write(list, &head, head_length, (const uint8_t *)access->data + at, part);
-        preload_add(&thread->copied, head_length + part);
         at += part;
-    } while (part > 0 && at < access->length);
+    } while (at < access->length);
+}
+
+static void get_write(preload_thread_t *thread, preload_entry_t *entry, const preload_access_t *access)
+{
+    size_t at = 0;
+
+    do {
+        const size_t left = access->length - at, part = left < PRELOAD_RECORD_MAX ? left : PRELOAD_RECORD_MAX;
+        const keel_get_record_t head = {.where = access->address + at, .length = (uint32_t)part};
+
+        if (!record_write(thread, &entry->gets, &head, sizeof(head), (const uint8_t *)access->data + at, part)) {
+            return;
+        }
+        at += part;
+    } while (at < access->length);
+}
+
+static void atomic_write(preload_thread_t *thread, preload_entry_t *entry, const preload_access_t *access)
+{
+    struct {
+        keel_record_t record;
+        keel_record_atomic_t atomic;
+    } head = {.record = {.where = access->address, .length = sizeof(head.atomic)},
+              .atomic = {.size = (uint8_t)access->length}};
+
+    memcpy(&head.atomic.operand, access->data, access->length < sizeof(uint64_t) ? access->length : sizeof(uint64_t));
+    (void)record_write(thread, &entry->puts, &head, sizeof(head), NULL, 0);
+}
+
+static void records_write(preload_thread_t *thread, preload_entry_t *entry, const preload_access_t *access)
+{
+    if (access->kind == PRELOAD_PUT) {
+        put_write(thread, entry, access);
+    } else if (access->kind == PRELOAD_GET) {
+        get_write(thread, entry, access);
+    } else {
+        atomic_write(thread, entry, access);
+    }
 }
 
 static void entry_count(preload_entry_t *entry, const preload_access_t *access)
@@ -300,9 +346,10 @@ void preload_thread_access(preload_thread_t *thread, const preload_access_t *acc
     uint64_t end, taken;
 
     preload_add(&times->calls, 1);
-    preload_add(&thread->calls[access->kind], 1);
     entry = entry_find(thread, access->ep);
-    if (entry != NULL) {
+    if (__builtin_expect(entry == NULL, 0)) {
+        preload_add(&thread->calls[access->kind], 1);
+    } else {
         entry_count(entry, access);
         if (preload_process_copies && access->data != NULL) {
             records_write(thread, entry, access);
@@ -365,6 +412,7 @@ static void report_entry(preload_report_t *report, const preload_entry_t *entry)
     for (int i = 0; i < PRELOAD_ACCESSES; i++) {
         target.calls[i] = seen(&entry->calls[i]);
         target.bytes[i] = seen(&entry->bytes[i]);
+        report->calls[i] += target.calls[i];
         report->bytes[i] += target.bytes[i];
     }
     target.put_log = seen(&entry->put_log);
@@ -391,8 +439,7 @@ static void report_times(preload_report_t *report, const preload_thread_t *threa
 
 static void report_thread(preload_report_t *report, const preload_thread_t *thread)
 {
-    const uint32_t count = __atomic_load_n(&thread->entry_count, __ATOMIC_ACQUIRE);
-    preload_entry_t **entries = __atomic_load_n(&thread->entries, __ATOMIC_ACQUIRE);
+    const preload_entries_t *entries = __atomic_load_n(&thread->entries, __ATOMIC_ACQUIRE);
 
     for (int i = 0; i < PRELOAD_KINDS; i++) {
         report->calls[i] += seen(&thread->calls[i]);
@@ -406,8 +453,8 @@ static void report_thread(preload_report_t *report, const preload_thread_t *thre
     report->unpacked += seen(&thread->unpacked);
     report->full += seen(&thread->full);
     report_times(report, thread);
-    for (uint32_t i = 0; i < count; i++) {
-        const preload_entry_t *entry = __atomic_load_n(&entries[i], __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; entries != NULL && i < entries->count; i++) {
+        const preload_entry_t *entry = __atomic_load_n(&entries->at[i], __ATOMIC_ACQUIRE);
 
         if (entry != NULL) {
             report_entry(report, entry);

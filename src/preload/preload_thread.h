@@ -3,7 +3,7 @@
  * read-modify-writes; the report reads the counters of all threads, also of running threads. A new
  * thread takes the block of an ended one, and the counts stay.
  *
- * Budget of an access of 8 bytes: a lookup of the newest endpoint, 8 counters and a record of 24
+ * Budget of an access of 8 bytes: a lookup of the newest endpoint, 5 counters and a record of 24
  * bytes.
  */
 #ifndef KEEL_PRELOAD_THREAD_H_
@@ -31,15 +31,23 @@ typedef struct preload_times {
     uint64_t calls, samples, sampled;
 } preload_times_t;
 
+/* Entries by index of the target. A longer array takes the place of a full array. The older
+ * array stays: the report may read it. */
+typedef struct preload_entries {
+    struct preload_entries *older;
+    uint32_t count;
+    preload_entry_t *at[];
+} preload_entries_t;
+
 typedef struct preload_thread {
     struct preload_thread *next;
     int is_free; /* the thread has ended; protected by the lock */
+    /* accesses are counted in the entries, and here only those without memory for an entry */
     uint64_t calls[PRELOAD_KINDS], failed[PRELOAD_KINDS], nested[PRELOAD_KINDS];
     uint64_t fetches, copied, late_gets, device, unpacked, full;
     uint64_t first_ns, last_ns; /* clock at the first and at one of the last accesses */
     preload_times_t times[PRELOAD_SIZES];
-    preload_entry_t **entries; /* by index of the target */
-    uint32_t entry_count;
+    preload_entries_t *entries;
     /* cache of endpoints: a table of open addresses */
     const void **handles;
     preload_entry_t **found;
