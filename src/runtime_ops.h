@@ -187,6 +187,7 @@ struct keel_runtime {
     /* name of each node, as of the first life: the same in every process; NULL: nameless */
     char **host;
     uint64_t hints;   /* events of network devices that a failure may follow */
+    uint64_t day_ns;  /* time of day when now_ns() was 0 */
     keel_auth_t auth; /* secret of the job, known when announce() returns */
     char *place;      /* host of this process; NULL: the rank's first host, as far as known */
 };

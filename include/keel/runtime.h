@@ -144,8 +144,8 @@ typedef struct keel_attach {
     /** keel_abort(): ends all processes of the job with @a status. If it returns, keel_abort() ends
      * the calling process. */
     void (*abort)(void *arg, int status, const char *reason);
-    /** Takes a message of Keel, one line without its end. level: 0 error, 1 warning, 2 information,
-     * 3 debugging. Any thread calls it, and internal locks may be held: it must not block. Messages
+    /** Takes a message of Keel, one line without its end. level: 0 error, 1 warning or the outcome
+     * of a death, 2 information, 3 debugging. Any thread calls it, and internal locks may be held: it must not block. Messages
      * about a wrong table go to standard error. NULL: standard error. */
     void (*message)(void *arg, int level, const char *line);
 } keel_attach_t;

@@ -194,7 +194,7 @@ static const keel_config_field_t keel_config_fields[] = {
      "and\n"
      "counted, as a hint of a failure to come.",
      KEEL_CONFIG_OFFSET(config.device_events), KEEL_CONFIG_TYPE_BOOL},
-    {"VERBOSE", "n", "Report deaths and the steps of recovery, with times, on standard error.",
+    {"VERBOSE", "n", "Report the steps of recovery, with time of day and host, on standard error.",
      KEEL_CONFIG_OFFSET(config.verbose), KEEL_CONFIG_TYPE_BOOL},
 
     {"LOG_LEVEL", "warn", "Messages above this level are not printed.", KEEL_CONFIG_OFFSET(config.level),

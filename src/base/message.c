@@ -11,22 +11,13 @@
 
 static const char *const keel_message_level_names[] = {"error", "warn", "info", "debug"};
 
-/* returns the length of the text, without newline, at most KEEL_MESSAGE_MAX - 2 */
-static size_t keel_message_format(char *line, const keel_message_t *message, keel_message_level_t level,
-                                  const char *format, va_list args)
+/* Appends the text to the @a length bytes in @a line. Returns the length of both, without newline,
+ * at most KEEL_MESSAGE_MAX - 2. */
+static size_t keel_message_append(char *line, size_t length, const char *format, va_list args)
 {
     const size_t max = KEEL_MESSAGE_MAX - 1; /* leaves room for the newline */
-    size_t length;
-    int n;
+    const int n = vsnprintf(line + length, max - length, format, args);
 
-    if (message->rank == KEEL_MESSAGE_NO_RANK) {
-        n = snprintf(line, max, "keel %s: ", keel_message_level_names[level]);
-    } else {
-        n = snprintf(line, max, "keel %u.%u %s: ", message->rank, message->incarnation,
-                     keel_message_level_names[level]);
-    }
-    length = n;
-    n = vsnprintf(line + length, max - length, format, args);
     if (n < 0) {
         return length;
     }
@@ -35,6 +26,15 @@ static size_t keel_message_format(char *line, const keel_message_t *message, kee
         return max - 1;
     }
     return length + n;
+}
+
+static size_t keel_message_begin(char *line, const keel_message_t *message, keel_message_level_t level)
+{
+    const char *name = keel_message_level_names[level];
+
+    return (message->rank == KEEL_MESSAGE_NO_RANK)
+               ? (size_t)snprintf(line, KEEL_MESSAGE_MAX, "keel %s: ", name)
+               : (size_t)snprintf(line, KEEL_MESSAGE_MAX, "keel %u.%u %s: ", message->rank, message->incarnation, name);
 }
 
 static void keel_message_write(const char *line, size_t length)
@@ -64,22 +64,40 @@ void keel_message_to_stderr(const char *line)
     keel_message_write(copy, length + 1);
 }
 
-void keel_message_print(const keel_message_t *message, keel_message_level_t level, const char *format, ...)
+static void keel_message_emit(const keel_message_t *message, keel_message_level_t level, char *line, size_t length)
 {
-    const int saved_errno = errno;
-    char line[KEEL_MESSAGE_MAX];
-    size_t length;
-    va_list args;
-
-    va_start(args, format);
-    length = keel_message_format(line, message, level, format, args);
-    va_end(args);
-
     if (message->sink != NULL) {
         message->sink(message->arg, level, line);
     } else {
         line[length] = '\0';
         keel_message_to_stderr(line);
     }
+}
+
+void keel_message_print(const keel_message_t *message, keel_message_level_t level, const char *format, ...)
+{
+    const int saved_errno = errno;
+    char line[KEEL_MESSAGE_MAX];
+    size_t length = keel_message_begin(line, message, level);
+    va_list args;
+
+    va_start(args, format);
+    length = keel_message_append(line, length, format, args);
+    va_end(args);
+    keel_message_emit(message, level, line, length);
+    errno = saved_errno;
+}
+
+void keel_message_notice(const keel_message_t *message, const char *format, ...)
+{
+    const int saved_errno = errno;
+    char line[KEEL_MESSAGE_MAX] = "keel: ";
+    size_t length = strlen(line);
+    va_list args;
+
+    va_start(args, format);
+    length = keel_message_append(line, length, format, args);
+    va_end(args);
+    keel_message_emit(message, KEEL_MSG_WARN, line, length);
     errno = saved_errno;
 }

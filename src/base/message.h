@@ -21,6 +21,9 @@ typedef struct keel_message {
 void keel_message_print(const keel_message_t *message, keel_message_level_t level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A message that is no trouble: "keel: " and the text, at the level of warnings. */
+void keel_message_notice(const keel_message_t *message, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Writes a line and its end to standard error by one write(). */
 void keel_message_to_stderr(const char *line);
 
@@ -32,6 +35,12 @@ void keel_message_to_stderr(const char *line);
     } while (0)
 #define keel_error(_m, ...) keel_message(_m, KEEL_MSG_ERROR, __VA_ARGS__)
 #define keel_warn(_m, ...)  keel_message(_m, KEEL_MSG_WARN, __VA_ARGS__)
+#define keel_notice(_m, ...)                        \
+    do {                                            \
+        if (KEEL_MSG_WARN <= (_m)->level) {         \
+            keel_message_notice((_m), __VA_ARGS__); \
+        }                                           \
+    } while (0)
 #define keel_info(_m, ...)  keel_message(_m, KEEL_MSG_INFO, __VA_ARGS__)
 #define keel_debug(_m, ...) keel_message(_m, KEEL_MSG_DEBUG, __VA_ARGS__)
 

@@ -88,6 +88,14 @@ keel_status_t keel_context_logs_init(keel_context_h ctx, const keel_transport_op
     return status;
 }
 
+size_t keel_context_logs_most(const keel_context_h ctx)
+{
+    if (!ctx->puts.is_enabled && !ctx->gets.is_enabled) {
+        return 0;
+    }
+    return ctx->config.is_oplog_auto ? ctx->logs_most : ctx->config.oplog_size;
+}
+
 int keel_context_logs_may_grow(const keel_context_h ctx)
 {
     return ctx->config.is_oplog_auto && (ctx->puts.is_enabled || ctx->gets.is_enabled);

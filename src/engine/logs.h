@@ -13,6 +13,8 @@ keel_lane_params_t keel_context_lane_params(keel_context_h ctx, const keel_drive
  */
 keel_status_t keel_context_logs_init(keel_context_h ctx, const keel_transport_ops_t *ops, keel_transport_t *transport,
                                      int is_first);
+/* Limit of the memory of logs in bytes; 0: no logs. */
+size_t keel_context_logs_most(const keel_context_h ctx);
 /* True with KEEL_OPLOG_SIZE=auto if accesses are logged. */
 int keel_context_logs_may_grow(const keel_context_h ctx);
 /* Lets growing logs use the memory that suits an image of @a image_bytes. */

@@ -4,6 +4,7 @@
 
 #include "check/plant.h"
 #include "engine/fork.h"
+#include "engine/logs.h"
 #include "epoch/stop.h"
 #include "job/layers.h"
 #include "engine/threads.h"
@@ -94,6 +95,21 @@ keel_status_t keel_start_with(keel_context_h ctx, const char *setting)
                : ctx->runtime->ops->start_with(ctx->runtime, KEEL_EXIT_AGAIN, setting);
 }
 
+/* Rank 0: the line about the deaths of the job, with the sums of all ranks that can still send. */
+static void finalize_outcome(keel_context_h ctx)
+{
+    unsigned rounds = 0;
+
+    for (uint32_t r = 0; r < ctx->lane.size;) {
+        if (!keel_outcome_awaits(&ctx->rec, r) || !peer_can_receive(ctx, &ctx->lane.peers[r])) {
+            r++;
+        } else {
+            keel_progress_wait(&ctx->progress, &rounds);
+        }
+    }
+    keel_outcome_end(&ctx->rec);
+}
+
 static keel_status_t finalize_alone(keel_context_h ctx, int *is_gone)
 {
     keel_status_t status = keel_context_begin(ctx), left;
@@ -119,7 +135,11 @@ static keel_status_t finalize_alone(keel_context_h ctx, int *is_gone)
          * is killed.
          */
         (void)fflush(NULL);
+        keel_outcome_set_log_most(&ctx->rec, keel_context_logs_most(ctx));
         keel_recovery_finish(&ctx->rec);
+        if (ctx->lane.rank == 0) {
+            finalize_outcome(ctx);
+        }
     }
     *is_gone = 1;
     left = keel_context_leave(ctx);

@@ -181,6 +181,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         rec->fatal = KEEL_ERR_CATASTROPHIC;
         return;
     }
+    keel_outcome_adopt(rec, d);
     adopt_generation(rec, d);
     keel_sync_adopt(rec->sync, &d->sync, d->mode == KEEL_DECISION_ROLLBACK);
     keel_reasons_merge(&rec->reasons, &d->reasons);

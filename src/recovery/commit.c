@@ -13,6 +13,7 @@ int keel_commit_is_known(const keel_recovery_t *rec)
 void keel_commit(keel_recovery_t *rec, uint32_t generation)
 {
     if (keel_ckpt_commit(rec->ckpt, generation)) {
+        keel_outcome_saved(rec, rec->ckpt->set.started_ns);
         keel_demand_reset(rec->demand);
         keel_put_log_trim(rec->puts, generation, rec->phase);
         keel_get_log_trim(rec->gets, generation, rec->phase);

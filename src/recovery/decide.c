@@ -5,7 +5,6 @@
 #include "recovery/pending_fetch.h"
 #include "recovery/view.h"
 
-#include "base/crc.h"
 #include "check/plant.h"
 #include "check/reached.h"
 
@@ -240,7 +239,7 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
         if (why != NULL) {
             d->mode = KEEL_DECISION_ROLLBACK;
             d->is_for_good = any != NULL;
-            d->reason = is_passing ? 0 : keel_crc(0, why, strlen(why));
+            d->is_passing = is_passing;
             d->is_in_doubt = strcmp(why, KEEL_WHY_IN_DOUBT) == 0 || strcmp(why, KEEL_WHY_AWAITED) == 0;
             snprintf(d->why, sizeof(d->why), "rank %u: %s", r, why);
             return;

@@ -8,7 +8,7 @@
 
 /* flag beside a log_pressure_t: the rank calls keel_safe_point() */
 #define PRESSURE_SAFE_POINTS 0x100u
-/* Marks in keel_reasons_t beside reasons of rollbacks: decisions make both known to all ranks. */
+/* Marks in keel_reasons_t: decisions make them known to all ranks. */
 #define PRESSURE_REASON    1u
 #define SAFE_POINTS_REASON 2u
 #define PRESSURE_HALF      50u /* percent */

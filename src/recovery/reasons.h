@@ -1,11 +1,11 @@
-/* Reasons of rollbacks that were reported to the user: each reason once a job, by the first
- * decision that has it. A reason is the digest of a text. */
+/* Marks of the job, such as that some rank's logs fill up: reports and decisions make them known to
+ * all ranks. A mark is a number. */
 #ifndef KEEL_RECOVERY_REASONS_H_
 #define KEEL_RECOVERY_REASONS_H_
 
 #include <stdint.h>
 
-#define KEEL_REASONS_MAX 16u /* further reasons are not reported */
+#define KEEL_REASONS_MAX 16u /* further marks are dropped */
 
 typedef struct keel_reasons {
     uint32_t digests[KEEL_REASONS_MAX]; /* 0: end of the list */
@@ -21,7 +21,7 @@ static inline int keel_reasons_has(const keel_reasons_t *reasons, uint32_t reaso
     return has;
 }
 
-/* Returns 1 if the reason is new. */
+/* Returns 1 if the mark is new. */
 static inline int keel_reasons_add(keel_reasons_t *reasons, uint32_t reason)
 {
     for (uint32_t i = 0; reason != 0 && i < KEEL_REASONS_MAX && reasons->digests[i] != reason; i++) {

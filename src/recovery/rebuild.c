@@ -272,6 +272,7 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
         rec->demand_recoveries++;
     }
     rec->times[KEEL_TIME_RESTORE] = take_time(rec);
+    keel_outcome_restored(rec);
     keel_recovery_info(rec, "memory restored at position %u, front is %u", base, rec->front);
     if (base >= rec->front) {
         rec->recoveries++;

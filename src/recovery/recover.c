@@ -142,6 +142,7 @@ static void recovery_on_rest_done(void *arg, const keel_control_in_t *in)
 
 static void recovery_on_finished(void *arg, const keel_control_in_t *in)
 {
+    keel_outcome_receive_finished(arg, in);
     recovery_finished(arg);
 }
 
@@ -169,7 +170,9 @@ static const struct {
                          {KEEL_CONTROL_ROLLBACK, keel_rollback_stage_receive},
                          {KEEL_CONTROL_DECLARED, keel_detect_receive_declared},
                          {KEEL_CONTROL_FINISHED, recovery_on_finished},
-                         {KEEL_CONTROL_GAVE_UP, recovery_on_gave_up}};
+                         {KEEL_CONTROL_GAVE_UP, recovery_on_gave_up},
+                         {KEEL_CONTROL_RECOVERED, keel_outcome_receive_part},
+                         {KEEL_CONTROL_TOLD, keel_outcome_receive_told}};
 
 /* Drops late messages of a dead incarnation. A greeting also reports the death of the one
  * before. */
@@ -207,7 +210,7 @@ static void recovery_exit(keel_recovery_t *rec, const keel_event_t *event)
 void keel_recovery_finish(keel_recovery_t *rec)
 {
     recovery_is_over(rec);
-    (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_FINISHED, NULL, 0);
+    keel_outcome_finish(rec);
 }
 
 void keel_recovery_give_up(keel_recovery_t *rec)
@@ -264,6 +267,7 @@ void keel_recovery_step(keel_recovery_t *rec)
     keel_position_announce_complete(rec);
     keel_detect_step(rec);
     keel_view_step(rec);
+    keel_outcome_step(rec);
 }
 
 keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_params_t *params)
@@ -308,6 +312,10 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     if (status != KEEL_OK) {
         goto err_detect;
     }
+    status = keel_outcome_init(rec);
+    if (status != KEEL_OK) {
+        goto err_trim;
+    }
     for (uint32_t r = 0; r < lane->size; r++) {
         rec->peer_states[r].state = keel_recovery_state(rec);
         rec->peer_states[r].transfers =
@@ -316,6 +324,8 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     recovery_handle(rec);
     return KEEL_OK;
 
+err_trim:
+    keel_trim_release(rec);
 err_detect:
     keel_detect_release(rec);
 err_view:
@@ -328,6 +338,7 @@ err_free:
 
 void keel_recovery_release(keel_recovery_t *rec)
 {
+    keel_outcome_release(rec);
     keel_trim_release(rec);
     keel_detect_release(rec);
     keel_view_release(rec);

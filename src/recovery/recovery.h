@@ -58,6 +58,7 @@
 #include "recovery/detect.h"
 #include "recovery/reasons.h"
 #include "recovery/own_state.h"
+#include "recovery/outcome.h"
 #include "sync/sync.h"
 #include "recovery/trim.h"
 
@@ -158,6 +159,7 @@ struct keel_recovery {
     uint32_t window_prefix;
     int is_prefix_closed;
 
+    keel_outcome_t outcome;
     keel_detect_t detect;
     keel_trim_t trim;
 

@@ -35,8 +35,13 @@ static int recovery_is_spokesman(const keel_recovery_t *rec)
 
 void keel_recovery_info(keel_recovery_t *rec, const char *format, ...)
 {
+    const keel_runtime_t *runtime = rec->lane->runtime;
+    const char *host = (runtime->place != NULL)  ? runtime->place
+                       : (runtime->host != NULL) ? runtime->host[runtime->node[runtime->rank]]
+                                                 : NULL;
     char text[256];
     va_list args;
+    uint64_t us;
 
     if (!rec->lane->config->verbose || (!recovery_is_spokesman(rec) && rec->message->level < KEEL_MSG_INFO)) {
         return;
@@ -44,7 +49,10 @@ void keel_recovery_info(keel_recovery_t *rec, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    keel_message_print(rec->message, KEEL_MSG_INFO, "%.6f s: %s", (double)keel_recovery_now(rec) * 1e-9, text);
+    us = (keel_recovery_now(rec) + runtime->day_ns) / 1000 % (86400 * UINT64_C(1000000));
+    keel_message_print(rec->message, KEEL_MSG_INFO, "%02lu:%02lu:%02lu.%06lu%s%s: %s", us / UINT64_C(3600000000),
+                       us / 60000000 % 60, us / 1000000 % 60, us % 1000000, (host != NULL) ? " " : "",
+                       (host != NULL) ? host : "", text);
 }
 
 void keel_recovery_fail(keel_recovery_t *rec, keel_status_t status)

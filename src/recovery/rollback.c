@@ -130,6 +130,7 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
         rec->rollbacks++;
         keel_recovery_info(rec, "rolled back to generation %u", rec->generation.number);
         keel_recovery_life_event(rec, KEEL_LIFE_ROLLED_BACK);
+        keel_outcome_rolled_back(rec);
         status = keel_repair_rearm(&rec->ckpt->set);
     }
     return status;

@@ -25,6 +25,7 @@
 static void request_begin(keel_recovery_t *rec, uint32_t number)
 {
     rec->request_number = number;
+    keel_outcome_view_changes(rec);
     keel_recovery_view_event(rec, KEEL_VIEW_CHANGES);
 }
 

@@ -83,6 +83,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     keel_repair_member_down(&rec->ckpt->set, rank);
     keel_repair_member_down(&rec->demand->set, rank);
     keel_position_rank_died(rec, rank);
+    keel_outcome_death(rec, rank, incarnation);
     keel_recovery_view_event(rec, KEEL_VIEW_CHANGES);
     if (lane->config->protect == KEEL_PROTECT_NONE && !keel_recovery_is_finished(rec)) {
         keel_error(rec->message, "rank %u incarnation %u died and KEEL_PROTECT is none: the job cannot go on", rank,
@@ -289,6 +290,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         .rollback_reason = rec->rollback_reason,
         .reasons = rec->reasons,
     };
+    keel_outcome_fill_report(rec, &report->outcome);
     keel_sync_fill_report(rec->sync, &report->sync, &first);
     first = report_first(rec, first, first_wait);
     if (first != KEEL_PHASE_NONE &&
@@ -313,6 +315,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
             .hand_over_lost = (uint32_t)keel_position_lost_hand_over(rec, r),
             .may_lack_found = lane->peers[r].missing > keel_position(rec) || lane->peers[r].was_stored,
             .carried = report_carried(rec, r),
+            .told = rec->outcome.told[r],
             .start = rec->demand->starts[r],
             .pending = rec->demand->pending[r],
         };
@@ -327,6 +330,7 @@ static void report_keep(keel_recovery_t *rec, uint32_t rank, const keel_report_t
     }
     if (rec->reports[rank] != NULL) {
         memcpy(rec->reports[rank], report, rec->report_size);
+        keel_outcome_take_report(rec, rank, rec->reports[rank]);
     }
 }
 
@@ -389,17 +393,13 @@ static void decision_send(keel_recovery_t *rec)
         return;
     }
     keel_view_decide(rec, d);
+    keel_outcome_decide(rec, d);
     if (rec->lane->incarnation > 0) {
         KEEL_REACHED(decided_by_replacement);
     }
     /* before any rank knows, because it may end the job */
     if (d->mode == KEEL_DECISION_CATASTROPHE) {
         keel_error(rec->message, "catastrophic failure: %.*s", (int)sizeof(d->why), d->why);
-    }
-    if (d->mode == KEEL_DECISION_ROLLBACK && keel_reasons_add(&d->reasons, d->reason)) {
-        keel_warn(rec->message, "the job rolls back%s: %.*s",
-                  d->is_for_good ? ", as at every death from here on" : " (said once for this reason)",
-                  (int)sizeof(d->why), d->why);
     }
     (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_DECISION, d, length);
     keel_view_adopt(rec, d);

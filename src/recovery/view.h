@@ -32,7 +32,7 @@ typedef struct report_about {
     uint32_t serial;
     /* the reporter may have found effects of other ranks there without piggybacked values */
     uint32_t may_lack_found;
-    uint32_t reserved;
+    uint32_t told; /* deaths of the rank with a line */
     /* the reporter is a replacement, and the rank died before the hand-over */
     uint32_t hand_over_lost;
     keel_demand_start_t start;   /* newest image of the rank, if a demand image */
@@ -40,6 +40,7 @@ typedef struct report_about {
 } report_about_t;
 
 struct keel_report {
+    keel_outcome_report_t outcome;
     uint32_t state;
     uint32_t position;
     uint32_t front;
@@ -83,10 +84,11 @@ typedef struct decision_rank {
     /* 1 + the rank that gets its pending fetch, and the records after it, when all others have
      * handed over; 0: none */
     uint32_t hold_back_from;
-    uint32_t reserved;
+    uint32_t told; /* deaths of the rank with a line */
 } decision_rank_t;
 
 typedef struct decision {
+    keel_outcome_decided_t outcome;
     uint32_t mode;
     uint32_t front;
     uint32_t generation, slot, window_calls;
@@ -101,9 +103,9 @@ typedef struct decision {
     uint32_t is_retry_due;
     /* the program itself is the reason: each further decision will be a rollback, too */
     uint32_t is_for_good;
-    uint32_t reason;        /* digest of the reason; 0: none, or reported otherwise */
-    keel_reasons_t reasons; /* reasons reported up to now */
-    char why[192];
+    uint32_t is_passing;    /* the reason is a rollback under way */
+    keel_reasons_t reasons; /* joined over all reports */
+    char why[KEEL_OUTCOME_WHY_MAX];
     decision_rank_t ranks[];
 } decision_t;
 

@@ -8,6 +8,7 @@
 #include "foreign.h"
 #include "event_queue.h"
 
+#include <base/day.h>
 #include <base/memory.h>
 #include <base/message.h>
 
@@ -332,6 +333,7 @@ static keel_status_t attached_open(void *driver_arg, keel_runtime_t **runtime_p)
                              .size = table->size,
                              .incarnation = table->incarnation,
                              .is_one_host = 1};
+    base->day_ns = keel_day_begin(base->ops->now_ns(base));
     base->node = keel_alloc(table->size * sizeof(*base->node), "nodes");
     if (base->node == NULL) {
         status = KEEL_ERR_NO_MEMORY;

@@ -6,6 +6,7 @@
 #include "pmix.h"
 
 #include <base/config.h>
+#include <base/day.h>
 #include <base/limit_hint.h>
 #include <base/memory.h>
 #include <base/message.h>
@@ -338,6 +339,7 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
         return KEEL_ERR_NO_MEMORY;
     }
     runtime->base.ops = &keel_runtime_pmix_ops;
+    runtime->base.day_ns = keel_day_begin(runtime->base.ops->now_ns(&runtime->base));
     status = keel_pmix_check_timeout(config);
     if (status != KEEL_OK) {
         goto err_free;

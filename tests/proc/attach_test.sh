@@ -3,6 +3,8 @@
 # attach_test.sh BUILD one_node|two_nodes|node_each|served|cxx|mode [SEEDS|MODE]
 set -u
 
+# shellcheck source=tests/lib/outcomes.sh
+. "$(dirname "$0")/../lib/outcomes.sh"
 build=$1 case=$2
 launch=$build/contrib/examples/attach_launch program=$build/contrib/examples/attach seeds=2 settings=() nodes=1
 scratch=$(mktemp -d) || exit 1
@@ -50,4 +52,6 @@ for ((seed = 1; seed <= seeds; seed++)); do
     [ "$(grep -c '^rank [0-3], life [0-3]: right, own messages: [0-9]* sent, [0-9]* received$' "$scratch/out")" -eq 4 ] ||
         fail "seed $seed: not all ranks are right"
     [ "$(grep -c '^attach_launch: kills rank' "$scratch/out")" -eq 3 ] || fail "seed $seed: three ranks were to be killed"
+    [ "$(grep -c '^keel: 3 deaths, [0-3] recovered locally, ' "$scratch/out")" -eq 1 ] || fail "seed $seed: three deaths were not told"
+    ! grep '^keel: ' "$scratch/out" | grep -v -e "$outcome_local" -e "$outcome_rollback" -e "$outcome_sums" || fail "seed $seed: another line"
 done

@@ -20,7 +20,8 @@ cell()
     run 0 -n 4 --nodes 4 --timeout 50 -x KEEL_VERBOSE=y -x KEEL_PARITIES=2 -x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m \
         -x KEEL_LANES="$lanes" "$build/tests/proc/cells" "$1" "$pids" "$2"
     has "$out" 1 "^cells: $1, $2: [12] deaths, [01] rollbacks: right$"
-    has "$err" "$(grep -o '[01] rollbacks: right$' "$out" | cut -c1)" 'warn: the job rolls back'
+    has "$err" "$(grep -o '[01] rollbacks: right$' "$out" | cut -c1)" "$outcome_rollback"
+    has "$err" "$(grep -o '[12] deaths' "$out" | cut -c1)" '^keel: [12] deaths\?, '
     check_cost "$3" "$*"
 }
 

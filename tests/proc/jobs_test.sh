@@ -61,6 +61,8 @@ hello_survives_a_kill()
         has "$out" 3 '^rank [013], life 0: 524288$'
         has "$out" 1 '^rank 2, life 1: 524288$'
         has "$err" $rollbacks '^keel 0.0 info: .* decided: roll back to generation'
+        survived 1 $((1 - rollbacks)) $rollbacks
+        has "$err" 1 '^keel: rank 2 died on node2; '
     done
 }
 
@@ -72,6 +74,8 @@ program_rolls_back_on_request()
         run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane -x KEEL_VERBOSE=y "$restart_point" ask
         has "$out" 4 ', life 0: 524288$'
         has "$err" 1 'decided: roll back to generation [1-9][0-9]* (rank 0: its program asked for it)'
+        has "$err" 1 '^keel: all ranks rolled back to checkpoint [1-9][0-9]* (.* of work lost): rank 0: its program asked for it$'
+        has "$err" 0 '^keel: [0-9]* deaths'
     done
 }
 
@@ -393,14 +397,15 @@ programs_that_mix_all_ways_roll_back()
         run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane -x KEEL_VERBOSE=y "$build/tests/proc/mixing" 60 \
             1@7.0,2@23.1,0@31.2,3@44.3
         has "$out" 1 '^mixing: 4 ranks, 60 steps, 4 rollbacks: right$'
-        has "$err" 1 'the job rolls back, as at every death from here on: rank .: the program is not deterministic$'
-        # and when it does not say so: found out, told once
+        survived 4 0 4
+        has "$err" 4 ' of work lost): rank .: the program is not deterministic, as at every further death$'
+        # and when it does not say so: found out
         run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$build/tests/proc/mixing" 60 - undeclared
         has "$out" 1 '^mixing: 4 ranks, 60 steps, 0 rollbacks: right$'
         run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$build/tests/proc/mixing" 60 \
             1@7.0,2@23.1,0@31.2,3@44.3 undeclared
         has "$out" 1 '^mixing: 4 ranks, 60 steps, 4 rollbacks: right$'
-        has "$err" 1 'the job rolls back, as at every death from here on: rank .: the program mixes ways to synchronise, or does what no log has (KEEL_LOG_LEVEL=info names the call)$'
+        has "$err" 4 ' of work lost): rank .: the program mixes ways to synchronise, or does what no log has (KEEL_LOG_LEVEL=info names the call), as at every further death$'
     done
 }
 

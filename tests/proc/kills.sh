@@ -306,6 +306,7 @@ for ((run = first; run < first + runs + late && late <= 2 * runs + 4; run++)); d
         [[ $verified =~ ^(true|yes)$ ]] || wrong+=" verified ${verified:-nothing}"
         [ "$memory" = "$reference" ] || wrong+=" memory ${memory:-none}"
         [ "$deaths" -eq "$killed" ] || wrong+=" $killed killed but $deaths died"
+        [ "$deaths" -eq 0 ] || [ "$(grep -c "^keel: $deaths deaths\?, " "$scratch/out.err")" -eq 1 ] || wrong+=" not told of $deaths deaths"
         [ "$spares" -eq 0 ] || [ "$(grep -c '^keelrun: .* spare [0-9]* is rank [0-9]*$' "$scratch/out.err")" -eq "$deaths" ] ||
             wrong+=" not each was replaced by a spare"
         ! must_be_local || [ "$(value_of "$scratch/out" rollbacks)" = 0 ] || wrong+=" rolled back"

@@ -2,6 +2,8 @@
 # each runs keelrun one or more times by run(), which checks that nothing of the job is left: no process, directory or
 # shared-memory file.
 # shellcheck shell=bash disable=SC2154
+# shellcheck source=tests/lib/outcomes.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/outcomes.sh"
 
 # /dev/shm of our own where the machine allows, so that other jobs on it are none of ours
 if [ -z "${KEELRUN_TEST_PRIVATE:-}" ]; then
@@ -91,6 +93,7 @@ run_any()
     # timeout's child is keelrun: the directory's name tells the number, if one is there
     [ -z "$(find "$TMPDIR" -mindepth 1)" ] || fail "left behind: $(find "$TMPDIR" -mindepth 1)"
     check_nothing_left '*'
+    check_outcomes
 }
 
 start() # ARGUMENTS...: in the background; sets pid to keelrun's. A job that hangs ends after a minute.
@@ -132,6 +135,25 @@ check_cost()
     either) [ "$(decided local)" -gt 0 ] || [ "$(decided roll)" -gt 0 ] ;;
     *) fail "no cost is called '$1'" ;;
     esac || fail "$2: $(decided local) local recoveries, $(decided roll) rollbacks"
+}
+
+# check_outcomes: stderr has no other line about deaths than these, and of one job its sums once, as the last of them
+check_outcomes()
+{
+    local others
+
+    others=$(grep '^keel: .*\( died\|recovered\|rolled back\|[0-9] deaths\?,\)' "$err" |
+        grep -v -e "$outcome_local" -e "$outcome_rollback" -e "$outcome_sums")
+    [ -z "$others" ] || fail "no such line about a death: $others"
+}
+
+# survived DEATHS LOCAL ROLLBACKS: so the job said at its end, and each death before has its line
+survived()
+{
+    has "$err" 1 "^keel: $1 deaths\?, $2 recovered locally, $3 rollbacks\?, "
+    [ "$2" -eq 0 ] || grep -q "$outcome_local" "$err" || fail "no line about a local recovery"
+    has "$err" "$3" "$outcome_rollback"
+    check_outcomes
 }
 
 one_line() # stderr has one line, with this text

@@ -57,6 +57,20 @@ START_TEST(levels_above_the_chosen_one_are_silent)
 }
 END_TEST
 
+START_TEST(a_notice_has_neither_rank_nor_level_and_is_printed_with_warnings)
+{
+    captured_t captured = {0};
+    keel_message_t message = {KEEL_MSG_WARN, 3, 1, capture, &captured};
+
+    keel_notice(&message, "%d deaths", 2);
+    ck_assert_str_eq(captured.line, "keel: 2 deaths");
+    ck_assert_int_eq(captured.level, KEEL_MSG_WARN);
+    message.level = KEEL_MSG_ERROR;
+    keel_notice(&message, "%d deaths", 2);
+    ck_assert_int_eq(captured.lines, 1);
+}
+END_TEST
+
 START_TEST(a_long_message_is_cut_and_says_so)
 {
     captured_t captured = {0};
@@ -96,9 +110,13 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {a_message_begins_with_rank_incarnation_and_level, without_a_rank_none_is_printed,
-                                  levels_above_the_chosen_one_are_silent,           a_long_message_is_cut_and_says_so,
-                                  a_line_on_stderr_is_one_write_and_errno_stays,    NULL};
+    const TTest *const tests[] = {a_notice_has_neither_rank_nor_level_and_is_printed_with_warnings,
+                                  a_message_begins_with_rank_incarnation_and_level,
+                                  without_a_rank_none_is_printed,
+                                  levels_above_the_chosen_one_are_silent,
+                                  a_long_message_is_cut_and_says_so,
+                                  a_line_on_stderr_is_one_write_and_errno_stays,
+                                  NULL};
 
     return unit_run("message", tests);
 }

@@ -1,0 +1,567 @@
+/* State of open deaths, and the messages that keep it the same in all ranks. */
+#include "recovery/outcome.h"
+#include "recovery/outcome_text.h"
+#include "recovery/recovery_status.h"
+#include "recovery/view.h"
+
+#include "base/memory.h"
+#include "peer/control.h"
+
+#include <string.h>
+
+struct keel_outcome_rank {
+    keel_outcome_part_t part;
+    uint32_t part_incarnation;
+    uint32_t node, node_incarnation; /* of the newest process with a report */
+    uint64_t log_peak, log_most;     /* sums at the end */
+    uint32_t checkpoints;
+    int is_finished;
+};
+
+/* KEEL_CONTROL_TOLD */
+typedef struct told_message {
+    uint32_t local, rollbacks;
+    uint32_t told[];
+} told_message_t;
+
+/* KEEL_CONTROL_FINISHED */
+typedef struct sums_message {
+    uint64_t log_peak, log_most;
+    uint64_t checkpoints;
+} sums_message_t;
+
+/* ---- nodes ---- */
+
+static uint32_t outcome_node(const keel_runtime_t *runtime)
+{
+    for (uint32_t r = 0; runtime->place != NULL; r++) {
+        if (r == runtime->size + runtime->spares) {
+            return UINT32_MAX;
+        }
+        if (strcmp(runtime->host[runtime->node[r]], runtime->place) == 0) {
+            return runtime->node[r];
+        }
+    }
+    return runtime->node[runtime->rank];
+}
+
+static void outcome_mark_node(keel_outcome_t *o, uint32_t node)
+{
+    if (node < o->node_count) {
+        o->nodes[node] = 1;
+    }
+}
+
+/* ---- begin and end ---- */
+
+/* Memory of rank 0. */
+static keel_status_t outcome_init_printer(keel_recovery_t *rec)
+{
+    const keel_runtime_t *runtime = rec->lane->runtime;
+    keel_outcome_t *o = &rec->outcome;
+
+    for (uint32_t r = 0; r < runtime->size + runtime->spares; r++) {
+        o->node_count = (runtime->node[r] >= o->node_count) ? runtime->node[r] + 1 : o->node_count;
+    }
+    o->ranks = keel_alloc(rec->lane->size * sizeof(*o->ranks), "outcome of deaths");
+    o->deaths = keel_alloc(rec->lane->size * sizeof(*o->deaths), "outcome of deaths");
+    o->sources = keel_alloc(rec->lane->size, "outcome of deaths");
+    o->scratch = keel_alloc(rec->lane->size, "outcome of deaths");
+    o->nodes = keel_alloc(o->node_count, "outcome of deaths");
+    if (o->ranks == NULL || o->deaths == NULL || o->sources == NULL || o->scratch == NULL || o->nodes == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        o->ranks[r].node = runtime->node[r];
+    }
+    return KEEL_OK;
+}
+
+keel_status_t keel_outcome_init(keel_recovery_t *rec)
+{
+    keel_outcome_t *o = &rec->outcome;
+    keel_status_t status = KEEL_OK;
+
+    o->told = keel_alloc(rec->lane->size * sizeof(*o->told), "outcome of deaths");
+    o->node = outcome_node(rec->lane->runtime);
+    o->saved_ns = keel_recovery_now(rec);
+    o->is_open = rec->lane->incarnation > 0;
+    if (o->told == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    if (rec->lane->rank == 0) {
+        status = outcome_init_printer(rec);
+    }
+    if (status != KEEL_OK) {
+        keel_outcome_release(rec);
+    }
+    return status;
+}
+
+void keel_outcome_release(keel_recovery_t *rec)
+{
+    keel_outcome_t *o = &rec->outcome;
+
+    keel_free(o->told);
+    keel_free(o->ranks);
+    keel_free(o->deaths);
+    keel_free(o->sources);
+    keel_free(o->scratch);
+    keel_free(o->nodes);
+}
+
+/* ---- events ---- */
+
+void keel_outcome_view_changes(keel_recovery_t *rec)
+{
+    keel_outcome_t *o = &rec->outcome;
+
+    o->changed_ns = keel_recovery_now(rec);
+    if (o->noticed_ns == 0) {
+        o->noticed_ns = o->changed_ns;
+    }
+    o->is_open = 1;
+}
+
+void keel_outcome_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
+{
+    const struct keel_outcome_rank *of = (rec->outcome.ranks == NULL) ? NULL : &rec->outcome.ranks[rank];
+
+    if (of != NULL && of->node_incarnation == incarnation) {
+        outcome_mark_node(&rec->outcome, of->node);
+    }
+    keel_outcome_view_changes(rec);
+}
+
+void keel_outcome_saved(keel_recovery_t *rec, uint64_t ns)
+{
+    rec->outcome.saved_ns = ns;
+}
+
+void keel_outcome_restored(keel_recovery_t *rec)
+{
+    const keel_parity_group_t *group = &rec->ckpt->group;
+    keel_outcome_part_t *part = &rec->outcome.part;
+    const keel_image_set_t *set;
+
+    part->is_own = rec->restored.number != rec->generation.number;
+    set = part->is_own ? &rec->demand->set : &rec->ckpt->set;
+    part->sources = part->bytes = 0;
+    for (uint32_t i = 0; i < group->size && i < 64 && rec->restored.number != 0; i++) {
+        if (i != group->index && keel_parity_bytes_from(set->parity, i) > 0) {
+            part->sources |= 1ull << i;
+        }
+    }
+    if (part->sources != 0) {
+        part->bytes = set->used.members[group->index].size;
+    }
+}
+
+/* ---- reports and decisions ---- */
+
+static uint32_t outcome_checkpoints(const keel_recovery_t *rec)
+{
+    return rec->outcome.counts.checkpoints + (uint32_t)rec->ckpt->committed;
+}
+
+void keel_outcome_fill_report(const keel_recovery_t *rec, keel_outcome_report_t *report)
+{
+    const keel_outcome_t *o = &rec->outcome;
+    const uint64_t now = keel_recovery_now(rec);
+
+    *report = (keel_outcome_report_t){.noticed_ns = (o->noticed_ns != 0) ? now - o->noticed_ns : 0,
+                                      .saved_ns = now - o->saved_ns,
+                                      .work_ns = o->work_ns,
+                                      .part = o->part,
+                                      .counts = o->counts,
+                                      .node = o->node,
+                                      .is_rolled = (uint32_t)o->is_rolled};
+    report->counts.checkpoints = outcome_checkpoints(rec);
+    memcpy(report->why, o->why, sizeof(report->why));
+}
+
+void keel_outcome_take_report(keel_recovery_t *rec, uint32_t rank, keel_report_t *report)
+{
+    struct keel_outcome_rank *of = &rec->outcome.ranks[rank];
+    keel_outcome_report_t *its = &report->outcome;
+    const uint64_t now = keel_recovery_now(rec);
+
+    its->noticed_ns = (its->noticed_ns != 0 && its->noticed_ns < now) ? now - its->noticed_ns : 0;
+    its->saved_ns = (its->saved_ns < now) ? now - its->saved_ns : 0;
+    its->why[sizeof(its->why) - 1] = '\0';
+    of->node = its->node;
+    of->node_incarnation = report->about[rank].incarnation;
+    if (its->part.is_over) {
+        of->part = its->part;
+        of->part_incarnation = of->node_incarnation;
+    }
+}
+
+/* Takes over what other ranks know, in case that this process replaces an earlier rank 0. */
+static void outcome_merge(keel_recovery_t *rec, const keel_report_t *report)
+{
+    const keel_outcome_report_t *its = &report->outcome;
+    keel_outcome_t *o = &rec->outcome;
+
+    o->counts.local = keel_larger(o->counts.local, its->counts.local);
+    o->counts.rollbacks = keel_larger(o->counts.rollbacks, its->counts.rollbacks);
+    if (its->noticed_ns != 0 && (o->noticed_ns == 0 || its->noticed_ns < o->noticed_ns)) {
+        o->noticed_ns = its->noticed_ns;
+    }
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        o->told[r] = keel_larger(o->told[r], report->about[r].told);
+    }
+    if (its->is_rolled && !o->is_rolled) {
+        o->is_rolled = 1;
+        o->work_ns = its->work_ns;
+        memcpy(o->why, its->why, sizeof(o->why));
+    }
+}
+
+void keel_outcome_decide(keel_recovery_t *rec, decision_t *d)
+{
+    keel_outcome_t *o = &rec->outcome;
+    uint64_t saved_ns = UINT64_MAX;
+
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        const keel_report_t *report = rec->reports[r];
+
+        outcome_merge(rec, report);
+        if (report->state == KEEL_RANK_FRESH) {
+            continue;
+        }
+        d->outcome.counts.checkpoints = keel_larger(d->outcome.counts.checkpoints, report->outcome.counts.checkpoints);
+        if (report->generation == d->generation) {
+            saved_ns = (report->outcome.saved_ns < saved_ns) ? report->outcome.saved_ns : saved_ns;
+            d->outcome.checkpoint = keel_larger(d->outcome.checkpoint, report->outcome.counts.checkpoints);
+        }
+    }
+    d->outcome.checkpoint = (d->generation == 0) ? 0 : d->outcome.checkpoint;
+    d->outcome.counts.local = o->counts.local;
+    d->outcome.counts.rollbacks = o->counts.rollbacks;
+    if (saved_ns != UINT64_MAX) {
+        d->outcome.saved_ns = keel_recovery_now(rec) - saved_ns;
+        d->outcome.work_ns = (saved_ns < o->noticed_ns) ? o->noticed_ns - saved_ns : 0;
+    }
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        d->ranks[r].told = o->told[r];
+    }
+}
+
+void keel_outcome_adopt(keel_recovery_t *rec, const decision_t *d)
+{
+    keel_outcome_t *o = &rec->outcome;
+
+    o->checkpoint = d->outcome.checkpoint;
+    if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
+        o->counts = d->outcome.counts;
+        o->saved_ns = keel_recovery_now(rec) - d->outcome.saved_ns;
+        o->part = (keel_outcome_part_t){0};
+        for (uint32_t r = 0; r < rec->lane->size; r++) {
+            o->told[r] = d->ranks[r].told;
+        }
+        if (o->nodes != NULL) {
+            memset(o->nodes, 0, o->node_count); /* this process also noticed deaths with a line */
+        }
+    }
+    if (d->mode == KEEL_DECISION_ROLLBACK) {
+        if (!o->is_rolled || !d->is_passing) { /* else the reason is that of the rollback under way */
+            o->work_ns = d->outcome.work_ns;
+            memcpy(o->why, d->why, sizeof(o->why));
+        }
+        o->is_rolled = 1;
+        o->is_rolled_here = 0;
+        o->is_for_good |= d->is_for_good != 0;
+    }
+}
+
+/* ---- the line ---- */
+
+static int part_is_over(const keel_recovery_t *rec, uint32_t rank)
+{
+    const struct keel_outcome_rank *of = &rec->outcome.ranks[rank];
+
+    return of->part.is_over && of->part_incarnation == rec->lane->peers[rank].incarnation;
+}
+
+/* Deaths of each rank without a line. Returns their number, and 0 in *are_over_p if some replacement
+ * has not caught up. */
+static uint32_t outcome_count(keel_recovery_t *rec, int *are_over_p)
+{
+    keel_outcome_t *o = &rec->outcome;
+    uint32_t count = 0;
+
+    *are_over_p = 1;
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        o->deaths[r] = rec->lane->peers[r].incarnation - o->told[r];
+        count += o->deaths[r];
+        if (o->deaths[r] > 0 && !part_is_over(rec, r)) {
+            *are_over_p = 0;
+        }
+        if (o->deaths[r] > 0 && o->told[r] == 0) {
+            outcome_mark_node(o, rec->lane->runtime->node[r]);
+        }
+    }
+    return count;
+}
+
+static void outcome_add_part(keel_recovery_t *rec, uint32_t rank, keel_outcome_facts_t *facts)
+{
+    const keel_outcome_part_t *part = &rec->outcome.ranks[rank].part;
+    const keel_groups_t *groups = &rec->ckpt->groups;
+
+    facts->records += part->records;
+    facts->bytes += part->bytes;
+    facts->is_own |= part->is_own != 0;
+    for (uint32_t i = 0; groups->count > 0 && i < groups->size[groups->of_rank[rank]] && i < 64; i++) {
+        if (part->sources & (1ull << i)) {
+            rec->outcome.sources[groups->members[groups->of_rank[rank]][i]] = 1;
+        }
+    }
+}
+
+static void outcome_print(keel_recovery_t *rec)
+{
+    keel_outcome_t *o = &rec->outcome;
+    keel_outcome_facts_t facts = {.size = rec->lane->size,
+                                  .programs = rec->lane->programs,
+                                  .deaths = o->deaths,
+                                  .nodes = o->nodes,
+                                  .node_count = o->node_count,
+                                  .host = rec->lane->runtime->host,
+                                  .is_rollback = o->is_rolled,
+                                  .took_ns = o->is_rolled ? o->work_ns : keel_recovery_now(rec) - o->noticed_ns,
+                                  .sources = o->sources,
+                                  .checkpoint = o->checkpoint,
+                                  .why = o->why,
+                                  .is_for_good = o->is_for_good};
+    char text[KEEL_OUTCOME_MAX];
+
+    memset(o->sources, 0, rec->lane->size);
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        if (o->deaths[r] > 0) {
+            outcome_add_part(rec, r, &facts);
+        }
+    }
+    keel_outcome_write(&facts, o->scratch, text, sizeof(text));
+    keel_notice(rec->message, "%s", text);
+}
+
+/* The deaths up to now have their line. */
+static void outcome_told(keel_recovery_t *rec)
+{
+    keel_outcome_t *o = &rec->outcome;
+    int is_open = 0;
+
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        is_open |= o->told[r] < rec->lane->peers[r].incarnation;
+    }
+    o->is_rolled = o->is_rolled_here = 0;
+    o->noticed_ns = is_open ? o->changed_ns : 0;
+    o->is_open = is_open;
+}
+
+static void outcome_announce(keel_recovery_t *rec)
+{
+    const size_t length = sizeof(told_message_t) + rec->lane->size * sizeof(uint32_t);
+    const keel_outcome_t *o = &rec->outcome;
+    told_message_t *message = keel_alloc(length, "outcome of deaths");
+
+    if (message != NULL) {
+        *message = (told_message_t){.local = o->counts.local, .rollbacks = o->counts.rollbacks};
+        memcpy(message->told, o->told, rec->lane->size * sizeof(uint32_t));
+        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_TOLD, message, length);
+        keel_free(message);
+    }
+}
+
+/* Rank 0: prints the line if nothing is under way any more. */
+static void outcome_close(keel_recovery_t *rec)
+{
+    keel_outcome_t *o = &rec->outcome;
+    int are_over;
+    const uint32_t count = outcome_count(rec, &are_over);
+
+    if (!are_over && !o->is_rolled_here) {
+        return;
+    }
+    if (count > 0 || o->is_rolled) {
+        outcome_print(rec);
+    }
+    o->counts.rollbacks += o->is_rolled != 0;
+    o->counts.local += o->is_rolled ? 0 : count;
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        o->told[r] += o->deaths[r];
+    }
+    memset(o->nodes, 0, o->node_count);
+    outcome_announce(rec);
+    outcome_told(rec);
+}
+
+void keel_outcome_receive_told(void *arg, const keel_control_in_t *in)
+{
+    keel_recovery_t *rec = arg;
+    const told_message_t *message = (const void *)in->payload;
+    keel_outcome_t *o = &rec->outcome;
+
+    if (in->length != sizeof(*message) + rec->lane->size * sizeof(uint32_t) || in->source != 0) {
+        keel_error(rec->message, "malformed outcome of deaths from rank %u refused", in->source);
+        return;
+    }
+    o->counts.local = keel_larger(o->counts.local, message->local);
+    o->counts.rollbacks = keel_larger(o->counts.rollbacks, message->rollbacks);
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        o->told[r] = keel_larger(o->told[r], message->told[r]);
+    }
+    outcome_told(rec);
+}
+
+/* ---- the own part ---- */
+
+static int outcome_is_back(const keel_recovery_t *rec)
+{
+    return !keel_sync_is_replaying(rec->sync) &&
+           (rec->life == KEEL_LIFE_LIVE || (rec->life == KEEL_LIFE_AWAITING && rec->is_complete_announced));
+}
+
+static void outcome_keep_part(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation,
+                              const keel_outcome_part_t *part)
+{
+    rec->outcome.ranks[rank].part = *part;
+    rec->outcome.ranks[rank].part_incarnation = incarnation;
+}
+
+static void outcome_end_part(keel_recovery_t *rec)
+{
+    keel_outcome_part_t *part = &rec->outcome.part;
+
+    part->is_over = 1;
+    part->records = rec->sync->sections.replay.replayed;
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        part->records += rec->peer_states[r].records_received;
+    }
+    if (rec->lane->rank == 0) {
+        outcome_keep_part(rec, 0, rec->lane->incarnation, part);
+    } else {
+        (void)keel_lane_control_send(rec->lane, 0, KEEL_CONTROL_RECOVERED, part, sizeof(*part));
+    }
+}
+
+void keel_outcome_receive_part(void *arg, const keel_control_in_t *in)
+{
+    keel_recovery_t *rec = arg;
+
+    if (in->length != sizeof(keel_outcome_part_t) || rec->lane->rank != 0) {
+        keel_error(rec->message, "malformed recovery from rank %u refused", in->source);
+        return;
+    }
+    outcome_keep_part(rec, in->source, in->incarnation, (const void *)in->payload);
+}
+
+void keel_outcome_step(keel_recovery_t *rec)
+{
+    keel_outcome_t *o = &rec->outcome;
+
+    if (!o->is_open || keel_recovery_is_frozen(rec) || rec->roll != KEEL_ROLL_NONE || rec->fatal != KEEL_OK) {
+        return;
+    }
+    if (rec->lane->incarnation > 0 && !o->part.is_over && outcome_is_back(rec)) {
+        outcome_end_part(rec);
+    }
+    if (rec->lane->rank == 0) {
+        outcome_close(rec);
+    }
+}
+
+void keel_outcome_rolled_back(keel_recovery_t *rec)
+{
+    keel_outcome_t *o = &rec->outcome;
+
+    o->saved_ns = keel_recovery_now(rec);
+    o->part = (keel_outcome_part_t){.is_over = 1};
+    o->is_rolled_here = 1;
+    if (rec->lane->rank == 0) {
+        outcome_close(rec);
+    }
+}
+
+/* ---- the end of the job ---- */
+
+static sums_message_t outcome_sums(const keel_recovery_t *rec)
+{
+    const keel_segment_pool_t *pool = rec->puts->pool;
+
+    return (sums_message_t){.log_peak = (uint64_t)pool->peak * pool->segment_size,
+                            .log_most = rec->outcome.log_most,
+                            .checkpoints = outcome_checkpoints(rec)};
+}
+
+void keel_outcome_set_log_most(keel_recovery_t *rec, uint64_t bytes)
+{
+    rec->outcome.log_most = bytes;
+}
+
+void keel_outcome_finish(keel_recovery_t *rec)
+{
+    const sums_message_t sums = outcome_sums(rec);
+
+    (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_FINISHED, &sums, sizeof(sums));
+}
+
+void keel_outcome_receive_finished(keel_recovery_t *rec, const keel_control_in_t *in)
+{
+    const sums_message_t *sums = (const void *)in->payload;
+    struct keel_outcome_rank *of;
+
+    if (rec->outcome.ranks == NULL) {
+        return;
+    }
+    of = &rec->outcome.ranks[in->source];
+    of->is_finished = 1;
+    if (in->length == sizeof(*sums)) {
+        of->log_peak = sums->log_peak;
+        of->log_most = sums->log_most;
+        of->checkpoints = (uint32_t)sums->checkpoints;
+    }
+}
+
+static uint64_t outcome_deaths(const keel_recovery_t *rec)
+{
+    uint64_t deaths = 0;
+
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        deaths += rec->lane->peers[r].incarnation;
+    }
+    return deaths;
+}
+
+int keel_outcome_awaits(const keel_recovery_t *rec, uint32_t rank)
+{
+    return rec->lane->rank == 0 && rank != 0 && rank < rec->lane->programs && outcome_deaths(rec) > 0 &&
+           !rec->outcome.ranks[rank].is_finished;
+}
+
+void keel_outcome_end(keel_recovery_t *rec)
+{
+    keel_outcome_t *o = &rec->outcome;
+    const sums_message_t own = outcome_sums(rec);
+    keel_outcome_sums_t sums = {.checkpoints = own.checkpoints, .log_peak = own.log_peak, .log_most = own.log_most};
+    char text[KEEL_OUTCOME_MAX];
+
+    for (uint32_t r = 0; r < rec->lane->size; r++) {
+        const struct keel_outcome_rank *of = &o->ranks[r];
+
+        sums.deaths += o->told[r];
+        sums.checkpoints = (of->checkpoints > sums.checkpoints) ? of->checkpoints : sums.checkpoints;
+        if (of->log_peak > sums.log_peak) {
+            sums.log_peak = of->log_peak;
+            sums.log_most = of->log_most;
+        }
+    }
+    sums.local = o->counts.local;
+    sums.rollbacks = o->counts.rollbacks;
+    if (sums.deaths > 0) {
+        keel_outcome_write_sums(&sums, text, sizeof(text));
+        keel_notice(rec->message, "%s", text);
+    }
+}
