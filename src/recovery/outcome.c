@@ -84,6 +84,7 @@ keel_status_t keel_outcome_init(keel_recovery_t *rec)
 
     o->told = keel_alloc(rec->lane->size * sizeof(*o->told), "outcome of deaths");
     o->node = outcome_node(rec->lane->runtime);
+    o->place.node = UINT32_MAX;
     o->saved_ns = keel_recovery_now(rec);
     o->is_open = rec->lane->incarnation > 0;
     if (o->told == NULL) {
@@ -174,6 +175,7 @@ void keel_outcome_fill_report(const keel_recovery_t *rec, keel_outcome_report_t 
                                       .work_ns = o->work_ns,
                                       .part = o->part,
                                       .counts = o->counts,
+                                      .place = o->place,
                                       .node = o->node,
                                       .is_rolled = (uint32_t)o->is_rolled};
     report->counts.checkpoints = outcome_checkpoints(rec);
@@ -211,6 +213,9 @@ static void outcome_merge(keel_recovery_t *rec, const keel_report_t *report)
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         o->told[r] = keel_larger(o->told[r], report->about[r].told);
     }
+    if (its->place.incarnation >= o->place.incarnation) {
+        o->place = its->place;
+    }
     if (its->is_rolled && !o->is_rolled) {
         o->is_rolled = 1;
         o->work_ns = its->work_ns;
@@ -237,6 +242,7 @@ void keel_outcome_decide(keel_recovery_t *rec, decision_t *d)
         }
     }
     d->outcome.checkpoint = (d->generation == 0) ? 0 : d->outcome.checkpoint;
+    d->outcome.place = (keel_outcome_place_t){.incarnation = rec->lane->incarnation, .node = o->node};
     d->outcome.counts.local = o->counts.local;
     d->outcome.counts.rollbacks = o->counts.rollbacks;
     if (saved_ns != UINT64_MAX) {
@@ -253,6 +259,9 @@ void keel_outcome_adopt(keel_recovery_t *rec, const decision_t *d)
     keel_outcome_t *o = &rec->outcome;
 
     o->checkpoint = d->outcome.checkpoint;
+    if (rec->lane->rank != 0) {
+        o->place = d->outcome.place;
+    }
     if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
         o->counts = d->outcome.counts;
         o->saved_ns = keel_recovery_now(rec) - d->outcome.saved_ns;
@@ -292,6 +301,9 @@ static uint32_t outcome_count(keel_recovery_t *rec, int *are_over_p)
     uint32_t count = 0;
 
     *are_over_p = 1;
+    if (rec->lane->incarnation > o->told[0] && o->place.incarnation == rec->lane->incarnation - 1) {
+        outcome_mark_node(o, o->place.node); /* the predecessor */
+    }
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         o->deaths[r] = rec->lane->peers[r].incarnation - o->told[r];
         count += o->deaths[r];

@@ -28,6 +28,12 @@ typedef struct keel_outcome_part {
     uint32_t is_over; /* it has caught up, or a rollback restored it */
 } keel_outcome_part_t;
 
+/* Node of a process. */
+typedef struct keel_outcome_place {
+    uint32_t incarnation;
+    uint32_t node; /* UINT32_MAX: none of the job's first nodes */
+} keel_outcome_place_t;
+
 typedef struct keel_outcome_counts {
     uint32_t local;       /* deaths recovered locally */
     uint32_t rollbacks;   /* of all ranks */
@@ -42,8 +48,9 @@ typedef struct keel_outcome_report {
     uint64_t work_ns;  /* lost by the open rollback */
     keel_outcome_part_t part;
     keel_outcome_counts_t counts;
-    uint32_t node;      /* of the reporter; UINT32_MAX: none of the job's first nodes */
-    uint32_t is_rolled; /* a rollback is open: why */
+    keel_outcome_place_t place; /* of rank 0, as last known to the reporter */
+    uint32_t node;              /* of the reporter */
+    uint32_t is_rolled;         /* a rollback is open: why */
     char why[KEEL_OUTCOME_WHY_MAX];
 } keel_outcome_report_t;
 
@@ -51,7 +58,8 @@ typedef struct keel_outcome_decided {
     uint64_t saved_ns; /* since the memory of the decided image */
     uint64_t work_ns;  /* from that memory to the first open death */
     keel_outcome_counts_t counts;
-    uint32_t checkpoint; /* number of the decided image among the checkpoints; 0: none */
+    keel_outcome_place_t place; /* of rank 0 */
+    uint32_t checkpoint;        /* number of the decided image among the checkpoints; 0: none */
     uint32_t reserved;
 } keel_outcome_decided_t;
 
@@ -64,6 +72,7 @@ typedef struct keel_outcome {
     keel_outcome_counts_t counts;    /* checkpoints: before those of this process */
     keel_outcome_part_t part;        /* of this process */
     uint32_t node;
+    keel_outcome_place_t place; /* of rank 0, by the last decision or report */
     /* the open rollback */
     int is_rolled, is_rolled_here; /* decided; over in this process */
     uint64_t work_ns;
