@@ -145,8 +145,9 @@ typedef struct keel_attach {
      * the calling process. */
     void (*abort)(void *arg, int status, const char *reason);
     /** Takes a message of Keel, one line without its end. level: 0 error, 1 warning or the outcome
-     * of a death, 2 information, 3 debugging. Any thread calls it, and internal locks may be held: it must not block. Messages
-     * about a wrong table go to standard error. NULL: standard error. */
+     * of a death, 2 information, 3 debugging. Any thread calls it, and internal locks may be held:
+     * it must not block. Messages about a wrong table go to standard error. NULL: all messages go
+     * there. */
     void (*message)(void *arg, int level, const char *line);
 } keel_attach_t;
 

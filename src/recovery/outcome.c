@@ -1,4 +1,4 @@
-/* State of open deaths, and the messages that keep it the same in all ranks. */
+/* State of open deaths, and the messages that keep the state the same in all ranks. */
 #include "recovery/outcome.h"
 #include "recovery/outcome_text.h"
 #include "recovery/recovery_status.h"
@@ -9,26 +9,11 @@
 
 #include <string.h>
 
-struct keel_outcome_rank {
-    keel_outcome_part_t part;
-    uint32_t part_incarnation;
-    uint32_t node, node_incarnation; /* of the newest process with a report */
-    uint64_t log_peak, log_most;     /* sums at the end */
-    uint32_t checkpoints;
-    int is_finished;
-};
-
 /* KEEL_CONTROL_TOLD */
 typedef struct told_message {
     uint32_t local, rollbacks;
     uint32_t told[];
 } told_message_t;
-
-/* KEEL_CONTROL_FINISHED */
-typedef struct sums_message {
-    uint64_t log_peak, log_most;
-    uint64_t checkpoints;
-} sums_message_t;
 
 /* ---- nodes ---- */
 
@@ -126,7 +111,7 @@ void keel_outcome_view_changes(keel_recovery_t *rec)
 
 void keel_outcome_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
 {
-    const struct keel_outcome_rank *of = (rec->outcome.ranks == NULL) ? NULL : &rec->outcome.ranks[rank];
+    const keel_outcome_rank_t *of = (rec->outcome.ranks == NULL) ? NULL : &rec->outcome.ranks[rank];
 
     if (of != NULL && of->node_incarnation == incarnation) {
         outcome_mark_node(&rec->outcome, of->node);
@@ -160,7 +145,7 @@ void keel_outcome_restored(keel_recovery_t *rec)
 
 /* ---- reports and decisions ---- */
 
-static uint32_t outcome_checkpoints(const keel_recovery_t *rec)
+uint32_t keel_outcome_checkpoints(const keel_recovery_t *rec)
 {
     return rec->outcome.counts.checkpoints + (uint32_t)rec->ckpt->committed;
 }
@@ -178,13 +163,13 @@ void keel_outcome_fill_report(const keel_recovery_t *rec, keel_outcome_report_t 
                                       .place = o->place,
                                       .node = o->node,
                                       .is_rolled = (uint32_t)o->is_rolled};
-    report->counts.checkpoints = outcome_checkpoints(rec);
+    report->counts.checkpoints = keel_outcome_checkpoints(rec);
     memcpy(report->why, o->why, sizeof(report->why));
 }
 
 void keel_outcome_take_report(keel_recovery_t *rec, uint32_t rank, keel_report_t *report)
 {
-    struct keel_outcome_rank *of = &rec->outcome.ranks[rank];
+    keel_outcome_rank_t *of = &rec->outcome.ranks[rank];
     keel_outcome_report_t *its = &report->outcome;
     const uint64_t now = keel_recovery_now(rec);
 
@@ -199,7 +184,7 @@ void keel_outcome_take_report(keel_recovery_t *rec, uint32_t rank, keel_report_t
     }
 }
 
-/* Takes over what other ranks know, in case that this process replaces an earlier rank 0. */
+/* Takes over the knowledge of other ranks, in case that this process replaces an earlier rank 0. */
 static void outcome_merge(keel_recovery_t *rec, const keel_report_t *report)
 {
     const keel_outcome_report_t *its = &report->outcome;
@@ -270,11 +255,12 @@ void keel_outcome_adopt(keel_recovery_t *rec, const decision_t *d)
             o->told[r] = d->ranks[r].told;
         }
         if (o->nodes != NULL) {
-            memset(o->nodes, 0, o->node_count); /* this process also noticed deaths with a line */
+            memset(o->nodes, 0, o->node_count); /* may contain deaths with a line */
         }
     }
     if (d->mode == KEEL_DECISION_ROLLBACK) {
-        if (!o->is_rolled || !d->is_passing) { /* else the reason is that of the rollback under way */
+        /* else the reason of the rollback under way stays */
+        if (!o->is_rolled || !d->is_passing) {
             o->work_ns = d->outcome.work_ns;
             memcpy(o->why, d->why, sizeof(o->why));
         }
@@ -288,13 +274,13 @@ void keel_outcome_adopt(keel_recovery_t *rec, const decision_t *d)
 
 static int part_is_over(const keel_recovery_t *rec, uint32_t rank)
 {
-    const struct keel_outcome_rank *of = &rec->outcome.ranks[rank];
+    const keel_outcome_rank_t *of = &rec->outcome.ranks[rank];
 
     return of->part.is_over && of->part_incarnation == rec->lane->peers[rank].incarnation;
 }
 
-/* Deaths of each rank without a line. Returns their number, and 0 in *are_over_p if some replacement
- * has not caught up. */
+/* Counts the deaths of each rank without a line, and returns their sum. *are_over_p: all of these
+ * ranks have caught up. */
 static uint32_t outcome_count(keel_recovery_t *rec, int *are_over_p)
 {
     keel_outcome_t *o = &rec->outcome;
@@ -494,86 +480,5 @@ void keel_outcome_rolled_back(keel_recovery_t *rec)
     o->is_rolled_here = 1;
     if (rec->lane->rank == 0) {
         outcome_close(rec);
-    }
-}
-
-/* ---- the end of the job ---- */
-
-static sums_message_t outcome_sums(const keel_recovery_t *rec)
-{
-    const keel_segment_pool_t *pool = rec->puts->pool;
-
-    return (sums_message_t){.log_peak = (uint64_t)pool->peak * pool->segment_size,
-                            .log_most = rec->outcome.log_most,
-                            .checkpoints = outcome_checkpoints(rec)};
-}
-
-void keel_outcome_set_log_most(keel_recovery_t *rec, uint64_t bytes)
-{
-    rec->outcome.log_most = bytes;
-}
-
-void keel_outcome_finish(keel_recovery_t *rec)
-{
-    const sums_message_t sums = outcome_sums(rec);
-
-    (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_FINISHED, &sums, sizeof(sums));
-}
-
-void keel_outcome_receive_finished(keel_recovery_t *rec, const keel_control_in_t *in)
-{
-    const sums_message_t *sums = (const void *)in->payload;
-    struct keel_outcome_rank *of;
-
-    if (rec->outcome.ranks == NULL) {
-        return;
-    }
-    of = &rec->outcome.ranks[in->source];
-    of->is_finished = 1;
-    if (in->length == sizeof(*sums)) {
-        of->log_peak = sums->log_peak;
-        of->log_most = sums->log_most;
-        of->checkpoints = (uint32_t)sums->checkpoints;
-    }
-}
-
-static uint64_t outcome_deaths(const keel_recovery_t *rec)
-{
-    uint64_t deaths = 0;
-
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        deaths += rec->lane->peers[r].incarnation;
-    }
-    return deaths;
-}
-
-int keel_outcome_awaits(const keel_recovery_t *rec, uint32_t rank)
-{
-    return rec->lane->rank == 0 && rank != 0 && rank < rec->lane->programs && outcome_deaths(rec) > 0 &&
-           !rec->outcome.ranks[rank].is_finished;
-}
-
-void keel_outcome_end(keel_recovery_t *rec)
-{
-    keel_outcome_t *o = &rec->outcome;
-    const sums_message_t own = outcome_sums(rec);
-    keel_outcome_sums_t sums = {.checkpoints = own.checkpoints, .log_peak = own.log_peak, .log_most = own.log_most};
-    char text[KEEL_OUTCOME_MAX];
-
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        const struct keel_outcome_rank *of = &o->ranks[r];
-
-        sums.deaths += o->told[r];
-        sums.checkpoints = (of->checkpoints > sums.checkpoints) ? of->checkpoints : sums.checkpoints;
-        if (of->log_peak > sums.log_peak) {
-            sums.log_peak = of->log_peak;
-            sums.log_most = of->log_most;
-        }
-    }
-    sums.local = o->counts.local;
-    sums.rollbacks = o->counts.rollbacks;
-    if (sums.deaths > 0) {
-        keel_outcome_write_sums(&sums, text, sizeof(text));
-        keel_notice(rec->message, "%s", text);
     }
 }

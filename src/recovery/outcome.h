@@ -63,9 +63,19 @@ typedef struct keel_outcome_decided {
     uint32_t reserved;
 } keel_outcome_decided_t;
 
+/* Rank 0: facts about each rank. */
+typedef struct keel_outcome_rank {
+    keel_outcome_part_t part;
+    uint32_t part_incarnation;
+    uint32_t node, node_incarnation; /* of the newest process with a report */
+    uint64_t log_peak, log_most;     /* sums at the end */
+    uint32_t checkpoints;
+    int is_finished;
+} keel_outcome_rank_t;
+
 typedef struct keel_outcome {
     uint32_t *told;                  /* by rank: deaths with a line */
-    int is_open;                     /* a death or a rollback has no line yet, as far as known here */
+    int is_open;                     /* a known death or rollback has no line yet */
     uint64_t noticed_ns, changed_ns; /* first and last death or request without a line; 0: none */
     uint64_t saved_ns;               /* memory of the image in use */
     uint32_t checkpoint;             /* of the last decision */
@@ -80,7 +90,7 @@ typedef struct keel_outcome {
     int is_for_good;
     uint64_t log_most; /* limit of the logs, for the end */
     /* rank 0 only, by rank or node */
-    struct keel_outcome_rank *ranks;
+    keel_outcome_rank_t *ranks;
     uint32_t *deaths;
     uint8_t *sources, *scratch, *nodes;
     uint32_t node_count;
@@ -93,6 +103,8 @@ void keel_outcome_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnatio
 void keel_outcome_view_changes(keel_recovery_t *rec);
 /* An image was put into use. */
 void keel_outcome_saved(keel_recovery_t *rec, uint64_t ns);
+/* Checkpoints of the job up to now. */
+uint32_t keel_outcome_checkpoints(const keel_recovery_t *rec);
 void keel_outcome_fill_report(const keel_recovery_t *rec, keel_outcome_report_t *report);
 /* Rank 0, for each report that it keeps, and for a decision. */
 void keel_outcome_take_report(keel_recovery_t *rec, uint32_t rank, struct keel_report *report);
@@ -106,7 +118,9 @@ void keel_outcome_rolled_back(keel_recovery_t *rec);
 void keel_outcome_step(keel_recovery_t *rec);
 void keel_outcome_receive_part(void *arg, const keel_control_in_t *in);
 void keel_outcome_receive_told(void *arg, const keel_control_in_t *in);
-/* The end of the job: every rank announces its sums with KEEL_CONTROL_FINISHED. */
+
+/* ---- outcome_sums.c: the end of the job; every rank announces its sums with FINISHED ---- */
+
 void keel_outcome_finish(keel_recovery_t *rec);
 void keel_outcome_receive_finished(keel_recovery_t *rec, const keel_control_in_t *in);
 /* Before that: the limit of the logs in bytes, 0: there are none. */
