@@ -176,7 +176,7 @@ static void add_share(line_t *line, uint64_t bytes, uint64_t most)
     const unsigned shift = (most >> 20 > 0) ? 20 : 10;
     const double unit = (double)(1u << shift), peak = (double)bytes / unit;
 
-    line_add(line, (peak > 0 && peak < 10) ? "%.1f of " : "%.0f of ", peak);
+    line_add(line, (peak < 10) ? "%.2g of " : "%.0f of ", peak);
     line_add(line, "%lu %s", (unsigned long)(most >> shift), (shift == 20) ? "MiB" : "KiB");
 }
 

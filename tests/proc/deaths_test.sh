@@ -21,7 +21,7 @@ cell()
         -x KEEL_LANES="$lanes" "$build/tests/proc/cells" "$1" "$pids" "$2"
     has "$out" 1 "^cells: $1, $2: [12] deaths, [01] rollbacks: right$"
     has "$err" "$(grep -o '[01] rollbacks: right$' "$out" | cut -c1)" "$outcome_rollback"
-    has "$err" "$(grep -o '[12] deaths' "$out" | cut -c1)" '^keel: [12] deaths\?, '
+    has "$err" 1 "^keel: $(grep -o '[12] deaths' "$out" | cut -c1) deaths\\?, "
     check_cost "$3" "$*"
 }
 
