@@ -11,6 +11,7 @@
 #include "epoch/lock.h"
 #include "engine/refuse.h"
 #include "peer/issue.h"
+#include "recovery/outcome_sums.h"
 #include "recovery/recover.h"
 
 #include <stdio.h>

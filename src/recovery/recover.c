@@ -5,6 +5,7 @@
 #include "recovery/detect.h"
 #include "recovery/log_pressure.h"
 #include "recovery/hand_over.h"
+#include "recovery/outcome_sums.h"
 #include "recovery/position.h"
 #include "recovery/recovery.h"
 #include "recovery/rollback_stage.h"
