@@ -158,7 +158,7 @@ survived()
 
 one_line() # stderr has one line, with this text
 {
-    [ "$(wc -l <"$err")" -eq 1 ] && grep -q -- "$1" "$err" || fail "stderr is not one line with '$1'"
+    { [ "$(wc -l <"$err")" -eq 1 ] && grep -q -- "$1" "$err"; } || fail "stderr is not one line with '$1'"
 }
 
 # $name is a function of the script; what the shell says of killed jobs is no news
