@@ -104,6 +104,7 @@ static void check_reductions(MPI_Comm comm)
         double value;
         int index;
     } mine, least;
+    double third, sum, sum_of_all;
     int me, n, in[3], out[3], wide[64], *counts, *all, matrix[4], product[4], expected[4] = {1, 0, 0, 1};
     MPI_Datatype four;
     MPI_Op times;
@@ -126,6 +127,11 @@ static void check_reductions(MPI_Comm comm)
     mine.index = me;
     MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm);
     EXPECT(least.value == -1.5 && least.index == n / 2);
+    third = 1.0 / (3 + me);
+    MPI_Reduce(&third, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, comm);
+    MPI_Bcast(&sum, 1, MPI_DOUBLE, 0, comm);
+    MPI_Allreduce(&third, &sum_of_all, 1, MPI_DOUBLE, MPI_SUM, comm);
+    EXPECT(memcmp(&sum, &sum_of_all, sizeof(sum)) == 0);
     MPI_Scan(in, out, 3, MPI_INT, MPI_SUM, comm);
     EXPECT(out[0] == me * (me + 1) / 2);
     out[0] = -7;
