@@ -193,8 +193,28 @@ presets_configure()
 # what packagers have beside CMake's files names this version and this licence, and is whole
 recipes_are_current()
 {
+    [ "$(sed -n '1s/^keel (\(.*\)-[0-9]*) .*/\1/p' "$sources/contrib/debian/changelog")" = "$version" ] || fail "debian/changelog has another version"
     grep -qxF "    version(\"$version\")" "$sources/contrib/spack/package.py" || fail "Spack's recipe has another version"
     python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$sources/contrib/spack/package.py" || fail "Spack's recipe is no Python"
+    # each installed file is in the list of a Debian package, by component; debian_packages_are_clean builds the packages
+    install_into "$scratch/p"
+    cat "$sources"/contrib/debian/*.install | sed 's|^usr/||; s|^lib/\*/|lib/|' >"$scratch/patterns"
+    (cd "$scratch/p" && find . ! -type d | cut -c 3- | grep -v 'share/doc/keel/LICENSE') >"$scratch/list"
+    while read -r path; do
+        while read -r pattern; do
+            # shellcheck disable=SC2053 # a pattern
+            [[ $path != $pattern && $path != $pattern/* ]] || continue 2
+        done <"$scratch/patterns"
+        fail "$path is in no Debian package"
+    done <"$scratch/list"
+}
+
+# the packages are built and lintian takes them
+debian_packages_are_clean()
+{
+    command -v lintian >/dev/null && command -v dh >/dev/null && (cd "$sources" && git rev-parse) >/dev/null 2>&1 || exit 77
+    "$sources/contrib/deb" "$scratch/debs" >"$scratch/log" 2>&1 || fail "$(tail -n 40 "$scratch/log")"
+    tail -n 1 "$scratch/log"
 }
 
 # pkg-config that finds no other package; the shared library is enough, without what other -dev packages have
@@ -216,6 +236,6 @@ keel_pc_stands_alone()
 }
 
 case $test in
-tools_answer | only_installed_is_built | pages_are_whole | options_complete | presets_configure | recipes_are_current | components_are_the_whole | keel_pc_stands_alone) $test ;;
+tools_answer | only_installed_is_built | pages_are_whole | options_complete | presets_configure | recipes_are_current | debian_packages_are_clean | components_are_the_whole | keel_pc_stands_alone) $test ;;
 *) fail "no such test" ;;
 esac
