@@ -40,8 +40,8 @@ static const char *const keel_config_level_names[] = {"error", "warn", "info", "
 static const char *const keel_config_auth_names[] = {"on", "off", NULL};
 
 /* variables of the launcher, outside the configuration */
-static const char *const keel_config_foreign[] = {"KEEL_INCARNATION",  "KEEL_NODE",          "KEEL_SPAWNED",
-                                                  "KEEL_JOB_RESTARTS", "KEEL_DETERMINISTIC", NULL};
+static const char *const keel_config_foreign[] = {"KEEL_INCARNATION", "KEEL_SPAWNED", "KEEL_JOB_RESTARTS",
+                                                  "KEEL_DETERMINISTIC", NULL};
 
 /* ---- the table
  * ------------------------------------------------------------------------------------------ */
@@ -95,7 +95,7 @@ static const keel_config_field_t keel_config_fields[] = {
      "How checkpoints of others are read for parity where they are not mapped here.\n"
      " - stream : piece by piece, a few at a time: 256 KiB for each other rank of the group.\n"
      " - bulk   : up to 16 MiB of each other rank at a time: fewer waits for the network, more memory meanwhile.",
-     KEEL_CONFIG_OFFSET(config.transfer), KEEL_CONFIG_TYPE_ENUM(keel_config_transfer_names)},
+     KEEL_CONFIG_OFFSET(config.transfer), KEEL_CONFIG_TYPE_ENUM(keel_config_transfer_names), .is_hidden = 1},
 
     {"GROUP_SIZE", "auto",
      "Number of ranks that share parity, on different nodes where there are enough. KEEL_PARITIES of them may die at\n"
@@ -179,7 +179,7 @@ static const keel_config_field_t keel_config_fields[] = {
      KEEL_CONFIG_OFFSET(config.spawns), KEEL_CONFIG_TYPE_COUNT},
 
     {"SPIN", "50us", "How long the service thread polls before it sleeps.", KEEL_CONFIG_OFFSET(spin_s),
-     KEEL_CONFIG_TYPE_TIME},
+     KEEL_CONFIG_TYPE_TIME, .is_hidden = 1},
 
     {"AUTH", "on",
      "Whether messages between processes carry a sum by a secret of the job, so that no other process can make them. "
@@ -224,7 +224,7 @@ static const keel_config_field_t keel_config_fields[] = {
      "Directory of a rehearsal, the same for all ranks: each rank kills itself once after a gsync, and its "
      "replacement\n"
      "ends the job when what it puts, or has in memory, is not what it was before. keelrun --rehearse makes one.",
-     KEEL_CONFIG_OFFSET(config.rehearse), KEEL_CONFIG_TYPE_STRING},
+     KEEL_CONFIG_OFFSET(config.rehearse), KEEL_CONFIG_TYPE_STRING, .is_hidden = 1},
 
     {NULL}};
 
@@ -355,7 +355,7 @@ static int keel_config_is_known(const char *variable, size_t length)
     unsigned i;
 
     for (i = 0; keel_config_foreign[i] != NULL; i++) {
-        if (!strncmp(variable, keel_config_foreign[i], strlen(keel_config_foreign[i]))) {
+        if (length == strlen(keel_config_foreign[i]) && !strncmp(variable, keel_config_foreign[i], length)) {
             return 1;
         }
     }
@@ -378,7 +378,7 @@ static void keel_config_warn_unknown(const keel_message_t *message, const char *
         }
     }
     if (used > 0) {
-        keel_warn(message, "unknown variables:%s (keel_info -c lists the known ones)", list);
+        keel_warn(message, "unknown variables:%s (keel_info -ca lists the known ones)", list);
     }
 }
 
@@ -434,7 +434,7 @@ void keel_config_release(keel_config_t *config)
     memset(config, 0, sizeof *config);
 }
 
-keel_status_t keel_config_print(FILE *stream, int with_docs)
+keel_status_t keel_config_print(FILE *stream, unsigned flags)
 {
     keel_config_opts_t opts;
     keel_status_t status;
@@ -442,10 +442,10 @@ keel_status_t keel_config_print(FILE *stream, int with_docs)
     /* prints a message for each refused value, which is replaced by its default */
     status = keel_config_read_opts(NULL, &opts);
     if (status != KEEL_ERR_NO_MEMORY) {
-        if (with_docs) {
+        if (flags & KEEL_CONFIG_PRINT_DOCS) {
             fprintf(stream, "#\n# Keel configuration\n#\n\n");
         }
-        keel_config_table_print(&keel_config_table, &opts, with_docs, stream);
+        keel_config_table_print(&keel_config_table, &opts, flags, stream);
     }
     keel_config_table_release(&keel_config_table, &opts);
     return status;

@@ -100,8 +100,8 @@ typedef struct keel_config {
  * variables. */
 keel_status_t keel_config_read(const char *const *env, keel_config_t *config);
 void keel_config_release(keel_config_t *config);
-/* for keel_info: prints the values, optionally with documentation; KEEL_ERR_INVALID_PARAM with a
- * message if a value is refused */
-keel_status_t keel_config_print(FILE *stream, int with_docs);
+/* For keel_info: prints the values, with the flags KEEL_CONFIG_PRINT_*. KEEL_ERR_INVALID_PARAM with
+ * a message if a value is refused. */
+keel_status_t keel_config_print(FILE *stream, unsigned flags);
 
 #endif

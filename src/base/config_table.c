@@ -101,17 +101,20 @@ static void print_docs(const keel_config_field_t *field, FILE *stream)
     fprintf(stream, "#\n# syntax:    %s\n#\n", allowed);
 }
 
-void keel_config_table_print(const keel_config_table_t *table, const void *opts, int with_docs, FILE *stream)
+void keel_config_table_print(const keel_config_table_t *table, const void *opts, unsigned flags, FILE *stream)
 {
     const keel_config_field_t *field;
 
     for (field = table->fields; field->name != NULL; field++) {
-        if (with_docs) {
+        if (field->is_hidden && !(flags & KEEL_CONFIG_PRINT_HIDDEN)) {
+            continue;
+        }
+        if (flags & KEEL_CONFIG_PRINT_DOCS) {
             print_docs(field, stream);
         }
         fprintf(stream, "%s%s=", table->prefix, field->name);
         field->type->write(field, (const char *)opts + field->offset, stream);
-        fprintf(stream, with_docs ? "\n\n" : "\n");
+        fprintf(stream, (flags & KEEL_CONFIG_PRINT_DOCS) ? "\n\n" : "\n");
     }
 }
 

@@ -32,6 +32,7 @@ struct keel_config_field {
     const keel_config_type_t *type;
     /* names of an enumeration, in the order of its values, NULL at the end */
     const char *const *names;
+    int is_hidden; /* for measurements, tests and launchers: printed on request only */
 };
 
 /* A table and the common prefix of its variables. */
@@ -49,9 +50,11 @@ typedef struct keel_config_table {
 keel_status_t keel_config_table_fill(const keel_config_table_t *table, const keel_message_t *message,
                                      const char *const *env, void *opts);
 void keel_config_table_release(const keel_config_table_t *table, void *opts);
-/* Prints a "NAME=VALUE" line for each variable, after its documentation if with_docs is set. The
- * output can be read back. */
-void keel_config_table_print(const keel_config_table_t *table, const void *opts, int with_docs, FILE *stream);
+/* flags of keel_config_table_print() */
+enum { KEEL_CONFIG_PRINT_DOCS = 1, KEEL_CONFIG_PRINT_HIDDEN = 2 };
+/* Prints a "NAME=VALUE" line for each variable, with DOCS after its documentation; hidden variables
+ * with HIDDEN only. The output can be read back. */
+void keel_config_table_print(const keel_config_table_t *table, const void *opts, unsigned flags, FILE *stream);
 /* True if the first length bytes of variable, which begin with the prefix, name a field. */
 int keel_config_table_has(const keel_config_table_t *table, const char *variable, size_t length);
 

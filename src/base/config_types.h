@@ -28,14 +28,14 @@ extern const keel_config_type_t keel_config_time;   /* double, seconds */
 extern const keel_config_type_t keel_config_size;
 extern const keel_config_type_t keel_config_interval; /* keel_config_interval_t */
 
-/* The last two members of a field. */
-#define KEEL_CONFIG_TYPE_ENUM(_names) &keel_config_enum, (_names)
-#define KEEL_CONFIG_TYPE_BOOL         &keel_config_bool, NULL
-#define KEEL_CONFIG_TYPE_STRING       &keel_config_string, NULL
-#define KEEL_CONFIG_TYPE_COUNT        &keel_config_count, NULL
-#define KEEL_CONFIG_TYPE_GROUP        &keel_config_group, NULL
-#define KEEL_CONFIG_TYPE_TIME         &keel_config_time, NULL
-#define KEEL_CONFIG_TYPE_SIZE         &keel_config_size, NULL
-#define KEEL_CONFIG_TYPE_INTERVAL     &keel_config_interval, NULL
+/* Type, and names, of a field. */
+#define KEEL_CONFIG_TYPE_ENUM(_names) .type = &keel_config_enum, .names = (_names)
+#define KEEL_CONFIG_TYPE_BOOL         .type = &keel_config_bool
+#define KEEL_CONFIG_TYPE_STRING       .type = &keel_config_string
+#define KEEL_CONFIG_TYPE_COUNT        .type = &keel_config_count
+#define KEEL_CONFIG_TYPE_GROUP        .type = &keel_config_group
+#define KEEL_CONFIG_TYPE_TIME         .type = &keel_config_time
+#define KEEL_CONFIG_TYPE_SIZE         .type = &keel_config_size
+#define KEEL_CONFIG_TYPE_INTERVAL     .type = &keel_config_interval
 
 #endif

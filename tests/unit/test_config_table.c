@@ -25,7 +25,7 @@ static const keel_config_field_t fields[] = {
     {"COLOUR", "green", "One line.", offsetof(sample_t, colour), KEEL_CONFIG_TYPE_ENUM(colours)},
     {"FLAG", "n", "Two\nlines.", offsetof(sample_t, flag), KEEL_CONFIG_TYPE_BOOL},
     {"TEXT", "", "Text.", offsetof(sample_t, text), KEEL_CONFIG_TYPE_STRING},
-    {"COUNT", "7", "A count.", offsetof(sample_t, count), KEEL_CONFIG_TYPE_COUNT},
+    {"COUNT", "7", "A count.", offsetof(sample_t, count), KEEL_CONFIG_TYPE_COUNT, .is_hidden = 1},
     {"GROUP", "auto", "A group.", offsetof(sample_t, group), KEEL_CONFIG_TYPE_GROUP},
     {"SECONDS", "50us", "A time.", offsetof(sample_t, seconds), KEEL_CONFIG_TYPE_TIME},
     {"BYTES", "16m", "A size.", offsetof(sample_t, bytes), KEEL_CONFIG_TYPE_SIZE},
@@ -58,7 +58,7 @@ static const char *print(const sample_t *sample, const char *name)
     FILE *stream = fmemopen(text, sizeof text, "w");
     const char *at;
 
-    keel_config_table_print(&table, sample, 0, stream);
+    keel_config_table_print(&table, sample, KEEL_CONFIG_PRINT_HIDDEN, stream);
     fclose(stream);
     at = strstr(text, name);
     ck_assert_ptr_nonnull(at);
@@ -212,10 +212,11 @@ START_TEST(the_documentation_precedes_each_variable)
 
     ck_assert_int_eq(fill(&sample, "X=1"), KEEL_OK);
     stream = fmemopen(text, sizeof text, "w");
-    keel_config_table_print(&table, &sample, 1, stream);
+    keel_config_table_print(&table, &sample, KEEL_CONFIG_PRINT_DOCS, stream);
     fclose(stream);
     ck_assert_ptr_nonnull(strstr(text, expected));
     ck_assert_ptr_nonnull(strstr(text, "# syntax:    [red|green|blue]\n#\nUNIT_COLOUR=green\n"));
+    ck_assert_ptr_null(strstr(text, "UNIT_COUNT")); /* hidden */
     keel_config_table_release(&table, &sample);
 }
 END_TEST

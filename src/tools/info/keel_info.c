@@ -5,6 +5,7 @@
 #include <keel/version.h>
 
 #include "base/config.h"
+#include "base/config_table.h"
 #include "runtime/fabric.h"
 #include "tools/info/topo_show.h"
 #include "tools/tool_output.h"
@@ -18,7 +19,7 @@
 #define EXIT_USAGE     2
 #define OPTION_VERSION 256
 
-enum { SHOW_VERSION = 1, SHOW_CONFIG = 2, SHOW_DOCS = 4, SHOW_DRIVERS = 8, SHOW_TOPOLOGY = 16 };
+enum { SHOW_VERSION = 1, SHOW_CONFIG = 2, SHOW_DOCS = 4, SHOW_DRIVERS = 8, SHOW_TOPOLOGY = 16, SHOW_HIDDEN = 32 };
 
 static void usage(FILE *stream)
 {
@@ -27,6 +28,7 @@ static void usage(FILE *stream)
           "  -v   show version and build\n"
           "  -c   show configuration: the KEEL_* variables and their values\n"
           "  -f   with -c: document each variable\n"
+          "  -a   with -c: variables for measurements, tests and launchers, too\n"
           "  -d   show transports, lanes, runtimes and network devices\n"
           "  -t   show the failure domains, which rank is where, and the groups: of the job that keel_info\n"
           "       runs as, by the KEEL_* variables\n"
@@ -107,9 +109,9 @@ int main(int argc, char **argv)
         {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, OPTION_VERSION}, {NULL, 0, NULL, 0}};
     topo_show_params_t topology = {0};
     int option, result = EXIT_SUCCESS;
-    unsigned show = 0;
+    unsigned show = 0, flags;
 
-    while ((option = getopt_long(argc, argv, "vcfdtH:F:L:h", with_names, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "vcfadtH:F:L:h", with_names, NULL)) != -1) {
         switch (option) {
         case 't':
             show |= SHOW_TOPOLOGY;
@@ -132,6 +134,9 @@ int main(int argc, char **argv)
         case 'f':
             show |= SHOW_DOCS;
             break;
+        case 'a':
+            show |= SHOW_HIDDEN;
+            break;
         case 'd':
             show |= SHOW_DRIVERS;
             break;
@@ -150,7 +155,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "keel_info: unexpected argument '%s'\n", argv[optind]);
         return EXIT_USAGE;
     }
-    if ((show == 0) || (show == SHOW_DOCS) ||
+    if ((show & ~(unsigned)(SHOW_DOCS | SHOW_HIDDEN)) == 0 ||
         ((topology.hosts != NULL || topology.format != NULL || topology.lost != NULL) && (show & SHOW_TOPOLOGY) == 0)) {
         usage(stderr);
         return EXIT_USAGE;
@@ -167,7 +172,8 @@ int main(int argc, char **argv)
     if (show & SHOW_VERSION) {
         show_version();
     }
-    if ((show & SHOW_CONFIG) && (keel_config_print(stdout, (show & SHOW_DOCS) != 0) != KEEL_OK)) {
+    flags = ((show & SHOW_DOCS) ? KEEL_CONFIG_PRINT_DOCS : 0) | ((show & SHOW_HIDDEN) ? KEEL_CONFIG_PRINT_HIDDEN : 0);
+    if ((show & SHOW_CONFIG) && (keel_config_print(stdout, flags) != KEEL_OK)) {
         result = EXIT_FAILURE;
     }
     if (show & SHOW_DRIVERS) {
