@@ -118,6 +118,24 @@ static keel_status_t keel_pmix_read_size(keel_runtime_pmix_t *runtime, uint32_t 
     return KEEL_OK;
 }
 
+/* The host of a spawned process: the host of all ranks, because a job with spawned replacements
+ * runs on one node. Freed by the caller. */
+static pmix_value_t *keel_pmix_own_host(void)
+{
+    const char *host = getenv("PMIX_HOSTNAME");
+    char name[256] = "";
+    pmix_value_t *value;
+
+    if (host == NULL && gethostname(name, sizeof name - 1) != 0) {
+        return NULL;
+    }
+    PMIX_VALUE_CREATE(value, 1);
+    if (value != NULL) {
+        PMIX_VALUE_LOAD(value, (host != NULL) ? host : name, PMIX_STRING);
+    }
+    return value;
+}
+
 /*
  * Numbers nodes by first appearance of the host's name: NODEID is missing or wrong under some
  * launchers.
@@ -137,6 +155,10 @@ static keel_status_t keel_pmix_read_nodes(keel_runtime_pmix_t *runtime)
         /* mostly the node of the rank before, or the next */
         uint32_t node = rank > 0 ? runtime->base.node[rank - 1] : 0, tried = 0;
 
+        if (status != PMIX_SUCCESS && keel_pmix_is_spawned()) { /* Open MPI 5 hides hosts of other jobs */
+            value = keel_pmix_own_host();
+            status = (value == NULL) ? status : PMIX_SUCCESS;
+        }
         if (status != PMIX_SUCCESS) {
             keel_pmix_complain(runtime, "the launcher does not tell the host of a rank", status);
             result = KEEL_ERR_RUNTIME;

@@ -56,6 +56,7 @@ two_spares_take_ranks_at_once()
 # four ranks of one group on a node each, spares 4 to 7 on nodes 3 to 0: ranks die in a step, as moments has it
 spares_everywhere=(-n 4 --nodes 4 --spares 4 "${small[@]}" -x KEEL_GROUP_SIZE=4)
 # each tells its number first
+# shellcheck disable=SC2016 # the shell of the process expands
 tells_number=(sh -c 'echo $$ >"$0/$PMIX_RANK"; exec "$@"' "$scratch")
 
 spare_that_keeps_the_promise_takes_the_rank()
@@ -158,16 +159,23 @@ mpirun_start()
 
 mpirun_end()
 {
-    local file
+    local tries file left
 
-    wait $pid
+    wait "$pid"
     status=$?
     unset "${!KEEL_@}"
     [ $status -eq 0 ] || fail "status $status of mpirun"
     has "$out" 1 'verification PASSED'
-    for file in $(own_processes); do
-        [ ! -e "$file" ] || fail "left behind: $file"
+    # the daemon of another node ends when it notices that mpirun has: within five seconds, as in check_nothing_left
+    for ((tries = 0; tries < 100; tries++)); do
+        left=
+        for file in $(own_processes); do
+            [ ! -e "$file" ] || left=$file
+        done
+        [ -n "$left" ] || return 0
+        sleep 0.05
     done
+    fail "left behind: $left"
 }
 
 mpirun_run()
@@ -265,7 +273,8 @@ mpirun_ends_on_two_nodes()
     for round in 1 2 3 4 5; do
         mpirun_on_nodes a:2,b:2 4 "$stencil" -s 64x64 -n 60 --ckpt-every 20
         mpirun_end
-        [ ! -s "$err" ] || fail "something was said in round $round"
+        # Open MPI 5 reports a race between itself and the process that it starts as a daemon
+        ! grep -v 'plm:ssh: Warning: setpgid([0-9,]*) failed in parent' "$err" || fail "something was said in round $round"
     done
 }
 
@@ -297,7 +306,7 @@ mpirun_says_that_no_spare_is_left()
     ended_without_a_result 2 1
     unset KEEL_SPARES
     mpirun_launch "$moments" lives 1.0@8
-    wait $pid
+    wait "$pid"
     ended_without_a_result 1 0
 }
 
@@ -315,7 +324,7 @@ mpirun_death_of_all_ranks_ends_the_spare()
     done
     kill -STOP "${ranks[@]}" # so that nobody sees another die
     kill -KILL "${ranks[@]}"
-    wait $pid
+    wait "$pid"
     [ $? -lt 124 ] || fail "mpirun has not ended"
     has "$err" 1 '^keel: spare 4: no rank of the job is left on this host, so nobody can call it: it ends$'
 }
@@ -344,8 +353,8 @@ mpirun_end_by_hand()
         sleep 0.05
     done
     ! processes_left stencil || fail "the program does not end"
-    kill $pid 2>/dev/null
-    wait $pid
+    kill "$pid" 2>/dev/null
+    wait "$pid"
     unset "${!KEEL_@}"
     has "$out" 1 'verification PASSED'
     ! processes_left 'mpirun\|stencil' || fail "mpirun is left behind"
