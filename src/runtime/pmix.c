@@ -155,7 +155,8 @@ static keel_status_t keel_pmix_read_nodes(keel_runtime_pmix_t *runtime)
         /* mostly the node of the rank before, or the next */
         uint32_t node = rank > 0 ? runtime->base.node[rank - 1] : 0, tried = 0;
 
-        if (status != PMIX_SUCCESS && keel_pmix_is_spawned()) { /* Open MPI 5 hides hosts of other jobs */
+        /* Open MPI 5 hides hosts of other jobs */
+        if (status != PMIX_SUCCESS && keel_pmix_is_spawned()) {
             value = keel_pmix_own_host();
             status = (value == NULL) ? status : PMIX_SUCCESS;
         }

@@ -123,7 +123,7 @@ static void compare_variables(const char *what, const char *some, const char *ot
     }
 }
 
-/* No thread may be left. One of UCX's own may have ended meanwhile, as where it cannot watch /tmp. */
+/* No thread may be left. A thread of UCX's own may have ended, as where /tmp cannot be watched. */
 static void compare_threads(void)
 {
     int i, j;
