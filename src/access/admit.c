@@ -18,7 +18,7 @@ static keel_status_t admit_bare(keel_context_h ctx, uint32_t rank, int is_write)
 {
     const keel_sections_t *s = &ctx->sync.sections;
 
-    if (!keel_sync_has_sections(&ctx->sync) || s->held[rank] == KEEL_HELD_WRITING ||
+    if (keel_sync_style(&ctx->sync) != KEEL_STYLE_LOCKS || s->held[rank] == KEEL_HELD_WRITING ||
         (s->held[rank] == KEEL_HELD_READING && !is_write)) {
         return KEEL_OK;
     }

@@ -167,7 +167,8 @@ keel_status_t keel_get_is_missing(keel_context_h ctx, uint32_t rank)
     unsigned rounds = 0;
 
     /* A further death during a replay of critical sections loses records: wait for the decision. */
-    while (status == KEEL_OK && keel_recovery_is_frozen(&ctx->rec) && keel_sync_replays_sections(&ctx->sync)) {
+    while (status == KEEL_OK && keel_recovery_is_frozen(&ctx->rec) &&
+           keel_sync_replays(&ctx->sync) == KEEL_STYLE_LOCKS) {
         status = keel_context_wait(ctx, &rounds);
     }
     if (status != KEEL_OK) {

@@ -73,19 +73,6 @@ static keel_status_t lock_log(keel_context_h ctx, uint32_t rank, uint64_t counte
     return KEEL_OK;
 }
 
-static void lock_record(keel_context_h ctx, uint32_t rank, int is_read, uint64_t value)
-{
-    uint32_t index;
-    keel_get_record_t *record = keel_get_log_reserve(&ctx->gets, rank, keel_where_lock(is_read), sizeof(value), &index);
-
-    if (record != NULL) {
-        keel_get_log_complete(record, &value);
-    }
-    if (keel_access_records_gets(&ctx->lane, rank)) {
-        keel_gate_set(ctx, KEEL_GATE_GETS);
-    }
-}
-
 static uint64_t lock_next_reading(keel_context_h ctx, uint32_t rank)
 {
     const uint64_t last = ctx->sync.sections.reads[rank];
@@ -112,20 +99,12 @@ static keel_status_t lock_take(keel_context_h ctx, uint32_t rank, int is_read)
     }
     keel_context_touch(ctx, rank);
     request.number = is_read ? lock_next_reading(ctx, rank) : keel_reading(ctx->rec.phase, 0);
-    status = keel_get_log_replay(&ctx->gets, rank, keel_where_lock(is_read), sizeof(value), &value);
-    if (status == KEEL_OK) {
-        status = keel_lock_replay(ctx, rank, is_read, is_read ? request.number : value);
-    } else if (status == KEEL_INPROGRESS) {
-        status = keel_sync_replays_sections(&ctx->sync) ? keel_lock_replay_open(ctx, rank, &request, &value)
-                                                        : KEEL_INPROGRESS;
-        if (status == KEEL_INPROGRESS) {
-            status = keel_lock_until_granted(ctx, rank, &request, &value);
-        }
+    status = keel_lock_replay(ctx, rank, &request, &value);
+    if (status == KEEL_INPROGRESS) {
+        status = keel_lock_until_granted(ctx, rank, &request, &value);
         if (status == KEEL_OK) {
-            lock_record(ctx, rank, is_read, value);
+            keel_lock_record(ctx, rank, is_read, value);
         }
-    } else {
-        status = keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_DIFFERS);
     }
     if (status != KEEL_OK) {
         return status;
@@ -168,7 +147,7 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
          * its atomics. */
         keel_board_set(&slot->atomics, 0);
     }
-    if (keel_sync_replays_sections(&ctx->sync)) {
+    if (keel_sync_replays(&ctx->sync) == KEEL_STYLE_LOCKS) {
         keel_put_log_mark_sent(&ctx->puts, rank);
         keel_lane_set_mode(&ctx->lane, rank, KEEL_PEER_AHEAD);
     }
@@ -176,33 +155,29 @@ static void lock_give(keel_context_h ctx, uint32_t rank, int is_read)
 
 /* ---- own memory ---- */
 
-static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
+static keel_status_t lock_await_own(keel_context_h ctx, int is_read, uint64_t number, uint64_t *counter_p)
 {
     keel_lock_area_t *area = keel_lane_locks(&ctx->lane);
     const keel_locker_t who = keel_lane_locker(&ctx->lane);
-    const uint32_t own = ctx->lane.rank;
-    const uint64_t number = is_read ? lock_next_reading(ctx, own) : 0;
     keel_status_t status = KEEL_OK;
-    uint64_t counter = 0, looks = 0;
+    uint64_t looks = 0;
     unsigned rounds = 0;
 
-    if (keel_sync_replays_sections(&ctx->sync)) {
-        status = keel_lock_replay_own(ctx);
-    }
-    if (status != KEEL_OK) {
-        return status;
-    }
-    if (keel_sync_replays_sections(&ctx->sync)) {
-        KEEL_REACHED(section_own);
-        counter = keel_sections_next_own(&ctx->sync);
-    } else if (is_read) {
-        while (status == KEEL_OK && (counter = keel_lock_try_own_read(area, &who, number)) == 0) {
-            status = keel_context_wait(ctx, &rounds);
-        }
-    } else {
-        while (status == KEEL_OK && (counter = keel_lock_try(area, &who, looks++)) == 0) {
-            status = keel_context_wait(ctx, &rounds);
-        }
+    do {
+        *counter_p = is_read ? keel_lock_try_own_read(area, &who, number) : keel_lock_try(area, &who, looks++);
+    } while (*counter_p == 0 && (status = keel_context_wait(ctx, &rounds)) == KEEL_OK);
+    return status;
+}
+
+static keel_status_t lock_take_own(keel_context_h ctx, int is_read)
+{
+    const uint32_t own = ctx->lane.rank;
+    const uint64_t number = is_read ? lock_next_reading(ctx, own) : 0;
+    uint64_t counter = 0;
+    keel_status_t status = keel_lock_replay_own(ctx, &counter);
+
+    if (status == KEEL_INPROGRESS) {
+        status = lock_await_own(ctx, is_read, number, &counter);
     }
     if (status != KEEL_OK) {
         return status;
@@ -219,7 +194,7 @@ static void lock_give_own(keel_context_h ctx, int is_read)
     const keel_locker_t who = keel_lane_locker(&ctx->lane);
 
     keel_sections_give(&ctx->sync, ctx->lane.rank);
-    if (keel_sync_replays_sections(&ctx->sync)) {
+    if (keel_sync_replays(&ctx->sync) == KEEL_STYLE_LOCKS) {
         return;
     }
     if (is_read) {

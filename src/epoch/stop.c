@@ -29,9 +29,10 @@ static int stop_is_current(keel_context_h ctx)
     if (keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_recovery_is_finished(rec)) {
         return 0;
     }
-    return KEEL_PLANT(stop_early) || (!keel_sync_is_replaying(&ctx->sync) &&
-                                      (rec->life == KEEL_LIFE_LIVE ||
-                                       (keel_sync_has_sections(&ctx->sync) && keel_get_log_is_replayed(&ctx->gets))));
+    return KEEL_PLANT(stop_early) ||
+           (keel_sync_replays(&ctx->sync) == KEEL_STYLE_GSYNCS &&
+            (rec->life == KEEL_LIFE_LIVE ||
+             (keel_sync_style(&ctx->sync) == KEEL_STYLE_LOCKS && keel_get_log_is_replayed(&ctx->gets))));
 }
 
 /* True if some rank waits in a call that is no safe point, and leaves it after gsync @a number

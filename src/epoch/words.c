@@ -181,20 +181,6 @@ static keel_status_t words_log(keel_context_h ctx, const keel_word_t *words, uns
     return KEEL_OK;
 }
 
-/* A replacement beyond its predecessor's death. */
-static keel_status_t words_beyond_death(keel_context_h ctx)
-{
-    keel_status_t status;
-
-    if (ctx->lane.programs == 1) {
-        return KEEL_INPROGRESS; /* no other rank accesses this memory, so there are no records */
-    }
-    status = (ctx->rec.phase < ctx->rec.front) ? keel_determinant_differs(ctx, "what it has not asked before")
-                                               : keel_wait_catch_up(ctx);
-    KEEL_REACHED(answer_asks_rest);
-    return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
-}
-
 /* Returns the result of the predecessor: KEEL_OK. KEEL_INPROGRESS: no rank knows of one, and all
  * puts of other ranks have arrived. */
 static keel_status_t words_replay(keel_context_h ctx, keel_word_t *words, unsigned count, int *is_over_p)
@@ -203,15 +189,13 @@ static keel_status_t words_replay(keel_context_h ctx, keel_word_t *words, unsign
     keel_status_t status;
     int is_first;
 
-    if (!keel_sync_replays_waits(&ctx->sync)) {
-        return KEEL_INPROGRESS;
+    status = keel_determinant_replay_result(ctx, count, &answer, &is_first);
+    if (status == KEEL_INPROGRESS && ctx->lane.programs > 1) {
+        status = keel_wait_catch_up(ctx);
+        return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
     }
-    status = keel_results_replay_next(&ctx->sync, &ctx->gets, &answer, &is_first);
-    if (status == KEEL_INPROGRESS) {
-        return words_beyond_death(ctx);
-    }
-    if (status != KEEL_OK || answer->words != count) {
-        return keel_determinant_differs(ctx, "about other words than before");
+    if (status != KEEL_OK) {
+        return status;
     }
     if (is_first) {
         const uint32_t clock = KEEL_PLANT(words_repeated) ? (uint32_t)answer->clock

@@ -134,7 +134,7 @@ static keel_status_t req_look(struct keel_req *req)
         return status;
     }
     look = keel_results_count_look(&ctx->sync);
-    if (keel_sync_replays_waits(&ctx->sync)) {
+    if (keel_sync_replays(&ctx->sync) == KEEL_STYLE_WAITS) {
         status = look_again(req, look);
     } else if (req->fragments > 0) {
         status = look_log(req, look);

@@ -20,15 +20,17 @@
 
 /* ---- a replacement ---- */
 
-keel_status_t keel_wait_await_puts(keel_context_h ctx)
+int keel_wait_begin_replay(keel_context_h ctx, keel_status_t *status_p)
 {
-    keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    while (status == KEEL_OK && !keel_waits_are_here(&ctx->sync)) {
-        status = keel_context_wait(ctx, &rounds);
+    if (keel_sync_replays(&ctx->sync) != KEEL_STYLE_WAITS) {
+        return 0;
     }
-    return status;
+    while (*status_p == KEEL_OK && !keel_waits_are_here(&ctx->sync)) {
+        *status_p = keel_context_wait(ctx, &rounds);
+    }
+    return *status_p == KEEL_OK;
 }
 
 keel_status_t keel_wait_fail(keel_context_h ctx, keel_status_t status)
@@ -63,14 +65,11 @@ keel_status_t keel_wait_take_remaining(keel_context_h ctx)
     return KEEL_OK;
 }
 
-/* Replays all puts of this phase. */
+/* Replays all puts of this phase, which are here. */
 static keel_status_t replay_all_puts(keel_context_h ctx)
 {
-    keel_status_t status = keel_wait_await_puts(ctx);
+    keel_status_t status;
 
-    if (status != KEEL_OK) {
-        return status;
-    }
     while ((status = keel_waits_replay_next(&ctx->sync)) == KEEL_INPROGRESS) {
     }
     return (status == KEEL_OK) ? KEEL_OK : keel_wait_fail(ctx, status);
@@ -78,10 +77,10 @@ static keel_status_t replay_all_puts(keel_context_h ctx)
 
 keel_status_t keel_wait_replay_phase(keel_context_h ctx)
 {
-    keel_status_t status;
+    keel_status_t status = KEEL_OK;
 
-    if (!keel_sync_replays_waits(&ctx->sync)) {
-        return KEEL_OK;
+    if (!keel_wait_begin_replay(ctx, &status)) {
+        return status;
     }
     status = replay_all_puts(ctx);
     if (status != KEEL_OK || ctx->rec.phase < ctx->rec.front) {
@@ -93,10 +92,10 @@ keel_status_t keel_wait_replay_phase(keel_context_h ctx)
 
 keel_status_t keel_wait_catch_up(keel_context_h ctx)
 {
-    keel_status_t status;
+    keel_status_t status = KEEL_OK;
 
-    if (!keel_sync_replays_waits(&ctx->sync) || KEEL_PLANT(determinant_new_get_alone)) {
-        return KEEL_OK;
+    if (KEEL_PLANT(determinant_new_get_alone) || !keel_wait_begin_replay(ctx, &status)) {
+        return status;
     }
     status = replay_all_puts(ctx);
     KEEL_REACHED(get_asks_rest);
@@ -105,13 +104,10 @@ keel_status_t keel_wait_catch_up(keel_context_h ctx)
 
 keel_status_t keel_wait_catch_up_changes(keel_context_h ctx)
 {
-    keel_status_t status;
+    keel_status_t status = KEEL_OK;
 
-    if (!keel_sync_replays_waits(&ctx->sync)) {
-        return KEEL_OK;
-    }
-    status = keel_wait_await_puts(ctx);
-    return (status == KEEL_OK && ctx->sync.waits.replay.has_changes) ? keel_wait_catch_up(ctx) : status;
+    return (keel_wait_begin_replay(ctx, &status) && ctx->sync.waits.replay.has_changes) ? keel_wait_catch_up(ctx)
+                                                                                        : status;
 }
 
 keel_status_t keel_wait_catch_up_at(keel_context_h ctx, uint32_t rank)
@@ -121,21 +117,19 @@ keel_status_t keel_wait_catch_up_at(keel_context_h ctx, uint32_t rank)
 
 keel_status_t keel_wait_replay_until(keel_context_h ctx, uint32_t clock)
 {
-    keel_status_t status;
+    keel_status_t status = KEEL_OK;
 
-    if (!keel_sync_replays_waits(&ctx->sync) || KEEL_PLANT(determinant_fetch_unreplayed)) {
-        return KEEL_OK;
+    if (KEEL_PLANT(determinant_fetch_unreplayed) || !keel_wait_begin_replay(ctx, &status)) {
+        return status;
     }
-    status = keel_wait_await_puts(ctx);
-    while (status == KEEL_OK && keel_waits_is_within(&ctx->sync, clock)) {
+    while (keel_waits_is_within(&ctx->sync, clock)) {
         KEEL_REACHED(fetch_replays);
         status = keel_waits_replay_next(&ctx->sync);
         if (status != KEEL_OK && status != KEEL_INPROGRESS) {
             return keel_wait_fail(ctx, status);
         }
-        status = KEEL_OK;
     }
-    return status;
+    return KEEL_OK;
 }
 
 void keel_wait_set_gates(keel_context_h ctx)
@@ -162,6 +156,31 @@ keel_status_t keel_determinant_differs(keel_context_h ctx, const char *what)
                    "deterministic?",
                    ctx->rec.phase, what);
     return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_DIFFERS);
+}
+
+keel_status_t keel_determinant_replay_result(keel_context_h ctx, unsigned words,
+                                             const keel_record_local_read_t **answer_p, int *is_first_p)
+{
+    keel_status_t status;
+
+    if (keel_sync_replays(&ctx->sync) != KEEL_STYLE_WAITS) {
+        return KEEL_INPROGRESS;
+    }
+    status = keel_results_replay_next(&ctx->sync, &ctx->gets, answer_p, is_first_p);
+    if (status == KEEL_OK && (*answer_p)->words == words) {
+        return KEEL_OK;
+    }
+    if (status != KEEL_INPROGRESS) {
+        return keel_determinant_differs(ctx, "about other words than before");
+    }
+    /* a job of one rank has no records: no other rank accesses the memory */
+    if (ctx->lane.programs > 1) {
+        if (ctx->rec.phase < ctx->rec.front) {
+            return keel_determinant_differs(ctx, "what it has not asked before");
+        }
+        KEEL_REACHED(answer_asks_rest);
+    }
+    return KEEL_INPROGRESS;
 }
 
 /*

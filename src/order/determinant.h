@@ -49,6 +49,13 @@ keel_record_local_read_t *keel_determinant_open_result(keel_context_h ctx, size_
  * meanwhile.
  */
 keel_status_t keel_determinant_find_holder(keel_context_h ctx, uint32_t *holder_p);
+/*
+ * Replacement: the predecessor's next result about @a words own words. KEEL_INPROGRESS: no rank
+ * knows of one, so the program is beyond the predecessor's death. *is_first_p: 0 if the result
+ * repeats the one before.
+ */
+keel_status_t keel_determinant_replay_result(keel_context_h ctx, unsigned words,
+                                             const keel_record_local_read_t **answer_p, int *is_first_p);
 /* Reports that re-execution differs from the first life, and asks for a rollback. */
 keel_status_t keel_determinant_differs(keel_context_h ctx, const char *what);
 
@@ -71,8 +78,11 @@ keel_status_t keel_wait_catch_up_at(keel_context_h ctx, uint32_t rank);
  * because the predecessor may have learned of them by the value.
  */
 keel_status_t keel_wait_replay_until(keel_context_h ctx, uint32_t clock);
-/* Replacement: waits until the records of this phase are here. */
-keel_status_t keel_wait_await_puts(keel_context_h ctx);
+/*
+ * True for a replacement that replays puts into its waits, once the puts of this phase are here.
+ * @a status_p: in, KEEL_OK; out, the failure of the wait for the puts.
+ */
+int keel_wait_begin_replay(keel_context_h ctx, keel_status_t *status_p);
 /*
  * The replacement has passed the point of the predecessor's death: fetches and applies everything
  * put by peers since.

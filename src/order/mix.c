@@ -61,7 +61,7 @@ keel_status_t keel_set_nondeterministic(keel_context_h ctx)
 keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call)
 {
     const int has_accessed = ctx->stats.puts + ctx->stats.gets + ctx->stats.atomics > 0;
-    const char *why = keel_sync_may_be_local(&ctx->sync) ? keel_sync_mixes_by(&ctx->sync, way, has_accessed) : NULL;
+    const char *why = keel_sync_mixes_by(&ctx->sync, way, has_accessed);
 
     if (why == NULL) {
         return KEEL_OK;
@@ -79,7 +79,7 @@ keel_status_t keel_mix(keel_context_h ctx, keel_way_t way, const char *call)
  */
 keel_status_t keel_mix_access_first(keel_context_h ctx, uint32_t rank)
 {
-    const int is_bare = !keel_sync_has_sections(&ctx->sync);
+    const int is_bare = keel_sync_style(&ctx->sync) != KEEL_STYLE_LOCKS;
     keel_status_t status = KEEL_OK;
 
     if (rank == ctx->lane.rank && is_bare) {

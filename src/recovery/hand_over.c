@@ -225,7 +225,7 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
     if (phase == rec->puts->phase) {
         /* records on the direct lane had no numbers */
         keel_put_log_raise_count(rec->puts, rank, over.number);
-        if (keel_sync_has_sections(rec->sync)) {
+        if (keel_sync_style(rec->sync) == KEEL_STYLE_LOCKS) {
             keel_put_log_announce_done(rec->puts, rank);
         }
     }

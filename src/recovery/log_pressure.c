@@ -91,7 +91,7 @@ static void want_stop(keel_recovery_t *rec)
     const unsigned soft = rec->lane->config->oplog_soft;
     log_pressure_t log;
 
-    if (soft == 0 || !keel_sync_may_be_local(rec->sync) || keel_recovery_state(rec) != KEEL_RANK_FRONT ||
+    if (!keel_log_pressure_is_watched(rec) ||
         (rec->pressure_phase == rec->phase + 1 && rec->pressure_reported == rec->lane->peers[0].incarnation + 1)) {
         return;
     }

@@ -13,6 +13,12 @@
 
 #include "recovery/recovery.h"
 
+/* True if KEEL_OPLOG_SOFT applies: a log with more in use is trimmed by an image or a stop. */
+static inline int keel_log_pressure_is_watched(const keel_recovery_t *rec)
+{
+    return rec->lane->config->oplog_soft != 0 && keel_sync_may_be_local(rec->sync) &&
+           keel_recovery_state(rec) == KEEL_RANK_FRONT;
+}
 /* The process has come to a safe gsync or a checkpoint. */
 void keel_log_pressure_note_safe_gsync(keel_recovery_t *rec);
 /* The process has come to a safe point, where a stop is possible. */

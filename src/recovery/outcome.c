@@ -418,7 +418,7 @@ void keel_outcome_receive_told(void *arg, const keel_control_in_t *in)
 
 static int outcome_is_back(const keel_recovery_t *rec)
 {
-    return !keel_sync_is_replaying(rec->sync) &&
+    return keel_sync_replays(rec->sync) == KEEL_STYLE_GSYNCS &&
            (rec->life == KEEL_LIFE_LIVE || (rec->life == KEEL_LIFE_AWAITING && rec->is_complete_announced));
 }
 

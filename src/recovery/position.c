@@ -63,13 +63,31 @@ void keel_position_rank_died(keel_recovery_t *rec, uint32_t rank)
     keel_announced_forget(rec->sync, rank);
 }
 
+/*
+ * False while this rank replays critical sections: each access then depends on its section
+ * (epoch/lock_replay), not on positions, and other ranks hand nothing over.
+ */
+static int follows_positions(const keel_recovery_t *rec)
+{
+    return keel_sync_replays(rec->sync) != KEEL_STYLE_LOCKS;
+}
+
+/*
+ * True if effects towards this rank, or a rank that is back, may still be in a hand-over. Critical
+ * sections have an order of their own.
+ */
+static int may_be_handed_over(const keel_recovery_t *rec)
+{
+    return keel_sync_style(rec->sync) != KEEL_STYLE_LOCKS;
+}
+
 /* A rank in replay of critical sections may see the arrival once all records of the phase are
  * there. */
 static int may_announce_arrival(const keel_recovery_t *rec, uint32_t rank, uint32_t number)
 {
     const keel_peer_state_t *peer_state = &rec->peer_states[rank];
 
-    return rec->lane->peers[rank].mode == KEEL_PEER_LIVE || keel_sync_replays_sections(rec->sync) ||
+    return rec->lane->peers[rank].mode == KEEL_PEER_LIVE || !follows_positions(rec) ||
            (keel_peer_state_is_replaying(peer_state) && peer_state->handed_over_end >= number);
 }
 
@@ -130,8 +148,7 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
 
 static int is_handed_over(const keel_recovery_t *rec)
 {
-    for (uint32_t r = 0;
-         rec->life == KEEL_LIFE_AWAITING && !keel_sync_replays_sections(rec->sync) && r < rec->lane->size; r++) {
+    for (uint32_t r = 0; rec->life == KEEL_LIFE_AWAITING && follows_positions(rec) && r < rec->lane->size; r++) {
         if (r != rec->lane->rank && rec->peer_states[r].received_end <= rec->phase &&
             !KEEL_PLANT(position_hand_over_unawaited)) {
             return 0;
@@ -207,17 +224,17 @@ void keel_position_announce_complete(keel_recovery_t *rec)
 
 /*
  * False for ranks that re-execute earlier phases together: had their predecessors fetched, or mixed
- * classes, the job would roll back. False for critical sections, which have an order of their own.
+ * classes, the job would roll back. False for critical sections.
  * A rank in replay of waits asks for its records, and is complete when it goes live. But in the
  * phase of the first wait a replacement may receive a hand-over.
  */
 int keel_position_is_incomplete(const keel_recovery_t *rec, uint32_t rank)
 {
-    if (keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_sync_has_sections(rec->sync)) {
+    if (keel_recovery_state(rec) != KEEL_RANK_FRONT || !may_be_handed_over(rec)) {
         return 0;
     }
     if (rank == rec->lane->rank) {
-        return !keel_sync_is_replaying(rec->sync) && !is_handed_over(rec);
+        return keel_sync_replays(rec->sync) == KEEL_STYLE_GSYNCS && !is_handed_over(rec);
     }
     return !keel_peer_state_is_replaying(&rec->peer_states[rank]) &&
            rec->peer_states[rank].complete == KEEL_COMPLETE_NOT;
@@ -283,7 +300,7 @@ void keel_position_go_live_caught_up(keel_recovery_t *rec)
 int keel_position_is_undecided(const keel_recovery_t *rec, uint32_t rank)
 {
     return keel_recovery_is_frozen(rec) && !keel_recovery_is_finished(rec) &&
-           rec->lane->peers[rank].mode != KEEL_PEER_LIVE && !keel_sync_has_sections(rec->sync) &&
+           rec->lane->peers[rank].mode != KEEL_PEER_LIVE && may_be_handed_over(rec) &&
            !KEEL_PLANT(position_flush_undecided);
 }
 
@@ -293,7 +310,7 @@ int keel_position_blocks_puts(const keel_recovery_t *rec, uint32_t rank)
 
     return (keel_peer_state_defers_puts(&rec->peer_states[rank]) && mode != KEEL_PEER_LIVE &&
             mode != KEEL_PEER_AHEAD) ||
-           (keel_sync_has_waits(rec->sync) && keel_position_is_undecided(rec, rank));
+           (keel_sync_style(rec->sync) == KEEL_STYLE_WAITS && keel_position_is_undecided(rec, rank));
 }
 
 /* A program that waits: the rank in replay has asked for the rest of the phase. */
@@ -354,7 +371,7 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         keel_hand_over_to_replay(rec, rank, mine, keel_larger(rec->arrived, mine));
         return;
     }
-    if (keel_peer_state_is_replaying(peer_state) && keel_sync_has_waits(rec->sync)) {
+    if (keel_peer_state_is_replaying(peer_state) && keel_sync_style(rec->sync) == KEEL_STYLE_WAITS) {
         send_rest(rec, rank);
         if (peer_state->replay == KEEL_REPLAY_REST_DONE) {
             go_live_rest_done(rec, rank);
@@ -396,8 +413,8 @@ static void peer_state_step(keel_recovery_t *rec, uint32_t rank)
         }
         peer_state->transfers |= KEEL_TRANSFER_GETLOG_REFILLED;
     }
-    if (keel_sync_replays_sections(rec->sync)) {
-        return; /* accesses depend on their critical section (epoch/lock) */
+    if (!follows_positions(rec)) {
+        return;
     }
     if (peer_state->state == KEEL_RANK_FRONT) {
         if (keel_recovery_state(rec) == KEEL_RANK_FRONT) {

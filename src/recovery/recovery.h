@@ -243,7 +243,7 @@ static inline int keel_recovery_is_idle(const keel_recovery_t *rec)
  * predecessor. */
 static inline int keel_recovery_is_reexecuting(const keel_recovery_t *rec)
 {
-    return keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_sync_is_replaying(rec->sync) ||
+    return keel_recovery_state(rec) != KEEL_RANK_FRONT || keel_sync_replays(rec->sync) != KEEL_STYLE_GSYNCS ||
            rec->life == KEEL_LIFE_AWAITING || (rec->recovered_front != 0 && rec->phase <= rec->recovered_front);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "check/plant.h"
+#include "recovery/log_pressure.h"
 #include "recovery/recovery.h"
 #include "peer/control.h"
 
@@ -134,8 +135,7 @@ void keel_trim_request(keel_recovery_t *rec, uint32_t number)
     uint32_t rank;
 
     rec->trim.awaited_count = 0;
-    if (soft == 0 || rec->demand->set.parity == NULL || !keel_sync_may_be_local(rec->sync) ||
-        keel_recovery_state(rec) != KEEL_RANK_FRONT) {
+    if (!keel_log_pressure_is_watched(rec) || rec->demand->set.parity == NULL) {
         return;
     }
     if ((uint64_t)pool->in_use * 100 >= (uint64_t)pool->count * soft) {

@@ -115,7 +115,7 @@ static uint32_t report_doubt(const keel_recovery_t *rec, uint32_t rank, int fetc
 {
     const keel_lane_t *lane = rec->lane;
     const keel_board_slot_t *slot = &lane->board[rank];
-    const int is_numbered = keel_sync_is_numbered(rec->sync);
+    const int is_numbered = keel_sync_records_values(rec->sync);
     const uint32_t half_done =
         KEEL_PLANT(view_half_done_local) ? 0 : keel_board_half_done(slot, fetches || !is_numbered);
     const uint32_t marked = keel_atomics_in_doubt(keel_board_get(&slot->atomics));
@@ -198,7 +198,7 @@ static void report_words(keel_recovery_t *rec, uint32_t rank, report_about_t *ab
     about->fetched = words.fetched;
     about->fetches_pending = words.fetches_pending;
     about->values_found = words.values_found;
-    about->values_pending = keel_sync_is_numbered(rec->sync) ? words.values_pending : 0;
+    about->values_pending = keel_sync_records_values(rec->sync) ? words.values_pending : 0;
     about->serial = (words.values_pending == 1 && rec->lane->fetches.rank == rank) ? rec->lane->fetches.serial : 0;
 }
 
@@ -233,18 +233,34 @@ static uint32_t report_first_unrepeatable(keel_lane_t *lane)
     return first;
 }
 
-/* The first phase in which any rank is known to have begun; KEEL_PHASE_NONE: none. In a program
- * that waits, a record in the get log may be the only trace, because a determinant has no other
- * effect at its holder. */
+/*
+ * As keel_waits_find_front(), with the get log: in a program that waits, a record there may be the
+ * only trace of a phase, because a determinant has no other effect at its holder. Results given to
+ * the first rank that left a gsync cannot be repeated, and the rank may have acted on them.
+ */
+static void find_front(const keel_recovery_t *rec, uint32_t *reached_p, uint32_t *first_p)
+{
+    const uint32_t next = keel_position(rec) + 1;
+    uint32_t recorded;
+
+    keel_waits_find_front(rec->sync, reached_p, first_p);
+    if (keel_sync_style(rec->sync) != KEEL_STYLE_WAITS) {
+        return;
+    }
+    if (keel_get_log_has_phase(rec->gets, next) && !KEEL_PLANT(view_ahead_determinants)) {
+        *reached_p = keel_larger(*reached_p, next);
+    }
+    recorded = KEEL_PLANT(view_record_unbegun) ? KEEL_PHASE_NONE : keel_get_log_first_phase(rec->gets);
+    *first_p = (recorded < *first_p) ? recorded : *first_p;
+}
+
+/* The first phase in which any rank is known to have begun; KEEL_PHASE_NONE: none. */
 static uint32_t report_first(const keel_recovery_t *rec, uint32_t first_locked, uint32_t first_waited)
 {
-    const int is_recorded = keel_sync_has_waits(rec->sync) && !KEEL_PLANT(view_record_unbegun);
-    const uint32_t recorded = is_recorded ? keel_get_log_first_phase(rec->gets) : KEEL_PHASE_NONE;
     const uint32_t unrepeatable = report_first_unrepeatable(rec->lane);
-    uint32_t first = (first_waited < first_locked) ? first_waited : first_locked;
+    const uint32_t first = (first_waited < first_locked) ? first_waited : first_locked;
 
-    first = (unrepeatable < first) ? unrepeatable : first;
-    return (recorded < first) ? recorded : first;
+    return (unrepeatable < first) ? unrepeatable : first;
 }
 
 static void report_fill(keel_recovery_t *rec, keel_report_t *report)
@@ -259,13 +275,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         keel_commit(rec, rec->ckpt->set.making.number);
     }
     keel_waits_take_announced(rec->sync);
-    keel_waits_find_front(rec->sync, &reached, &first_wait);
-    /* Results given to the first rank that left a gsync cannot be repeated. The rank may have
-     * acted on them, and their records are here. */
-    if (keel_sync_has_waits(rec->sync) && keel_get_log_has_phase(rec->gets, keel_position(rec) + 1) &&
-        !KEEL_PLANT(view_ahead_determinants)) {
-        reached = keel_larger(reached, keel_position(rec) + 1);
-    }
+    find_front(rec, &reached, &first_wait);
     *report = (keel_report_t){
         .state = keel_recovery_state(rec),
         .position = keel_position(rec),

@@ -18,6 +18,12 @@
 #include "recovery/rollback_request.h"
 #include "recovery/position.h"
 
+/* True if critical sections order the atomic. Else it is announced, and a fetch needs a record. */
+static int is_ordered_by_locks(const keel_atomic_call_t *call)
+{
+    return keel_sync_style(&call->win->ctx->sync) == KEEL_STYLE_LOCKS;
+}
+
 static keel_status_t atomic_own(const keel_atomic_call_t *call)
 {
     const keel_win_h win = call->win;
@@ -26,7 +32,7 @@ static keel_status_t atomic_own(const keel_atomic_call_t *call)
     keel_status_t status;
     unsigned rounds = 0;
 
-    if (keel_fetch_is_own(win->ctx, atomic)) {
+    if (keel_fetch_is_recorded(win->ctx, atomic)) {
         return keel_fetch_own(win, offset, atomic, call->result);
     }
     status = keel_fetch_own_first(win->ctx, atomic);
@@ -37,7 +43,7 @@ static keel_status_t atomic_own(const keel_atomic_call_t *call)
     if (status != KEEL_OK) {
         return status;
     }
-    if (atomic->fetches && !keel_sync_has_sections(&win->ctx->sync)) {
+    if (atomic->fetches && !is_ordered_by_locks(call)) {
         keel_get_log_note_missing(&win->ctx->gets); /* accesses to own memory have no records */
     }
     if (call->many != NULL) {
@@ -68,7 +74,7 @@ static int atomic_awaits_gets(const keel_atomic_call_t *call)
 {
     const keel_context_h ctx = call->win->ctx;
 
-    return (call->is_ordered || (call->atomic->fetches && !keel_sync_has_sections(&ctx->sync))) &&
+    return (call->is_ordered || (call->atomic->fetches && !is_ordered_by_locks(call))) &&
            keel_access_is_stored(&ctx->lane, call->rank) && ctx->fragments_open[call->rank] > 0;
 }
 
@@ -82,9 +88,9 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    if (!keel_sync_has_sections(&ctx->sync)) { /* else critical sections order the atomic */
+    if (!is_ordered_by_locks(call)) {
         if (atomic->fetches) {
-            keel_announce_fetch(ctx, is_own && !keel_fetch_is_own(ctx, atomic));
+            keel_announce_fetch(ctx, is_own && !keel_fetch_is_recorded(ctx, atomic));
         }
         keel_announce_classes(ctx, keel_classes_bit(atomic->op, is_own) | (atomic->fetches ? KEEL_CLASS_FETCHES : 0));
         status = keel_announce_to(ctx, rank);

@@ -158,5 +158,6 @@ keel_status_t keel_atomic_stored(const keel_atomic_call_t *call)
     if (keel_gate_has(ctx, KEEL_GATE_WAITS)) {
         return atomic_numbered(call, target);
     }
-    return keel_sync_has_sections(&ctx->sync) ? atomic_in_section(call, target) : atomic_counted(call, target);
+    return (keel_sync_style(&ctx->sync) == KEEL_STYLE_LOCKS) ? atomic_in_section(call, target)
+                                                             : atomic_counted(call, target);
 }

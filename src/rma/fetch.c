@@ -21,9 +21,14 @@
 #include "peer/arrival.h"
 #include "recovery/position.h"
 
+int keel_fetch_is_recorded(const keel_context_h ctx, const keel_record_atomic_t *atomic)
+{
+    return atomic->fetches && keel_sync_records_values(&ctx->sync);
+}
+
 int keel_fetch_is_ordered(const keel_context_h ctx, uint32_t rank, const keel_record_atomic_t *atomic)
 {
-    return atomic->fetches && rank != ctx->lane.rank && keel_sync_records_values(&ctx->sync);
+    return rank != ctx->lane.rank && keel_fetch_is_recorded(ctx, atomic);
 }
 
 void keel_fetch_stored(keel_context_h ctx, uint32_t rank, uint64_t where, char *target,
@@ -58,7 +63,8 @@ keel_status_t keel_fetch_end(struct keel_req *req, size_t size, void *result)
         status = keel_wait_replay_until(ctx, (uint32_t)req->fetched.clock);
     }
     if (status == KEEL_OK) {
-        const int is_left_out = KEEL_PLANT(fetch_unrejoined) && keel_sync_replays_waits(&ctx->sync) && !req->is_new;
+        const int is_left_out =
+            KEEL_PLANT(fetch_unrejoined) && keel_gate_has(ctx, KEEL_GATE_REEXECUTES) && !req->is_new;
 
         keel_atomic_store_result(result, size, req->fetched.old);
         keel_waits_join(&ctx->sync, is_left_out ? 0 : (uint32_t)req->fetched.clock);
@@ -67,11 +73,6 @@ keel_status_t keel_fetch_end(struct keel_req *req, size_t size, void *result)
 }
 
 /* ---- own memory ---- */
-
-int keel_fetch_is_own(const keel_context_h ctx, const keel_record_atomic_t *atomic)
-{
-    return atomic->fetches && keel_sync_records_values(&ctx->sync);
-}
 
 /*
  * A replacement, before all ranks know that the program waits, has replayed others' accesses only
@@ -100,16 +101,11 @@ static keel_status_t fetch_own_again(keel_win_h win, char *target, const keel_re
     keel_status_t status;
     int is_first;
 
-    if (!keel_sync_replays_waits(&ctx->sync)) {
-        return KEEL_INPROGRESS;
+    status = keel_determinant_replay_result(ctx, 1, &answer, &is_first);
+    if (status != KEEL_OK) {
+        return status;
     }
-    status = keel_results_replay_next(&ctx->sync, &ctx->gets, &answer, &is_first);
-    if (status == KEEL_INPROGRESS) {
-        return (ctx->lane.programs > 1 && ctx->rec.phase < ctx->rec.front)
-                   ? keel_determinant_differs(ctx, "for a word of its own which it has not asked for before")
-                   : status;
-    }
-    if (status != KEEL_OK || answer->words != 1 || answer->times != 1) {
+    if (answer->times != 1) {
         return keel_determinant_differs(ctx, "for a word of its own in another place than before");
     }
     KEEL_REACHED(own_fetch_recorded);

@@ -7,8 +7,10 @@
 
 #include "rma/atomic.h"
 
-/* Whether the fetch is ordered: all ranks number their records in this phase. A re-execution
- * gives the same result. */
+/* True if the atomic fetches a value that is recorded with a clock: a re-execution gives the same
+ * result. The record is at the target; for own memory, at another rank. */
+int keel_fetch_is_recorded(const keel_context_h ctx, const keel_record_atomic_t *atomic);
+/* The same at another rank. */
 int keel_fetch_is_ordered(const keel_context_h ctx, uint32_t rank, const keel_record_atomic_t *atomic);
 /* Mapped target: applies the atomic and records value and clock there. *fetched_p: value and
  * clock. */
@@ -18,8 +20,7 @@ void keel_fetch_stored(keel_context_h ctx, uint32_t rank, uint64_t where, char *
  * the fetched clock. */
 keel_status_t keel_fetch_end(struct keel_req *req, size_t size, void *result);
 
-/* own memory: another rank holds the record of the value */
-int keel_fetch_is_own(const keel_context_h ctx, const keel_record_atomic_t *atomic);
+/* Own memory, and the value is recorded. */
 keel_status_t keel_fetch_own(keel_win_h win, uint64_t offset, const keel_record_atomic_t *atomic, void *result);
 /* Own memory, before all ranks know that the program waits: no record. Replays others' accesses
  * first if the atomic fetches. */

@@ -127,7 +127,7 @@ keel_status_t keel_get_own(keel_win_h win, const keel_gather_t *gather)
     }
     own_copy(win, gather);
     /* the program may loop until other ranks have acted */
-    if (!keel_sync_may_be_local(&ctx->sync) || keel_sync_has_waits(&ctx->sync)) {
+    if (!keel_sync_may_be_local(&ctx->sync) || keel_sync_style(&ctx->sync) == KEEL_STYLE_WAITS) {
         status = keel_flush_start_all(ctx);
     }
     for (size_t next = 0; status == KEEL_OK && run_next(gather, &next, &run);) {

@@ -159,7 +159,8 @@ static keel_status_t poll_begin(keel_context_h ctx, uint32_t rank, const char *c
     keel_status_t status = keel_mix(ctx, KEEL_WAY_WAIT, call);
 
     status = (status == KEEL_OK) ? keel_wait_begin(ctx) : status;
-    *is_ordered_p = status == KEEL_OK && keel_sync_has_waits(&ctx->sync) && keel_sync_may_be_local(&ctx->sync);
+    *is_ordered_p =
+        status == KEEL_OK && keel_sync_may_be_local(&ctx->sync) && keel_sync_style(&ctx->sync) == KEEL_STYLE_WAITS;
     if (*is_ordered_p && ctx->sync.results.is_unstable) {
         status = keel_determinant_stabilize_all(ctx);
     }

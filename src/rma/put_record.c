@@ -70,7 +70,7 @@ void keel_put_push_gets(keel_context_h ctx, uint32_t rank)
 
 int keel_put_was_before(const keel_context_h ctx, uint32_t rank)
 {
-    return keel_gate_has(ctx, KEEL_GATE_REEXECUTES) && !keel_sync_has_sections(&ctx->sync) &&
+    return keel_gate_has(ctx, KEEL_GATE_REEXECUTES) && keel_sync_style(&ctx->sync) != KEEL_STYLE_LOCKS &&
            keel_board_counted(keel_access_slot(&ctx->lane, rank), ctx->rec.phase) >
                keel_put_log_counted(&ctx->puts, rank) &&
            !KEEL_PLANT(put_record_again_before_atomic);

@@ -55,6 +55,9 @@ const char *keel_sync_mixes_by(const keel_sync_t *sync, keel_way_t way, int has_
 {
     const int locks = sync->sections.is_used;
 
+    if (!keel_sync_may_be_local(sync)) {
+        return NULL;
+    }
     switch (way) {
     case KEEL_WAY_BARE:
         return sync->sections.is_all ? "for writing, in a reading epoch" : "without a lock, in a program that locks";
@@ -81,8 +84,8 @@ void keel_sync_lock(keel_sync_t *sync)
 
 keel_status_t keel_sync_send(keel_sync_t *sync, uint32_t rank, uint32_t phase, uint32_t limit, uint32_t *count_p)
 {
-    return keel_sync_has_waits(sync) ? keel_waits_send(sync, rank, phase, limit, count_p)
-                                     : keel_sections_send(sync, rank, phase, count_p);
+    return (keel_sync_style(sync) == KEEL_STYLE_WAITS) ? keel_waits_send(sync, rank, phase, limit, count_p)
+                                                       : keel_sections_send(sync, rank, phase, count_p);
 }
 
 void keel_sync_fill_report(const keel_sync_t *sync, keel_sync_report_t *told, uint32_t *first_p)
@@ -90,7 +93,7 @@ void keel_sync_fill_report(const keel_sync_t *sync, keel_sync_report_t *told, ui
     *told = (keel_sync_report_t){.is_deterministic = (uint32_t)sync->is_deterministic,
                                  .has_locks = (uint32_t)keel_sections_are_used(sync, first_p),
                                  .waits_since = sync->waits.since,
-                                 .is_replaying = (uint32_t)keel_sync_is_replaying(sync)};
+                                 .is_replaying = keel_sync_replays(sync) != KEEL_STYLE_GSYNCS};
 }
 
 void keel_sync_join(keel_sync_decided_t *all, const keel_sync_report_t *told)

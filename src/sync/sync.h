@@ -74,10 +74,6 @@ static inline void keel_sync_mix(keel_sync_t *sync)
 {
     sync->mixes = 1;
 }
-static inline int keel_sync_is_mixing(const keel_sync_t *sync)
-{
-    return sync->mixes;
-}
 
 /* True if the program has promised to be deterministic. */
 static inline int keel_sync_is_promised(const keel_sync_t *sync)
@@ -99,70 +95,57 @@ typedef enum {
 } keel_way_t;
 
 /*
- * Returns NULL if the way fits the program so far, or the reason why the program mixes. @a
- * has_accessed: memory of other ranks.
+ * Returns NULL if the way fits the program so far or no death is recovered locally anyway, or the
+ * reason why the program mixes. @a has_accessed: memory of other ranks.
  */
 const char *keel_sync_mixes_by(const keel_sync_t *sync, keel_way_t way, int has_accessed);
 /* Notes that the program locks. */
 void keel_sync_lock(keel_sync_t *sync);
 
+/* ---- the style ---- */
+
 /*
- * True if critical sections order the effects of others inside a phase: atomics have a place in the
- * order, and direct records are counted at the end of a critical section.
+ * What orders the effects of other ranks inside a phase:
+ *
+ * GSYNCS  Nothing; gsyncs order whole phases. A replacement gets the records of a phase in a
+ *         hand-over.
+ * WAITS   Clocks. A replacement replays the puts from before the decision as far as each wait
+ *         needs, and then asks for the remaining ones.
+ * LOCKS   Numbers of critical sections. An atomic has a place in the order, and direct records are
+ *         counted at the end of a critical section.
+ *
+ * A program that mixes keeps its style, and no death is recovered by it (keel_sync_may_be_local()).
  */
-static inline int keel_sync_has_sections(const keel_sync_t *sync)
+typedef enum { KEEL_STYLE_GSYNCS, KEEL_STYLE_WAITS, KEEL_STYLE_LOCKS } keel_style_t;
+
+/* The style as far as this rank knows: GSYNCS until a wait or a lock of some rank is known. */
+static inline keel_style_t keel_sync_style(const keel_sync_t *sync)
 {
-    return sync->sections.is_used;
+    return sync->sections.is_used                   ? KEEL_STYLE_LOCKS
+           : (sync->waits.since != KEEL_PHASE_NONE) ? KEEL_STYLE_WAITS
+                                                    : KEEL_STYLE_GSYNCS;
 }
 
 /*
- * True if waits order the effects of others inside a phase: a replacement replays the puts from
- * before the decision first, and then asks for the remaining ones.
+ * The order in which this rank, a replacement, re-executes inside a phase. WAITS: puts of others
+ * are applied as far as each wait needs. LOCKS: the effect of an access depends on the critical
+ * section, and not on positions. GSYNCS: there is no such order, or this rank has caught up.
  */
-static inline int keel_sync_has_waits(const keel_sync_t *sync)
+static inline keel_style_t keel_sync_replays(const keel_sync_t *sync)
 {
-    return sync->waits.since != KEEL_PHASE_NONE && !sync->sections.is_used;
+    return sync->sections.is_replaying ? KEEL_STYLE_LOCKS
+           : sync->waits.is_replaying  ? KEEL_STYLE_WAITS
+                                       : KEEL_STYLE_GSYNCS;
 }
 
 /*
- * True if all ranks number their records in this phase: a replacement knows on any lane which of
- * them are applied.
- */
-static inline int keel_sync_is_numbered(const keel_sync_t *sync)
-{
-    return keel_sync_has_waits(sync) && keel_waits_are_numbered(sync);
-}
-
-/*
- * True if values fetched in this phase have records with clocks: a replacement reads them in the
+ * True if all ranks number their records in this phase, and values fetched have records with
+ * clocks: a replacement knows on any lane which records are applied, and reads the values in the
  * order of the clocks.
  */
 static inline int keel_sync_records_values(const keel_sync_t *sync)
 {
-    return keel_sync_is_numbered(sync) && keel_sync_may_be_local(sync);
-}
-
-/* ---- this rank as a replacement ---- */
-
-/* True if this rank re-executes in the order of records from others. */
-static inline int keel_sync_is_replaying(const keel_sync_t *sync)
-{
-    return sync->sections.is_replaying || sync->waits.is_replaying;
-}
-
-/*
- * True if critical sections order the replay: the effect of an access depends on the critical
- * section, and not on positions.
- */
-static inline int keel_sync_replays_sections(const keel_sync_t *sync)
-{
-    return sync->sections.is_replaying;
-}
-
-/* True if waits order the replay: puts of others are applied as far as each wait needs. */
-static inline int keel_sync_replays_waits(const keel_sync_t *sync)
-{
-    return sync->waits.is_replaying;
+    return keel_sync_style(sync) == KEEL_STYLE_WAITS && keel_waits_are_numbered(sync) && keel_sync_may_be_local(sync);
 }
 
 /* ---- survivors ---- */
@@ -203,7 +186,7 @@ static inline int keel_sync_reports_waits(const keel_sync_decided_t *all)
 /* True if the program waits, and there is nothing to replay: several ranks may be lost. */
 static inline int keel_sync_is_unbegun(const keel_sync_t *sync, const keel_sync_decided_t *all)
 {
-    return keel_sync_has_waits(sync) && !all->has_waits;
+    return keel_sync_style(sync) == KEEL_STYLE_WAITS && !all->has_waits;
 }
 /* Returns NULL, or the reason why every death is a rollback. */
 const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_sync_report_t *told);

@@ -182,7 +182,7 @@ void keel_waits_find_front(const keel_sync_t *sync, uint32_t *reached_p, uint32_
         const uint64_t first = keel_board_get(&slot->first), told = keel_board_get(&slot->waits);
 
         *reached_p = keel_larger(*reached_p, (uint32_t)(keel_board_get(&slot->done) >> 32));
-        if (!keel_sync_has_waits(sync)) {
+        if (keel_sync_style(sync) != KEEL_STYLE_WAITS) {
             continue;
         }
         if (told > 1) { /* announced first wait: it is in the phase before the one in the word */
