@@ -10,7 +10,7 @@
 #define TABLE_LEAST 64u
 /* Of short accesses every so many is timed: reading the clock twice takes longer than a record. */
 #define SAMPLE_EVERY 64u
-#define SAMPLE_ALL   4096u /* bytes from which each access is timed */
+#define SAMPLE_ALL   65536u /* bytes from which each access is timed */
 /* Slower than this many ns and 10 ns a byte: the thread was interrupted, and the sample is none. */
 #define SAMPLE_MOST UINT64_C(20000)
 
