@@ -168,7 +168,25 @@
     _(MPIX_Grequest_class_create) _(MPIX_Grequest_start) _(MPIX_Neighbor_allgather_init) \
     _(MPIX_Neighbor_allgatherv_init) _(MPIX_Neighbor_alltoall_init) _(MPIX_Neighbor_alltoallv_init) \
     _(MPIX_Neighbor_alltoallw_init) _(MPIX_Reduce_init) _(MPIX_Reduce_scatter_block_init) \
-    _(MPIX_Reduce_scatter_init) _(MPIX_Scan_init) _(MPIX_Scatter_init) _(MPIX_Scatterv_init)
+    _(MPIX_Reduce_scatter_init) _(MPIX_Scan_init) _(MPIX_Scatter_init) _(MPIX_Scatterv_init) \
+    /* MPI 4.1, and MPICH 4.2 */ \
+    _(MPIX_Allreduce_enqueue) _(MPIX_Allreduce_enqueue_c) _(MPIX_Comm_get_stream) _(MPIX_Comm_test_threadcomm) \
+    _(MPIX_Info_set_hex) _(MPIX_Irecv_enqueue) _(MPIX_Irecv_enqueue_c) _(MPIX_Isend_enqueue) _(MPIX_Isend_enqueue_c) \
+    _(MPIX_Recv_enqueue) _(MPIX_Recv_enqueue_c) _(MPIX_Send_enqueue) _(MPIX_Send_enqueue_c) \
+    _(MPIX_Start_progress_thread) _(MPIX_Stop_progress_thread) _(MPIX_Stream_comm_create) \
+    _(MPIX_Stream_comm_create_multiplex) _(MPIX_Stream_create) _(MPIX_Stream_free) _(MPIX_Stream_irecv) \
+    _(MPIX_Stream_irecv_c) _(MPIX_Stream_isend) _(MPIX_Stream_isend_c) _(MPIX_Stream_progress) _(MPIX_Stream_recv) \
+    _(MPIX_Stream_recv_c) _(MPIX_Stream_send) _(MPIX_Stream_send_c) _(MPIX_Threadcomm_finish) \
+    _(MPIX_Threadcomm_free) _(MPIX_Threadcomm_init) _(MPIX_Threadcomm_start) _(MPIX_Type_iov) _(MPIX_Type_iov_len) \
+    _(MPIX_Wait_enqueue) _(MPIX_Waitall_enqueue) _(MPI_Buffer_flush) _(MPI_Buffer_iflush) _(MPI_Comm_attach_buffer) \
+    _(MPI_Comm_attach_buffer_c) _(MPI_Comm_detach_buffer) _(MPI_Comm_detach_buffer_c) _(MPI_Comm_flush_buffer) \
+    _(MPI_Comm_iflush_buffer) _(MPI_Get_hw_resource_info) _(MPI_Remove_error_class) _(MPI_Remove_error_code) \
+    _(MPI_Remove_error_string) _(MPI_Request_get_status_all) _(MPI_Request_get_status_any) \
+    _(MPI_Request_get_status_some) _(MPI_Session_attach_buffer) _(MPI_Session_attach_buffer_c) \
+    _(MPI_Session_detach_buffer) _(MPI_Session_detach_buffer_c) _(MPI_Session_flush_buffer) \
+    _(MPI_Session_iflush_buffer) _(MPI_Status_get_error) _(MPI_Status_get_source) _(MPI_Status_get_tag) \
+    _(MPI_Status_set_elements_c) _(MPI_Status_set_error) _(MPI_Status_set_source) _(MPI_Status_set_tag) \
+    _(MPI_Type_get_value_index)
 /* clang-format on */
 
 #endif

@@ -21,7 +21,9 @@ chapters_are_right()
     shift
     for program in "${chapters[@]}"; do
         for ranks; do
-            run 0 -n "$ranks" --nodes $(((ranks + 1) / 2)) "${small[@]}" -x KEEL_LANES="$lanes" "$programs/${program}_$mpi"
+            # memory hooks of UCX 1.18 redirect the dlopen() of mpi_profiled, and then search no directory of the program
+            run 0 -n "$ranks" --nodes $(((ranks + 1) / 2)) "${small[@]}" -x KEEL_LANES="$lanes" -x UCX_MEM_EVENTS=n \
+                "$programs/${program}_$mpi"
             has "$out" "$ranks" "^$program: rank [0-9]* of $ranks: right\$"
             has "$out" "$ranks" ''
         done
@@ -96,7 +98,7 @@ every_function_is_listed()
     lists=$here/../../../src/adapters/mpi/mpi_functions.h
     # shellcheck disable=SC2046 # flags are several words
     echo '#include <mpi.h>' | cc -E -P -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX $(pkg-config --cflags "$package") -xc - | tr '\n' ' ' |
-        grep -oE '\bMPI_[A-Z][A-Za-z0-9_]+ *\(' | tr -d ' (' | grep -vx MPI_Aint | sort -u >"$scratch/declared"
+        grep -oE '\bMPI_[A-Z][A-Za-z0-9_]+ *\(' | tr -d ' (' | grep -vxE 'MPI_(Aint|Comm|Count|Datatype|Errhandler|File|Fint|Group|Info|Message|Offset|Op|Request|Session|Win)' | sort -u >"$scratch/declared"
     [ "$(wc -l <"$scratch/declared")" -gt 350 ] || fail "mpi.h declares only $(wc -l <"$scratch/declared") functions"
     # constants and predefined callbacks have no lower-case letters
     library=$(ldd "$programs/mpi_windows_$mpi" | awk '$1 ~ /^libmpi(ch)?\.so/ { print $3 }')
