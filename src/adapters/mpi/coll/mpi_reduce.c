@@ -1,8 +1,7 @@
 /*
  * Reductions in rank order, since an operation need not commute. Partial results go up a binomial
  * tree to rank 0, each covering a rank and the ranks behind it; the result goes from rank 0 to the
- * root or to all. For all of 2, 4, 8... ranks, small results are exchanged instead, with the same
- * bits. On intercommunicators each group reduces for the other.
+ * root or to all. On intercommunicators each group reduces for the other.
  */
 #include "coll/mpi_reduce.h"
 
@@ -10,8 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { EXCHANGED = 4096 }; /* largest result in bytes that all ranks compute at once */
 
 /* ---- elements of a reduction ---- */
 
@@ -132,29 +129,6 @@ static void elements_bcast(const keel_mpi_reduction_t *reduction, void *elements
     free(packed);
 }
 
-/* Leaves the result at each rank, of a number of ranks that is a power of two. In each round
- * neighbouring blocks of ranks exchange their results. Both combine these in the order of ranks, so
- * all ranks have the same bits, those of reduce_to_rank_0(). */
-static void reduce_to_all(const keel_mpi_reduction_t *reduction, void **elements_p, const keel_mpi_coll_t *coll)
-{
-    const uint32_t size = coll->comm->size, rank = coll->comm->rank;
-    char packed[EXCHANGED];
-
-    for (uint32_t distance = 1; distance < size; distance *= 2) {
-        elements_send(reduction, *elements_p, coll, rank ^ distance);
-        keel_mpi_coll_receive(coll, rank ^ distance, packed, reduction->bytes);
-        if (rank & distance) {
-            void *before = elements_alloc(reduction);
-
-            keel_mpi_unpack(packed, reduction->bytes, before, (size_t)reduction->count, reduction->layout);
-            PMPI_Reduce_local(before, *elements_p, reduction->count, reduction->type, reduction->op);
-            elements_free(reduction, before);
-        } else {
-            keel_mpi_reduction_append(reduction, elements_p, packed);
-        }
-    }
-}
-
 /* Exchanges the results of the two groups between their first ranks. */
 static void elements_swap(const keel_mpi_reduction_t *reduction, void *elements, const keel_mpi_coll_t *coll)
 {
@@ -237,14 +211,9 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     }
     coll = keel_mpi_coll_begin(comm_ptr, "MPI_Allreduce");
     elements = keel_mpi_reduction_begin(&reduction, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
-    if (!keel_mpi_comm_is_inter(comm_ptr) && (comm_ptr->size & (comm_ptr->size - 1)) == 0 &&
-        reduction.bytes <= EXCHANGED) {
-        reduce_to_all(&reduction, &elements, &coll);
-    } else {
-        reduce_to_rank_0(&reduction, &elements, &coll);
-        elements_swap(&reduction, elements, &coll);
-        elements_bcast(&reduction, elements, &coll);
-    }
+    reduce_to_rank_0(&reduction, &elements, &coll);
+    elements_swap(&reduction, elements, &coll);
+    elements_bcast(&reduction, elements, &coll);
     keel_mpi_reduction_set(&reduction, recvbuf, elements);
     keel_mpi_reduction_end(&reduction, elements);
     return MPI_SUCCESS;
