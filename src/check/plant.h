@@ -180,7 +180,7 @@
     _(get_read_elsewhere, 2000,                                                                                        \
       "--style waits --atomics 0 --lanes direct --direct ptr --ranks 4 --phases 3 --seed 1000",                        \
       "what was read has no record when what was read after it elsewhere has one")                                     \
-    _(determinants_poll_unstable, 2000, "--style waits --atomics 1 --posted 6 --seed 1600",                            \
+    _(determinants_poll_unstable, 2000, "--style waits --atomics 1 --posted 6 --seed 6100",                            \
       "a polled value is not recorded at its target")                                                                  \
     _(poll_unjoined, 2000, "--style waits --atomics 1 --posted 6 --seed 1170",                                         \
       "a rank that polls does not go beyond the clock found")                                                          \
@@ -373,7 +373,7 @@
     _(determinants_kept_over_rollback, 300,                                                                            \
       "--style waits --atomics 1 --posted 5 --direct ptr --ranks 3 --phases 2 --deaths 3 --parities 2 --seed 170",     \
       "determinants of before a rollback to the same phase are kept")                                                  \
-    _(arrival_lost_gets_left_out, 100, "--tight 1 --ranks 3 --deaths 3 --lanes direct --direct ptr",                   \
+    _(arrival_lost_gets_left_out, 1000, "--tight 1 --ranks 3 --deaths 3 --lanes direct --direct ptr",                  \
       "an arrival by stores does not announce that gets have no record")                                               \
     _(usage_doubt_left_out, 0, "",                                                                                     \
       "an arrival by message does not announce that fetches of its sender from itself are in doubt")                   \
