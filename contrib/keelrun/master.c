@@ -16,17 +16,44 @@
 #include "job.h"
 #include "rehearsal.h"
 #include "report.h"
+#include "stop_request.h"
 
 #define MASTER_LEAVE_NS (5 * 1000000000ull) /* time for nodes to leave a failed job */
+#define MASTER_STOP_NS  (50 * 1000000ull)   /* between looks for the checkpoint of a stop */
 
 typedef struct master {
     const options_t *options;
     job_t job;
     janitor_t janitor;
     int signals;
+    stop_t stop;
     uint64_t leave_ns;    /* when the end of a failed job is forced; 0: not ending */
     struct pollfd *polls; /* nodes, ranks, signals */
 } master_t;
+
+static void master_end_by_signal(master_t *master, int number)
+{
+    job_end(&master->job, 128 + number, "%s, the job ends", strsignal(number));
+    /* also if the job was already ending */
+    master->leave_ns = clock_now_ns() + MASTER_LEAVE_NS;
+    job_cancel_restart(&master->job, 128 + number);
+}
+
+/* Ends a job that was asked to stop, if its checkpoint is complete or did not come in time. */
+static void master_check_stop(master_t *master)
+{
+    if (!stop_is_awaited(&master->stop) || master->job.is_ending) {
+        return;
+    }
+    if (stop_is_complete(&master->stop)) {
+        job_end(&master->job, KEELRUN_STATUS_STOPPED,
+                "the job has stopped, and its checkpoint is in %s: the same command goes on from there",
+                getenv("KEEL_FILE_DIR"));
+    } else if (clock_now_ns() >= master->stop.until_ns) {
+        report("no checkpoint came within %g s (--stop-within)", master->options->stop_within_s);
+        master_end_by_signal(master, master->stop.signal);
+    }
+}
 
 static void master_on_signal(master_t *master)
 {
@@ -34,10 +61,10 @@ static void master_on_signal(master_t *master)
 
     while (read(master->signals, &info, sizeof info) == sizeof info) {
         if (info.ssi_signo != SIGCHLD) {
-            job_end(&master->job, 128 + (int)info.ssi_signo, "%s, the job ends", strsignal((int)info.ssi_signo));
-            /* also if the job was already ending */
-            master->leave_ns = clock_now_ns() + MASTER_LEAVE_NS;
-            job_cancel_restart(&master->job, 128 + (int)info.ssi_signo);
+            if (master->job.is_ending ||
+                !stop_request(&master->stop, (int)info.ssi_signo, master->options->stop_within_s)) {
+                master_end_by_signal(master, (int)info.ssi_signo);
+            }
         } else if (waitpid(master->janitor.pid, NULL, WNOHANG) == master->janitor.pid) {
             job_end(&master->job, KEELRUN_STATUS_FAILED, "the janitor process is gone");
         }
@@ -61,6 +88,8 @@ static int master_wait_ms(const master_t *master)
         next = job_next_kill_ns(&master->job);
         next = timeout < next ? timeout : next;
         timeout = job_next_fencing_ns(&master->job);
+        next = timeout < next ? timeout : next;
+        timeout = stop_is_awaited(&master->stop) ? clock_now_ns() + MASTER_STOP_NS : next;
         next = timeout < next ? timeout : next;
     }
     if (next == UINT64_MAX) {
@@ -160,6 +189,7 @@ static void master_step(master_t *master)
     }
     job_fire_kills(&master->job);
     job_check_fencing(&master->job);
+    master_check_stop(master);
     if (clock_now_ns() >= master_timeout_ns(master)) {
         job_end(&master->job, KEELRUN_STATUS_TIMEOUT, "the job has not ended within %g s", master->options->timeout_s);
     }
@@ -178,6 +208,7 @@ static int master_open_signals(void)
     sigaddset(&signals, SIGCHLD);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGUSR1);
     sigaddset(&signals, SIGHUP);
     sigaddset(&signals, SIGQUIT);
     sigprocmask(SIG_BLOCK, &signals, NULL);

@@ -20,6 +20,7 @@
 #define OPTIONS_NODES_MAX    250 /* each needs an address of 10.77.0.0/24 */
 #define OPTIONS_RESTARTS     10
 #define OPTIONS_RESTARTS_MAX 1000000
+#define OPTIONS_STOP_WITHIN  60.0 /* seconds */
 
 static const char options_help[] =
     "Usage: keelrun [options] PROGRAM [ARGUMENTS]\n"
@@ -58,6 +59,11 @@ static const char options_help[] =
     "                           line of standard output that is another one it is said (once, but with --no-restart)\n"
     "      --tag                \"[rank] \" in front of each line of output\n"
     "      --timeout SECONDS    end the job after this time with status 124\n"
+    "      --stop-within SECONDS  with KEEL_FILE_DIR, SIGTERM and SIGUSR1 ask the job for a checkpoint there; it ends "
+    "with\n"
+    "                           status 121 when that is complete, else as by other signals after this time (60) or "
+    "at\n"
+    "                           a second signal\n"
     "  -x NAME=VALUE            set a variable for the program\n"
     "  -v, --verbose            say what happens, with times since the start, on stderr\n"
     "      --clean              remove what jobs of this user left behind, and run nothing: every start does so first\n"
@@ -72,7 +78,8 @@ static const char options_help[] =
     "\n"
     "status: the first non-zero one of a rank; 128 + signal of a rank not started again; 1 keelrun failed, or output "
     "of\n"
-    "ranks could not be written; 2 wrong arguments; 77 no network namespaces; 122 nothing was rehearsed; 123 a\n"
+    "ranks could not be written; 2 wrong arguments; 77 no network namespaces; 121 stopped, with a checkpoint;\n"
+    "122 nothing was rehearsed; 123 a\n"
     "rehearsal found a difference; 124 timeout; 126 PROGRAM not executable; 127 not found; 128 + signal that ended\n"
     "keelrun.\n";
 
@@ -94,6 +101,7 @@ enum {
     OPTION_OUTPUT,
     OPTION_TAG,
     OPTION_TIMEOUT,
+    OPTION_STOP_WITHIN,
     OPTION_CLEAN,
     OPTION_VERSION
 };
@@ -117,6 +125,7 @@ static const struct option options_long[] = {
     {"output", required_argument, NULL, OPTION_OUTPUT},
     {"tag", no_argument, NULL, OPTION_TAG},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+    {"stop-within", required_argument, NULL, OPTION_STOP_WITHIN},
     {"clean", no_argument, NULL, OPTION_CLEAN},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
@@ -165,13 +174,13 @@ static bool options_add_kill(options_t *options, const char *text, const char *n
     return true;
 }
 
-static bool options_set_timeout(options_t *options, const char *text)
+static bool options_set_seconds(const char *name, const char *text, double *seconds_p)
 {
     char *end;
 
-    options->timeout_s = strtod(text, &end);
-    if (end == text || *end != '\0' || !(options->timeout_s > 0.0 && options->timeout_s < 1e6)) {
-        report("--timeout needs seconds, not '%s'", text);
+    *seconds_p = strtod(text, &end);
+    if (end == text || *end != '\0' || !(*seconds_p > 0.0 && *seconds_p < 1e6)) {
+        report("%s needs seconds, not '%s'", name, text);
         return false;
     }
     return true;
@@ -260,7 +269,9 @@ static bool options_take(options_t *options, int option, char *value)
         options->tag = true;
         return true;
     case OPTION_TIMEOUT:
-        return options_set_timeout(options, value);
+        return options_set_seconds("--timeout", value, &options->timeout_s);
+    case OPTION_STOP_WITHIN:
+        return options_set_seconds("--stop-within", value, &options->stop_within_s);
     default:
         return false;
     }
@@ -374,6 +385,7 @@ int options_read(int argc, char **argv, options_t *options)
     options->ranks = options->nodes = 1;
     options->restarts = OPTIONS_RESTARTS;
     options->job_restarts = 1;
+    options->stop_within_s = OPTIONS_STOP_WITHIN;
     opterr = 0;
     if (getenv("KEEL_JOB_RESTARTS") != NULL && !options_number32("KEEL_JOB_RESTARTS", getenv("KEEL_JOB_RESTARTS"), 0,
                                                                  OPTIONS_RESTARTS_MAX, &options->job_restarts)) {

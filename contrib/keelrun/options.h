@@ -12,6 +12,7 @@ enum {
     KEELRUN_STATUS_USAGE = 2,
     KEELRUN_STATUS_AGAIN = 75,    /* KEEL_EXIT_AGAIN */
     KEELRUN_STATUS_NO_NETNS = 77, /* skipped, for automake and ctest */
+    KEELRUN_STATUS_STOPPED = 121, /* on request, with a checkpoint in files */
     KEELRUN_STATUS_NOT_REHEARSED = 122,
     KEELRUN_STATUS_DIFFERENT = 123,
     KEELRUN_STATUS_TIMEOUT = 124, /* as timeout(1) */
@@ -28,8 +29,9 @@ typedef struct options {
     uint32_t restarts;     /* per rank */
     bool has_restarts;     /* the option was given */
     uint32_t job_restarts;
-    uint64_t start_ns; /* start of keelrun, the zero of the timeout */
-    double timeout_s;  /* 0: none */
+    uint64_t start_ns;    /* start of keelrun, the zero of the timeout */
+    double timeout_s;     /* 0: none */
+    double stop_within_s; /* for the checkpoint of a stop on request */
     bool has_seed;
     uint64_t seed;
     kill_plan_t *kills;

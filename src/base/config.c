@@ -153,6 +153,21 @@ static const keel_config_field_t keel_config_fields[] = {
      "makes this time longer than the job's own mean time between failures.",
      KEEL_CONFIG_OFFSET(config.mtbf_s), KEEL_CONFIG_TYPE_TIME},
 
+    {"FILE_DIR", "",
+     "Folder on a file system that all hosts share, for checkpoints in files: a job that is lost as a whole, or "
+     "ended,\n"
+     "starts again from the newest of them by the same command. Empty for none. Made if only its parent exists.",
+     KEEL_CONFIG_OFFSET(config.file_dir), KEEL_CONFIG_TYPE_STRING},
+
+    {"FILE_INTERVAL", "600s",
+     "Least time between checkpoints that are written to KEEL_FILE_DIR; each is one that KEEL_CKPT_INTERVAL takes. 0 "
+     "to\n"
+     "write each of them, unless the one before is still being written.",
+     KEEL_CONFIG_OFFSET(config.file_interval_s), KEEL_CONFIG_TYPE_TIME},
+
+    {"FILE_KEEP", "2", "How many complete checkpoints stay in KEEL_FILE_DIR, at least 1.",
+     KEEL_CONFIG_OFFSET(config.file_keep), KEEL_CONFIG_TYPE_COUNT},
+
     {"HEARTBEAT_INTERVAL", "500ms",
      "How often a waiting rank asks its neighbour for a sign of life; more than half of KEEL_HEARTBEAT_TIMEOUT counts\n"
      "as half. 0 turns the heartbeat off.",
@@ -300,6 +315,11 @@ static keel_status_t keel_config_check(const keel_message_t *message, const keel
     bad |= keel_config_check_count(message, "KEEL_SPARES", config->spares, KEEL_CONFIG_PROCESSES_MAX);
     bad |= keel_config_check_count(message, "KEEL_SPAWN", config->spawns, KEEL_CONFIG_PROCESSES_MAX);
     bad |= keel_config_check_time(message, "KEEL_MTBF", config->mtbf_s, 1e-3, KEEL_CONFIG_TIME_MAX);
+    bad |= keel_config_check_time(message, "KEEL_FILE_INTERVAL", config->file_interval_s, 0, KEEL_CONFIG_TIME_MAX);
+    if (config->file_keep < 1) {
+        keel_error(message, "KEEL_FILE_KEEP of 0 is out of range, allowed is 1 or more");
+        bad = 1;
+    }
     bad |= keel_config_check_time(message, "KEEL_SPIN", opts->spin_s, 0, 1);
     bad |= keel_config_check_time(message, "KEEL_HEARTBEAT_INTERVAL", config->heartbeat_interval_s, 0,
                                   KEEL_CONFIG_TIME_MAX);
@@ -339,6 +359,7 @@ static void keel_config_convert(keel_config_opts_t *opts)
     config->interval_value = opts->interval.value;
     config->spin_us = (unsigned)lrint(opts->spin_s * 1e6);
     keel_config_empty_is_null(&config->rehearse);
+    keel_config_empty_is_null(&config->file_dir);
     keel_config_empty_is_null(&config->tls_served);
     keel_config_empty_is_null(&config->interface);
     keel_config_empty_is_null(&config->verbs_device);
@@ -424,6 +445,7 @@ keel_status_t keel_config_read(const char *const *env, keel_config_t *config)
 void keel_config_release(keel_config_t *config)
 {
     keel_free(config->rehearse);
+    keel_free(config->file_dir);
     keel_free(config->tls_served);
     keel_free(config->interface);
     keel_free(config->verbs_device);

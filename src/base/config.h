@@ -89,6 +89,9 @@ typedef struct keel_config {
     /* keel_params_t: callback of each wait; NULL: none */
     void (*progress)(void *arg);
     void *progress_arg;
+    char *file_dir;              /* KEEL_FILE_DIR: folder of checkpoints in files, or NULL */
+    double file_interval_s;      /* KEEL_FILE_INTERVAL: least time between them; 0: each one */
+    unsigned file_keep;          /* KEEL_FILE_KEEP: complete sets of files that stay, at least 1 */
     char *rehearse;              /* KEEL_REHEARSE: directory, or NULL */
     char *tls_served;            /* KEEL_TLS_SERVED: UCX_TLS of the UCP context */
     char *interface;             /* KEEL_INTERFACE: of the network that joins the hosts, or NULL */

@@ -214,7 +214,7 @@ keel_status_t keel_ckpt_take(keel_ckpt_t *ckpt, const keel_image_meta_t *meta, c
     keel_ckpt_abort(ckpt); /* gives up a generation that failed at some rank */
     ckpt->is_retry_due = 0;
     ckpt->work_ns = 0;
-    keel_image_set_begin(set, (uint32_t)meta->generation);
+    keel_image_set_begin(set, meta->generation);
     set->making.window_calls = meta->window_calls;
     set->making.resume = meta->resume;
     set->making.sync_counter = meta->sync_counter;
@@ -324,4 +324,20 @@ keel_status_t keel_ckpt_rebuild_step(keel_ckpt_t *ckpt)
         keel_lane_say_committed(ckpt->lane, used->number);
     }
     return status;
+}
+
+void keel_ckpt_adopt_loaded(keel_ckpt_t *ckpt, const keel_generation_t *generation, const keel_image_meta_t *meta)
+{
+    keel_image_set_t *set = &ckpt->set;
+
+    keel_repair_adopt(set, generation->number, set->first_slot);
+    set->used.window_calls = generation->window_calls;
+    set->used.resume = meta->resume;
+    set->used.sync_counter = meta->sync_counter;
+    for (uint32_t i = 0; i < set->count; i++) {
+        set->used.members[i] =
+            (keel_image_member_t){.position = generation->number, .slot = set->first_slot, .size = set->sizes[i]};
+        set->has[i] = KEEL_PARITY_HAS_IMAGE;
+    }
+    ckpt->is_rebuilt = 1;
 }

@@ -67,6 +67,10 @@ int keel_ckpt_commit(keel_ckpt_t *ckpt, uint32_t generation);
 /* gives up the generation in the making after a death */
 void keel_ckpt_abort(keel_ckpt_t *ckpt);
 
+/* Adopts a generation from files: the own image is loaded in the first slot, the sizes of the
+ * group's images in the set's scratch array. No member has a parity share. @a meta:
+ * of the own image. */
+void keel_ckpt_adopt_loaded(keel_ckpt_t *ckpt, const keel_generation_t *generation, const keel_image_meta_t *meta);
 /* replacement: begins to rebuild its image of the decided generation from the images and shares
  * of its group */
 keel_status_t keel_ckpt_rebuild_begin(keel_ckpt_t *ckpt, const keel_generation_t *generation, unsigned slot);

@@ -234,6 +234,14 @@ const void *keel_image_last_part(const void *slot, keel_part_kind_t kind, uint64
     return NULL;
 }
 
+keel_image_meta_t keel_image_meta(const void *slot)
+{
+    keel_image_header_t header;
+
+    memcpy(&header, slot, sizeof header);
+    return header.meta;
+}
+
 const void *keel_image_find(const void *slot, uint32_t id, uint64_t where, uint64_t length)
 {
     const uint8_t *const image = slot;

@@ -42,7 +42,8 @@ typedef enum {
 
 /* data of the image besides memory */
 typedef struct keel_image_meta {
-    uint64_t generation; /* number of the gsync of the image */
+    uint32_t generation; /* number of the gsync of the image */
+    uint32_t layout;     /* digest of the windows that exist, with their sizes */
     uint32_t rank;
     uint32_t rollbacks;
     uint32_t window_calls; /* collective window calls made before the image */
@@ -65,6 +66,8 @@ const void *keel_image_last_part(const void *slot, keel_part_kind_t kind, uint64
  * parts. KEEL_ERR_CORRUPT as above. */
 keel_status_t keel_image_table(const void *slot, size_t slot_size, keel_part_t *parts, unsigned most, unsigned *count_p,
                                const char **why_p);
+/* the meta data of a checked image */
+keel_image_meta_t keel_image_meta(const void *slot);
 /* Location in a checked image of a range of a window. One part must contain the range; NULL:
  * none does. */
 const void *keel_image_find(const void *slot, uint32_t id, uint64_t where, uint64_t length);

@@ -141,7 +141,7 @@ keel_status_t keel_repair_rebuild_step(keel_image_set_t *set, uint32_t position,
         return status;
     }
     if (meta_p->rank != set->lane->rank || meta_p->generation != position) {
-        keel_error(set->lane->message, "rebuilt image is of rank %u position %lu instead of %u", meta_p->rank,
+        keel_error(set->lane->message, "rebuilt image is of rank %u position %u instead of %u", meta_p->rank,
                    meta_p->generation, position);
         return KEEL_ERR_CORRUPT;
     }

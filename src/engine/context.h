@@ -319,6 +319,7 @@ struct keel_context {
     /* ranks from 0 on that share no lock by bias, because this rank has revoked it */
     uint32_t revoked_by;
     keel_stops_t stops;
+    struct keel_files *files; /* checkpoints in files (job/files); NULL: none */
 };
 
 #define keel_error_ctx(_ctx, ...) keel_error(&(_ctx)->message, __VA_ARGS__)

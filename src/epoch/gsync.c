@@ -20,6 +20,7 @@
 #include "epoch/lock_replay.h"
 #include "order/mix.h"
 #include "epoch/image_content.h"
+#include "window/image_parts.h"
 #include "epoch/wait.h"
 
 #define GSYNCS_LEFT (1u << 28) /* gsyncs left when rank 0 warns about the limit */
@@ -66,6 +67,7 @@ static keel_resume_t resume_of(unsigned flags)
 static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsigned flags, int is_stop)
 {
     keel_image_meta_t meta = {.generation = number,
+                              .layout = keel_context_layout(ctx),
                               .rank = ctx->lane.rank,
                               .rollbacks = ctx->lane.rollback,
                               .window_calls = ctx->window_calls,
@@ -78,6 +80,7 @@ static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsig
     keel_part_t *parts = NULL;
     unsigned count = is_safe ? keel_context_image(ctx, &parts) : 0;
 
+    keel_hooks_run(ctx, KEEL_HOOK_IMAGE);
     /* Without parts if a stop came in a call that is no safe point: the group learns that there
      * is no image. */
     status = keel_ckpt_take(&ctx->ckpt, &meta, parts, count);
@@ -107,6 +110,7 @@ static int demand_is_over(const keel_context_h ctx, uint32_t number)
 static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
 {
     keel_image_meta_t meta = {.generation = number,
+                              .layout = keel_context_layout(ctx),
                               .rank = ctx->lane.rank,
                               .rollbacks = ctx->lane.rollback,
                               .window_calls = ctx->window_calls};

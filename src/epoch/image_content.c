@@ -67,10 +67,15 @@ keel_status_t keel_context_read_image(keel_context_h ctx, const void *image, siz
 {
     uint64_t attached, length;
     const void *saved = keel_image_last_part(image, KEEL_PART_ATTACHED, &attached);
-    keel_status_t status = keel_extents_restore(ctx, image, size, why_p);
+    keel_status_t status;
     keel_part_t *parts;
     unsigned count;
 
+    if (keel_image_meta(image).layout != keel_context_layout(ctx)) {
+        *why_p = "image of windows of other sizes";
+        return KEEL_ERR_STATE;
+    }
+    status = keel_extents_restore(ctx, image, size, why_p);
     (void)keel_image_last_part(image, KEEL_PART_LOCKS, &length);
     if (status == KEEL_OK) {
         *why_p = "memory attached to other windows";

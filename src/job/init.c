@@ -16,6 +16,8 @@
 #include "order/flush.h"
 #include "engine/fork.h"
 #include "rma/get.h"
+#include "job/files.h"
+#include "job/files_start.h"
 #include "job/init.h"
 #include "engine/threads.h"
 #include "job/layers.h"
@@ -131,7 +133,8 @@ static keel_status_t context_join(keel_context_h ctx)
         return status;
     }
     if (ctx->lane.incarnation == 0) {
-        return context_connect_all(ctx);
+        status = context_connect_all(ctx);
+        return (status == KEEL_OK) ? keel_files_start(ctx) : status;
     }
     keel_recovery_joined(&ctx->rec, ctx->begun_ns);
     if (ctx->config.protect == KEEL_PROTECT_NONE) {
@@ -147,7 +150,7 @@ static keel_status_t context_join(keel_context_h ctx)
             status = KEEL_OK; /* keel_restore() rolls back */
         }
     }
-    return status;
+    return (status == KEEL_OK) ? keel_files_start(ctx) : status;
 }
 
 /*
@@ -210,6 +213,9 @@ static keel_status_t context_parts_init(keel_context_h ctx, const keel_drivers_t
     keel_site_check_binding(&ctx->site, ctx->runtime, &ctx->message);
     keel_site_check_move(&ctx->site, &ctx->message);
     status = keel_rehearse_open(ctx);
+    if (status == KEEL_OK) {
+        status = keel_files_init(ctx);
+    }
     if (status == KEEL_OK) {
         status = keel_context_accesses_init(ctx);
     }

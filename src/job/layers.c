@@ -1,5 +1,6 @@
 /* The layers of a context: made in order, and released in the reverse order. */
 #include "job/layers.h"
+#include "job/files.h"
 
 #include "rma/atomic_served.h"
 #include "groups/collective.h"
@@ -44,6 +45,8 @@ void keel_context_hooks_init(keel_context_h ctx)
     keel_hooks_add(ctx, KEEL_HOOK_BEGIN, keel_announce_begin);
     keel_hooks_add(ctx, KEEL_HOOK_PROGRESS, keel_access_progress);
     keel_hooks_add(ctx, KEEL_HOOK_PROGRESS, keel_win_shares_progress);
+    keel_hooks_add(ctx, KEEL_HOOK_PROGRESS, keel_files_progress);
+    keel_hooks_add(ctx, KEEL_HOOK_IMAGE, keel_files_image);
     keel_hooks_add(ctx, KEEL_HOOK_CALL_BACK, keel_requests_call_back);
     keel_hooks_add(ctx, KEEL_HOOK_WAIT, keel_flush_ring);
     keel_hooks_add(ctx, KEEL_HOOK_MUTE, keel_access_mute);
@@ -135,6 +138,7 @@ err_pool:
 
 void keel_context_layers_release(keel_context_h ctx)
 {
+    keel_files_release(ctx); /* the writer reads images */
     keel_rehearse_close(ctx);
     keel_collectives_release(ctx);
     keel_windows_release(ctx);

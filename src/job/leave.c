@@ -1,5 +1,6 @@
 /* Leaving the job. */
 #include "job/leave.h"
+#include "job/files.h"
 #include "engine/context.h"
 
 #include "check/plant.h"
@@ -141,6 +142,7 @@ static keel_status_t finalize_alone(keel_context_h ctx, int *is_gone)
         if (ctx->lane.rank == 0) {
             finalize_outcome(ctx);
         }
+        keel_files_end(ctx);
     }
     *is_gone = 1;
     left = keel_context_leave(ctx);

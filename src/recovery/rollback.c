@@ -173,3 +173,15 @@ keel_status_t keel_rollback_peek(keel_recovery_t *rec, const void **image_p, siz
     }
     return status;
 }
+
+void keel_rollback_begin_at(keel_recovery_t *rec, const keel_generation_t *generation)
+{
+    rec->life = KEEL_LIFE_FRESH;
+    rec->mode = KEEL_DECISION_ROLLBACK;
+    rec->generation = rec->restored = *generation;
+    rec->generation_slot = 0;
+    rec->roll = KEEL_ROLL_PENDING;
+    rec->roll_target = rec->lane->rollback + 1;
+    keel_recovery_set_position(rec, rec->phase, generation->number);
+    rec->mark_ns = keel_recovery_now(rec);
+}

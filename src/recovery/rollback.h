@@ -11,4 +11,8 @@ keel_status_t keel_rollback_run(keel_recovery_t *rec, keel_restore_cb_t restore,
  * so the other ranks need not have drained. */
 keel_status_t keel_rollback_peek(keel_recovery_t *rec, const void **image_p, size_t *size_p);
 
+/* Every rank, before the job begins at @a generation, with the own image loaded from files: the
+ * process becomes a replacement amid a rollback to the generation. */
+void keel_rollback_begin_at(keel_recovery_t *rec, const keel_generation_t *generation);
+
 #endif

@@ -2,6 +2,7 @@
 #include "window/image_parts.h"
 #include "engine/logs.h"
 
+#include "base/crc.h"
 #include "base/memory.h"
 #include "check/plant.h"
 
@@ -49,6 +50,19 @@ unsigned keel_context_parts(keel_context_h ctx, keel_part_t **parts_p)
             .kind = KEEL_PART_PROTECTED, .id = region->id, .base = region->address, .length = region->bytes};
     }
     return count;
+}
+
+uint32_t keel_context_layout(const keel_context_h ctx)
+{
+    uint32_t crc = 0;
+
+    for (unsigned i = 0; i < ctx->window_count; i++) {
+        const struct keel_win *win = ctx->windows[i];
+        const uint64_t about[2] = {win->region, win->size};
+
+        crc = (win->freed_call == 0) ? keel_crc(crc, about, sizeof(about)) : crc;
+    }
+    return crc;
 }
 
 void keel_context_logs_follow(keel_context_h ctx)

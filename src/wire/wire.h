@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 28
+#define KEEL_WIRE_VERSION 29
 
 typedef enum {
     /* requests; the first word names the member of keel_wire_body_t */
@@ -181,6 +181,7 @@ typedef enum {
     KEEL_CONTROL_LOG_PRESSURE, /* recovery/log_pressure: half of the sender's logs is in use */
     KEEL_CONTROL_RECOVERED,    /* recovery/outcome: the sender, a replacement, has caught up */
     KEEL_CONTROL_TOLD,         /* recovery/outcome: the user was told of deaths */
+    KEEL_CONTROL_FILES,        /* job/files: orders of rank 0 about files, and results */
     KEEL_CONTROL_LAST
 } keel_control_type_t;
 

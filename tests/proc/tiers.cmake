@@ -1,6 +1,6 @@
 # The tiers of the tests of this folder: of each family the tier check has what finds a common mistake within seconds.
 keel_tiers(
-  DEEP "proc_(deaths|detect|figures|kernels|kills|limits|mixed|numbers|output|perftest|polling|rehearsal|split|topo)_.*"
+  DEEP "proc_(deaths|detect|figures|files|kernels|kills|limits|mixed|numbers|output|perftest|polling|rehearsal|split|topo)_.*"
        "proc_(cg|dht|ft|sections|stencil|waits)_.*" "proc_accesses_allocate_nothing_on_[12]_nodes" proc_preload_table_is_printed
        "proc_job_(what_was_put_is_sent_before_looking|programs_that_mix_all_ways_roll_back|programs_that_test_words_are_recovered)"
   CHECK "proc_(cg_s_verifies|sections_verify)_on_5" proc_cg_survives_death_at_0_121_2 proc_sections_survive_death_at_5_333_2
@@ -9,6 +9,7 @@ keel_tiers(
         proc_stencil_verifies_on_6 proc_stencil_survives_death_at_0_17_0 proc_stencil_rolls_back_from_death_at_0_17_1
         proc_stencil_with_atomics_survives_death_on_one_node_at_7_21_1 proc_stencil_with_atomics_survives_death_at_3_18_1
         proc_stencil_begins_at_its_own_image_after_3_301_0_on_4
+        "proc_files_(a_killed_job_goes_on_from_files|the_tool_tells_what_is_there)"
         "proc_kernels_(spoilt_.*_is_found|recoveries_are_counted)" proc_limits_transports_that_do_not_do_are_named
         "proc_numbers_(wrong_options_are_refused|interval_is_dalys|rounds_begin.*)" proc_output_lines_appear_once_direct
         "proc_perftest_(bad_arguments_are_refused|ucx_reads_its_option)" proc_polling_accesses_kill_direct

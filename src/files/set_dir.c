@@ -1,0 +1,267 @@
+/* The folder of KEEL_FILE_DIR. */
+#include "files/set_dir.h"
+
+#include "base/memory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int keel_set_dir_open(const char *path, int *dir_p)
+{
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        return errno;
+    }
+    *dir_p = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return (*dir_p < 0) ? errno : 0;
+}
+
+int keel_set_dir_lock(int dir, int *lock_p)
+{
+    int error;
+
+    *lock_p = openat(dir, KEEL_FILES_LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*lock_p < 0) {
+        return errno;
+    }
+    if (flock(*lock_p, LOCK_EX | LOCK_NB) == 0) {
+        return 0;
+    }
+    error = errno;
+    close(*lock_p);
+    *lock_p = -1;
+    return error;
+}
+
+void keel_set_name(keel_set_id_t id, char name[KEEL_FILES_NAME_MAX])
+{
+    snprintf(name, KEEL_FILES_NAME_MAX, "set-%" PRIu32 "-%08" PRIx32, id.generation, id.run);
+}
+
+void keel_set_rank_name(uint32_t rank, char name[KEEL_FILES_NAME_MAX])
+{
+    snprintf(name, KEEL_FILES_NAME_MAX, "rank-%" PRIu32, rank);
+}
+
+/* Reads the name of a set's folder; returns 0 if it is no such name. */
+static int set_parse(const char *name, keel_set_id_t *id_p)
+{
+    char again[KEEL_FILES_NAME_MAX];
+
+    if (sscanf(name, "set-%" SCNu32 "-%" SCNx32, &id_p->generation, &id_p->run) != 2) {
+        return 0;
+    }
+    keel_set_name(*id_p, again);
+    return strcmp(name, again) == 0;
+}
+
+int keel_set_open(int dir, keel_set_id_t id, int is_made, int *set_p)
+{
+    char name[KEEL_FILES_NAME_MAX];
+
+    keel_set_name(id, name);
+    if (is_made && mkdirat(dir, name, 0777) != 0 && errno != EEXIST) {
+        return errno;
+    }
+    *set_p = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return (*set_p < 0) ? errno : 0;
+}
+
+static int set_compare(const void *a, const void *b)
+{
+    const keel_set_id_t *x = a, *y = b;
+
+    if (x->generation != y->generation) {
+        return (x->generation < y->generation) ? 1 : -1;
+    }
+    return (x->run < y->run) - (x->run > y->run);
+}
+
+/* Reads the entries of a folder through a descriptor of its own. */
+static int folder_open(int folder, DIR **stream_p)
+{
+    const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error;
+
+    if (copy < 0) {
+        return errno;
+    }
+    *stream_p = fdopendir(copy);
+    if (*stream_p != NULL) {
+        return 0;
+    }
+    error = errno;
+    close(copy);
+    return error;
+}
+
+int keel_set_list(int dir, keel_set_id_t **ids_p, unsigned *count_p)
+{
+    const struct dirent *entry;
+    keel_set_id_t *ids = NULL, id;
+    unsigned count = 0, room = 0;
+    DIR *stream;
+    int error = folder_open(dir, &stream);
+
+    if (error != 0) {
+        return error;
+    }
+    while (error == 0 && (errno = 0, entry = readdir(stream)) != NULL) {
+        if (!set_parse(entry->d_name, &id)) {
+            continue;
+        }
+        if (count == room) {
+            keel_set_id_t *grown;
+
+            room = 2 * room + 8;
+            grown = keel_realloc(ids, room * sizeof(*ids), "sets of files");
+            if (grown == NULL) {
+                error = ENOMEM;
+                break;
+            }
+            ids = grown;
+        }
+        ids[count++] = id;
+    }
+    error = (error == 0) ? errno : error;
+    closedir(stream);
+    if (error != 0) {
+        keel_free(ids);
+        return error;
+    }
+    if (count > 0) {
+        qsort(ids, count, sizeof(*ids), set_compare);
+    }
+    *ids_p = ids;
+    *count_p = count;
+    return 0;
+}
+
+int keel_set_has(int dir, keel_set_id_t id, const char *name)
+{
+    char set[KEEL_FILES_NAME_MAX], path[3 * KEEL_FILES_NAME_MAX];
+
+    keel_set_name(id, set);
+    snprintf(path, sizeof(path), "%s/%s", set, name);
+    return faccessat(dir, path, F_OK, 0) == 0;
+}
+
+int keel_set_mark(int dir, keel_set_id_t id, const char *name)
+{
+    int set, error = keel_set_open(dir, id, 0, &set);
+
+    if (error != 0) {
+        return error;
+    }
+    error = (renameat(set, KEEL_FILES_MANIFEST, set, name) != 0 || fsync(set) != 0) ? errno : 0;
+    close(set);
+    return error;
+}
+
+/* Removes all files of a set's folder. */
+static int set_empty(int set)
+{
+    const struct dirent *entry;
+    DIR *stream;
+    int error = folder_open(set, &stream);
+
+    if (error != 0) {
+        return error;
+    }
+    while (error == 0 && (errno = 0, entry = readdir(stream)) != NULL) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            unlinkat(set, entry->d_name, 0) != 0 && errno != ENOENT) {
+            error = errno;
+        }
+    }
+    error = (error == 0) ? errno : error;
+    closedir(stream);
+    return error;
+}
+
+int keel_set_remove(int dir, keel_set_id_t id)
+{
+    char name[KEEL_FILES_NAME_MAX];
+    int set, error = keel_set_open(dir, id, 0, &set);
+
+    if (error != 0) {
+        return (error == ENOENT) ? 0 : error;
+    }
+    /* The manifest has to be gone first: a kill amid the removal leaves no complete set that lacks
+     * files. */
+    if (unlinkat(set, KEEL_FILES_MANIFEST, 0) != 0 && errno != ENOENT) {
+        error = errno;
+    } else if (fsync(set) != 0) {
+        error = errno;
+    } else {
+        error = set_empty(set);
+    }
+    close(set);
+    if (error != 0) {
+        return error;
+    }
+    keel_set_name(id, name);
+    return (unlinkat(dir, name, AT_REMOVEDIR) != 0 && errno != ENOENT) ? errno : 0;
+}
+
+int keel_set_write_all(int file, const void *data, size_t length)
+{
+    const char *at = data;
+
+    while (length > 0) {
+        const size_t most = (size_t)1 << 30;
+        const ssize_t written = write(file, at, (length < most) ? length : most);
+
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return (written < 0) ? errno : EIO;
+        }
+        at += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
+
+/* The first error of fsync() stays: a second call may report success for lost data. */
+static int sync_file(int file)
+{
+    return (fsync(file) != 0) ? errno : 0;
+}
+
+int keel_set_publish(int set, int file, const char *from, const char *to)
+{
+    int error = sync_file(file);
+
+    if (error == 0 && renameat(set, from, set, to) != 0) {
+        error = errno;
+    }
+    return (error == 0) ? sync_file(set) : error;
+}
+
+int keel_set_write_file(int set, const char *name, const void *data, size_t length)
+{
+    char temporary[KEEL_FILES_NAME_MAX + 8];
+    int file, error;
+
+    snprintf(temporary, sizeof(temporary), "%s.tmp", name);
+    file = openat(set, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) {
+        return errno;
+    }
+    error = keel_set_write_all(file, data, length);
+    error = (error == 0) ? keel_set_publish(set, file, temporary, name) : error;
+    close(file);
+    if (error != 0) {
+        (void)unlinkat(set, temporary, 0);
+    }
+    return error;
+}

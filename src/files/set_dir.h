@@ -1,0 +1,65 @@
+/*
+ * The folder of KEEL_FILE_DIR: checkpoints of a job in files, beyond the life of its processes.
+ *
+ *   lock                        held by rank 0 of the job that uses the folder
+ *   request                     asks for a set soon; removed when one is complete
+ *   set-GENERATION-RUN/rank-R   image of rank R, as in memory (ckpt/image.h)
+ *   set-GENERATION-RUN/manifest exists if and only if the set is complete (manifest.h)
+ *
+ * A file gets its name by a rename after its contents are on stable storage. RUN is drawn
+ * by rank 0 at its start, so that two attempts at one generation never share a folder.
+ *
+ * Functions return 0 or an errno.
+ */
+#ifndef KEEL_FILES_SET_DIR_H_
+#define KEEL_FILES_SET_DIR_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define KEEL_FILES_LOCK     "lock"
+#define KEEL_FILES_REQUEST  "request"
+#define KEEL_FILES_MANIFEST "manifest"
+/* the manifest of a set of an ended job: no job restarts from the set */
+#define KEEL_FILES_ENDED "manifest-ended"
+/* the manifest of a set that a restart found damaged */
+#define KEEL_FILES_DAMAGED  "manifest-damaged"
+#define KEEL_FILES_NAME_MAX 64
+
+typedef struct keel_set_id {
+    uint32_t generation; /* of the images */
+    uint32_t run;
+} keel_set_id_t;
+
+static inline int keel_set_id_is(keel_set_id_t a, keel_set_id_t b)
+{
+    return a.generation == b.generation && a.run == b.run;
+}
+
+/* Opens the folder; makes the folder if only the parent exists. */
+int keel_set_dir_open(const char *path, int *dir_p);
+/* Takes the lock until *lock_p is closed. EWOULDBLOCK: another job holds the lock. */
+int keel_set_dir_lock(int dir, int *lock_p);
+/* Writes the name of a set's folder. */
+void keel_set_name(keel_set_id_t id, char name[KEEL_FILES_NAME_MAX]);
+/* Writes the name of a rank's file in a set's folder. */
+void keel_set_rank_name(uint32_t rank, char name[KEEL_FILES_NAME_MAX]);
+/* Opens the folder of a set; @a is_made: makes it first, if it is missing. */
+int keel_set_open(int dir, keel_set_id_t id, int is_made, int *set_p);
+/* Lists all sets, complete or not, the newest generation first. Free *ids_p by
+ * keel_free(). */
+int keel_set_list(int dir, keel_set_id_t **ids_p, unsigned *count_p);
+/* True if a file of this name, such as KEEL_FILES_MANIFEST, is in the set's folder. */
+int keel_set_has(int dir, keel_set_id_t id, const char *name);
+/* Renames the manifest of a complete set to @a name. */
+int keel_set_mark(int dir, keel_set_id_t id, const char *name);
+/* Removes the set: the manifest, then the files. A missing set counts as removed. */
+int keel_set_remove(int dir, keel_set_id_t id);
+/* Writes a whole file under a temporary name, to stable storage, then renames the file. */
+int keel_set_write_file(int set, const char *name, const void *data, size_t length);
+/* Writes all bytes, at most one call of write() for each 1 GiB unless the system takes less. */
+int keel_set_write_all(int file, const void *data, size_t length);
+/* Syncs a written file, renames the file, and syncs the folder. */
+int keel_set_publish(int set, int file, const char *from, const char *to);
+
+#endif

@@ -1,0 +1,319 @@
+/* The thread that writes files. */
+#include "files/writer.h"
+
+#include "base/crc.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WRITER_PIECE    ((size_t)1 << 20)   /* bytes read at a time */
+#define WRITER_AHEAD    ((uint64_t)8 << 20) /* bytes between hints to write to the device */
+#define WRITER_LOOK_MS  200                 /* interval of looks for a request */
+#define WRITER_NICENESS 19
+
+typedef enum { WRITER_IDLE, WRITER_BUSY, WRITER_ENDED } writer_state_t;
+
+struct keel_writer {
+    int dir, is_watching;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t begins;
+    keel_write_result_t result; /* of the current job; the thread's while BUSY */
+    writer_state_t state;       /* atomic */
+    /* under the lock */
+    int is_revoked, is_leaving;
+    const uint8_t *memory; /* RANK: of the job, or of its copy, less the offset of the copy */
+    uint64_t at;           /* RANK: bytes read */
+    void *copy;            /* of the rest; NULL: none */
+    int is_requested;      /* atomic */
+    uint8_t piece[WRITER_PIECE];
+};
+
+/* Copies the next piece of the job's memory; returns 0 if the job is given up. */
+static int writer_read(keel_writer_t *writer, size_t length)
+{
+    int is_readable;
+
+    pthread_mutex_lock(&writer->lock);
+    is_readable = !writer->is_revoked;
+    if (is_readable) {
+        memcpy(writer->piece, writer->memory + writer->at, length);
+        writer->at += length;
+    }
+    pthread_mutex_unlock(&writer->lock);
+    return is_readable;
+}
+
+static int writer_copy(keel_writer_t *writer, int file)
+{
+    const uint64_t bytes = writer->result.job.bytes;
+    uint64_t started = 0;
+    uint32_t crc = 0;
+
+    for (uint64_t at = 0; at < bytes;) {
+        const size_t length = (bytes - at < WRITER_PIECE) ? (size_t)(bytes - at) : WRITER_PIECE;
+        int error;
+
+        if (!writer_read(writer, length)) {
+            return ECANCELED;
+        }
+        crc = keel_crc(crc, writer->piece, length);
+        error = keel_set_write_all(file, writer->piece, length);
+        if (error != 0) {
+            return error;
+        }
+        at += length;
+        if (at - started >= WRITER_AHEAD) {
+            /* a hint: an error shows at fsync() */
+            (void)posix_fadvise(file, (off_t)started, (off_t)(at - started), POSIX_FADV_DONTNEED);
+            started = at;
+        }
+    }
+    writer->result.crc = crc;
+    return 0;
+}
+
+static int writer_rank(keel_writer_t *writer)
+{
+    const keel_write_job_t *job = &writer->result.job;
+    char name[KEEL_FILES_NAME_MAX], temporary[KEEL_FILES_NAME_MAX + 8];
+    int set, file, error = keel_set_open(writer->dir, job->id, 1, &set);
+
+    if (error != 0) {
+        return error;
+    }
+    keel_set_rank_name(job->rank, name);
+    snprintf(temporary, sizeof(temporary), "%s.tmp", name);
+    file = openat(set, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) {
+        error = errno;
+        close(set);
+        return error;
+    }
+    error = writer_copy(writer, file);
+    error = (error == 0) ? keel_set_publish(set, file, temporary, name) : error;
+    close(file);
+    if (error != 0) {
+        (void)unlinkat(set, temporary, 0);
+    }
+    close(set);
+    return error;
+}
+
+/* Removes the sets that the new one replaces: complete ones but the newest, and older ones that
+ * are not complete. */
+static int writer_prune(const keel_writer_t *writer)
+{
+    const keel_write_job_t *job = &writer->result.job;
+    keel_set_id_t *ids;
+    unsigned count, kept = 0;
+    int first = 0, error = keel_set_list(writer->dir, &ids, &count);
+
+    if (error != 0) {
+        return error;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const int is_complete = keel_set_has(writer->dir, ids[i], KEEL_FILES_MANIFEST);
+
+        if (keel_set_id_is(ids[i], job->id) || (is_complete && kept < job->keep)) {
+            kept += (unsigned)is_complete;
+            continue;
+        }
+        error = keel_set_remove(writer->dir, ids[i]);
+        first = (first == 0) ? error : first;
+    }
+    keel_free(ids);
+    return first;
+}
+
+static int writer_manifest(keel_writer_t *writer)
+{
+    keel_write_result_t *result = &writer->result;
+    int set, error = keel_set_open(writer->dir, result->job.id, 0, &set);
+
+    if (error != 0) {
+        return error;
+    }
+    error = keel_manifest_write(set, result->job.manifest);
+    if (error == 0 && fsync(writer->dir) != 0) { /* the folder's name */
+        error = errno;
+    }
+    close(set);
+    if (error == 0) {
+        result->remove_error = writer_prune(writer);
+    }
+    return error;
+}
+
+static void writer_job(keel_writer_t *writer)
+{
+    keel_write_result_t *result = &writer->result;
+
+    if (result->job.kind == KEEL_WRITE_RANK) {
+        result->error = writer_rank(writer);
+    } else if (result->job.kind == KEEL_WRITE_MANIFEST) {
+        result->error = writer_manifest(writer);
+    } else {
+        result->remove_error = writer_prune(writer);
+    }
+}
+
+static void writer_look(keel_writer_t *writer)
+{
+    if (writer->is_watching) {
+        __atomic_store_n(&writer->is_requested, faccessat(writer->dir, KEEL_FILES_REQUEST, F_OK, 0) == 0,
+                         __ATOMIC_RELAXED);
+    }
+}
+
+/* Waits for a job under the lock; a watching writer wakes from time to time. */
+static void writer_await(keel_writer_t *writer)
+{
+    struct timespec until;
+
+    if (!writer->is_watching) {
+        pthread_cond_wait(&writer->begins, &writer->lock);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += WRITER_LOOK_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    (void)pthread_cond_timedwait(&writer->begins, &writer->lock, &until);
+}
+
+static void *writer_run(void *arg)
+{
+    keel_writer_t *writer = arg;
+
+    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), WRITER_NICENESS);
+    pthread_mutex_lock(&writer->lock);
+    while (!writer->is_leaving) {
+        const int is_due = __atomic_load_n(&writer->state, __ATOMIC_ACQUIRE) == WRITER_BUSY;
+
+        if (!is_due) {
+            writer_await(writer);
+        }
+        pthread_mutex_unlock(&writer->lock);
+        if (is_due) {
+            writer_job(writer);
+            __atomic_store_n(&writer->state, WRITER_ENDED, __ATOMIC_RELEASE);
+        }
+        writer_look(writer);
+        pthread_mutex_lock(&writer->lock);
+    }
+    pthread_mutex_unlock(&writer->lock);
+    return NULL;
+}
+
+keel_status_t keel_writer_create(int dir, int is_watching, keel_writer_t **writer_p)
+{
+    keel_writer_t *writer = keel_alloc(sizeof(*writer), "file writer");
+    sigset_t all, before;
+    int error;
+
+    if (writer == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    writer->dir = dir;
+    writer->is_watching = is_watching;
+    pthread_mutex_init(&writer->lock, NULL);
+    pthread_cond_init(&writer->begins, NULL);
+    sigfillset(&all); /* signals are the program's */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&writer->thread, NULL, writer_run, writer);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0) {
+        keel_free(writer);
+        return KEEL_ERR_IO;
+    }
+    *writer_p = writer;
+    return KEEL_OK;
+}
+
+void keel_writer_destroy(keel_writer_t *writer)
+{
+    if (writer == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&writer->lock);
+    writer->is_revoked = writer->is_leaving = 1;
+    pthread_cond_signal(&writer->begins);
+    pthread_mutex_unlock(&writer->lock);
+    pthread_join(writer->thread, NULL);
+    pthread_cond_destroy(&writer->begins);
+    pthread_mutex_destroy(&writer->lock);
+    keel_free(writer->copy);
+    keel_free(writer);
+}
+
+void keel_writer_begin(keel_writer_t *writer, const keel_write_job_t *job)
+{
+    pthread_mutex_lock(&writer->lock);
+    writer->result = (keel_write_result_t){.job = *job};
+    writer->memory = job->memory;
+    writer->at = 0;
+    writer->is_revoked = 0;
+    __atomic_store_n(&writer->state, WRITER_BUSY, __ATOMIC_RELEASE);
+    pthread_cond_signal(&writer->begins);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+int keel_writer_is_busy(const keel_writer_t *writer)
+{
+    return __atomic_load_n(&writer->state, __ATOMIC_RELAXED) != WRITER_IDLE;
+}
+
+int keel_writer_take(keel_writer_t *writer, keel_write_result_t *result_p)
+{
+    if (__atomic_load_n(&writer->state, __ATOMIC_ACQUIRE) != WRITER_ENDED) {
+        return 0;
+    }
+    *result_p = writer->result;
+    keel_free(writer->copy);
+    writer->copy = NULL;
+    __atomic_store_n(&writer->state, WRITER_IDLE, __ATOMIC_RELAXED);
+    return 1;
+}
+
+void keel_writer_detach(keel_writer_t *writer, uint32_t used)
+{
+    const keel_write_job_t *job = &writer->result.job;
+
+    if (job->kind != KEEL_WRITE_RANK || job->id.generation >= used) {
+        return;
+    }
+    pthread_mutex_lock(&writer->lock);
+    if (writer->copy == NULL && writer->at < job->bytes) {
+        const size_t rest = job->bytes - writer->at;
+
+        writer->copy = keel_alloc(rest, "image for a file");
+        if (writer->copy == NULL) {
+            writer->is_revoked = 1;
+        } else {
+            memcpy(writer->copy, writer->memory + writer->at, rest);
+            writer->memory = (const uint8_t *)writer->copy - writer->at;
+        }
+    }
+    pthread_mutex_unlock(&writer->lock);
+}
+
+int keel_writer_is_requested(const keel_writer_t *writer)
+{
+    return __atomic_load_n(&writer->is_requested, __ATOMIC_RELAXED);
+}
+
+void keel_writer_end_request(keel_writer_t *writer)
+{
+    (void)unlinkat(writer->dir, KEEL_FILES_REQUEST, 0);
+    __atomic_store_n(&writer->is_requested, 0, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,61 @@
+/*
+ * A thread that writes files of sets behind the program's back, at the lowest priority. One job at
+ * a time; all calls come from one thread.
+ *
+ * Safety: the thread reads the memory of a job piece by piece into a buffer, under a lock that
+ * keel_writer_detach() takes. So the caller never waits for file operations, and the memory may
+ * change when the call returns.
+ */
+#ifndef KEEL_FILES_WRITER_H_
+#define KEEL_FILES_WRITER_H_
+
+#include "files/manifest.h"
+
+#include <keel/status.h>
+
+typedef struct keel_writer keel_writer_t;
+
+typedef enum {
+    KEEL_WRITE_RANK, /* writes the file of a rank */
+    /* completes a set, then removes older sets but the newest @a keep */
+    KEEL_WRITE_MANIFEST,
+    KEEL_WRITE_PRUNE /* removes sets that are not complete */
+} keel_write_kind_t;
+
+typedef struct keel_write_job {
+    keel_write_kind_t kind;
+    keel_set_id_t id;
+    uint32_t rank;
+    const void *memory; /* RANK: contents, unchanged until the job ends or is detached */
+    uint64_t bytes;
+    const keel_manifest_t *manifest; /* MANIFEST: unchanged until the job ends */
+    unsigned keep;
+} keel_write_job_t;
+
+typedef struct keel_write_result {
+    keel_write_job_t job;
+    int error;        /* errno; 0: done; ECANCELED: given up */
+    int remove_error; /* MANIFEST, PRUNE: errno of a set that could not be removed; 0: none */
+    uint32_t crc;     /* RANK: of the contents */
+} keel_write_result_t;
+
+/* @param dir          descriptor of the folder, open as long as the writer lives
+ * @param is_watching  looks for KEEL_FILES_REQUEST from time to time */
+keel_status_t keel_writer_create(int dir, int is_watching, keel_writer_t **writer_p);
+/* Gives up the job and waits for the thread. NULL: no effect. */
+void keel_writer_destroy(keel_writer_t *writer);
+/* Begins a job; the result of the job before has been taken. */
+void keel_writer_begin(keel_writer_t *writer, const keel_write_job_t *job);
+/* True from keel_writer_begin() until the result is taken. */
+int keel_writer_is_busy(const keel_writer_t *writer);
+/* Takes the result of a job that has ended; 0: none. */
+int keel_writer_take(keel_writer_t *writer, keel_write_result_t *result_p);
+/* Before the memory of a job RANK of a generation before @a used changes: copies what the thread
+ * has not read yet. Without memory for a copy the job ends with ECANCELED. */
+void keel_writer_detach(keel_writer_t *writer, uint32_t used);
+/* True if KEEL_FILES_REQUEST was there at the last look. */
+int keel_writer_is_requested(const keel_writer_t *writer);
+/* Removes KEEL_FILES_REQUEST: the request is met. */
+void keel_writer_end_request(keel_writer_t *writer);
+
+#endif

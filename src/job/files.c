@@ -1,0 +1,421 @@
+/* Checkpoints in files: orders, writing, completion. */
+#include "job/files.h"
+#include "engine/context.h"
+
+#include "base/memory.h"
+#include "ckpt/repair.h"
+#include "peer/control.h"
+#include "recovery/recover.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint64_t files_now(const keel_context_h ctx)
+{
+    return ctx->runtime->ops->now_ns(ctx->runtime);
+}
+
+void keel_files_send(keel_context_h ctx, uint32_t rank, const keel_files_message_t *message)
+{
+    (void)keel_lane_control_send(&ctx->lane, rank, KEEL_CONTROL_FILES, message, sizeof(*message));
+}
+
+/* ---- rank 0: the set in the making ---- */
+
+/* Reports a failure of the tier once for each reason, until a set is complete again. */
+static void set_failed(keel_context_h ctx, uint32_t rank, int error)
+{
+    keel_files_t *files = ctx->files;
+
+    files->failed++;
+    files->last_ns = files_now(ctx);
+    if (error == ECANCELED) { /* the file system is slow for this interval of checkpoints */
+        keel_info(&ctx->message, "checkpoint %u is not in %s: rank %u had no memory for it, or came to it too late",
+                  files->making.id.generation, ctx->config.file_dir, rank);
+    } else if (error != files->said_error) {
+        keel_warn(&ctx->message, "checkpoint %u is not written to %s (rank %u: %s); a later one is tried in %g s",
+                  files->making.id.generation, ctx->config.file_dir, rank, strerror(error),
+                  ctx->config.file_interval_s);
+        files->said_error = error;
+    }
+    files->making.id.generation = 0;
+    files->is_completing = 0;
+    files->is_prune_due = 1;
+}
+
+static void set_written(keel_context_h ctx, uint32_t rank, const keel_files_message_t *message)
+{
+    keel_files_t *files = ctx->files;
+    const keel_set_id_t id = {.generation = message->generation, .run = message->run};
+
+    if (files->making.id.generation == 0 || !keel_set_id_is(id, files->making.id) || rank >= files->making.count ||
+        files->ranks[rank].is_written) {
+        return; /* of an abandoned set, or from a rank that wrote the file in an earlier life */
+    }
+    if (message->error != 0) {
+        set_failed(ctx, rank, (int)message->error);
+        return;
+    }
+    files->making.files[rank] = (keel_manifest_file_t){.bytes = message->bytes, .crc = message->crc};
+    files->ranks[rank].is_written = 1;
+    files->missing--;
+}
+
+static void set_order(keel_context_h ctx, uint32_t rank)
+{
+    keel_files_t *files = ctx->files;
+    const keel_files_message_t message = {
+        .kind = KEEL_FILES_WRITE, .generation = files->making.id.generation, .run = files->making.id.run};
+
+    files->ranks[rank].ordered = ctx->lane.peers[rank].incarnation;
+    if (rank == ctx->lane.rank) {
+        files->ordered = files->making.id;
+    } else {
+        keel_files_send(ctx, rank, &message);
+    }
+}
+
+static void set_begin(keel_context_h ctx, uint32_t generation)
+{
+    keel_files_t *files = ctx->files;
+
+    files->making.id = (keel_set_id_t){.generation = generation, .run = files->run};
+    files->missing = files->making.count;
+    files->begun_ns = files_now(ctx);
+    files->decisions = ctx->rec.decisions;
+    for (uint32_t r = 0; r < files->making.count; r++) {
+        files->ranks[r].is_written = 0;
+        set_order(ctx, r);
+    }
+}
+
+/* Considers a generation that has been committed. */
+static void set_consider(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+    const uint32_t used = ctx->ckpt.set.used.number;
+    const int is_requested = keel_writer_is_requested(files->writer);
+    int is_due;
+
+    if (used <= files->seen || ctx->rec.roll != KEEL_ROLL_NONE || files->making.id.generation != 0) {
+        return;
+    }
+    is_due = is_requested || (double)(files_now(ctx) - files->last_ns) * 1e-9 >= ctx->config.file_interval_s;
+    files->seen = used;
+    if (is_due) {
+        set_begin(ctx, used);
+    }
+}
+
+/* Repeats orders to ranks that were replaced before their file was written. */
+static void set_repeat(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+
+    if (files->decisions == ctx->rec.decisions || keel_recovery_is_frozen(&ctx->rec)) {
+        return;
+    }
+    files->decisions = ctx->rec.decisions;
+    for (uint32_t r = 0; r < files->making.count; r++) {
+        if (!files->ranks[r].is_written && files->ranks[r].ordered != ctx->lane.peers[r].incarnation) {
+            set_order(ctx, r);
+        }
+    }
+}
+
+static void set_completed(keel_context_h ctx, const keel_write_result_t *result)
+{
+    keel_files_t *files = ctx->files;
+
+    files->is_completing = 0;
+    if (result->error != 0) {
+        set_failed(ctx, 0, result->error);
+        return;
+    }
+    files->sets++;
+    files->said_error = 0;
+    files->last_ns = files_now(ctx);
+    files->making.id.generation = 0;
+    keel_writer_end_request(files->writer);
+    keel_info(&ctx->message, "checkpoint %u is in %s, after %.3f s", result->job.id.generation, ctx->config.file_dir,
+              (double)(files->last_ns - files->begun_ns) * 1e-9);
+    if (result->remove_error != 0) {
+        keel_warn(&ctx->message, "an older checkpoint in %s cannot be removed: %s", ctx->config.file_dir,
+                  strerror(result->remove_error));
+    }
+}
+
+static void set_step(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+
+    if (keel_writer_is_requested(files->writer) && files->making.id.generation == 0 &&
+        ctx->ckpt.set.making.number == 0 && ctx->ckpt.set.used.number <= files->seen) {
+        keel_ckpt_request_retry(&ctx->ckpt); /* at the next safe gsync */
+    }
+    if (files->is_prune_due && files->making.id.generation == 0 && !keel_writer_is_busy(files->writer)) {
+        const keel_write_job_t job = {.kind = KEEL_WRITE_PRUNE, .keep = UINT_MAX};
+
+        files->is_prune_due = 0;
+        keel_writer_begin(files->writer, &job);
+    }
+    if (files->making.id.generation == 0) {
+        set_consider(ctx);
+    } else if (files->missing > 0) {
+        set_repeat(ctx);
+    } else if (!files->is_completing && !keel_writer_is_busy(files->writer)) {
+        const keel_write_job_t job = {.kind = KEEL_WRITE_MANIFEST,
+                                      .id = files->making.id,
+                                      .manifest = &files->making,
+                                      .keep = ctx->config.file_keep};
+
+        files->is_completing = 1;
+        keel_writer_begin(files->writer, &job);
+    }
+}
+
+/* ---- every rank: the own image ---- */
+
+static void image_result(keel_context_h ctx, keel_set_id_t id, int error, uint32_t crc, uint64_t bytes)
+{
+    const keel_files_message_t message = {.kind = KEEL_FILES_WRITTEN,
+                                          .generation = id.generation,
+                                          .run = id.run,
+                                          .error = (uint32_t)error,
+                                          .crc = crc,
+                                          .bytes = bytes};
+
+    if (ctx->lane.rank == 0) {
+        set_written(ctx, 0, &message);
+    } else {
+        keel_files_send(ctx, 0, &message);
+    }
+}
+
+/* Begins to write the ordered image once it is in use here. */
+static void image_begin(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+    const uint32_t used = ctx->ckpt.set.used.number;
+    keel_write_job_t job = {.kind = KEEL_WRITE_RANK, .id = files->ordered, .rank = ctx->lane.rank};
+    size_t bytes;
+
+    if (used < files->ordered.generation || keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH ||
+        keel_writer_is_busy(files->writer)) {
+        return;
+    }
+    if (used > files->ordered.generation) {
+        image_result(ctx, files->ordered, ECANCELED, 0, 0);
+    } else {
+        job.memory = keel_repair_image(&ctx->ckpt.set, &bytes);
+        job.bytes = bytes;
+        keel_writer_begin(files->writer, &job);
+    }
+    files->ordered.generation = 0;
+}
+
+void keel_files_image(keel_context_h ctx)
+{
+    /* The copy goes to the slot that is not in use. The writer may still read an older image
+     * there. */
+    if (ctx->files != NULL && ctx->files->writer != NULL && keel_writer_is_busy(ctx->files->writer)) {
+        keel_writer_detach(ctx->files->writer, ctx->ckpt.set.used.number);
+    }
+}
+
+/* More deaths than parity covers: the launcher starts the job again, from the files. */
+static void files_catastrophe(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+    keel_set_id_t *ids = NULL;
+    unsigned count = 0, i = 0;
+
+    files->has_begun = 0; /* once */
+    if (keel_set_list(files->dir, &ids, &count) != 0) {
+        return;
+    }
+    while (i < count && !keel_set_has(files->dir, ids[i], KEEL_FILES_MANIFEST)) {
+        i++;
+    }
+    if (i < count) {
+        char reason[160];
+
+        snprintf(reason, sizeof(reason), "the job can go on from checkpoint %u in files", ids[i].generation);
+        ctx->runtime->ops->abort(ctx->runtime, KEEL_EXIT_AGAIN, reason);
+    }
+    keel_free(ids);
+}
+
+void keel_files_progress(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+    keel_write_result_t result;
+
+    if (files == NULL || !files->has_begun) {
+        return;
+    }
+    if (ctx->rec.fatal == KEEL_ERR_CATASTROPHIC) {
+        files_catastrophe(ctx);
+        return;
+    }
+    if (files->writer == NULL) {
+        return;
+    }
+    if (keel_writer_take(files->writer, &result)) {
+        if (result.job.kind == KEEL_WRITE_MANIFEST) {
+            set_completed(ctx, &result);
+        } else if (result.job.kind == KEEL_WRITE_RANK) {
+            image_result(ctx, result.job.id, result.error, result.crc, result.job.bytes);
+        }
+    }
+    if (files->ordered.generation != 0) {
+        image_begin(ctx);
+    }
+    if (ctx->lane.rank == 0) {
+        set_step(ctx);
+    }
+}
+
+/* ---- begin and end ---- */
+
+/* The name of the program's file. */
+static void files_set_program(keel_manifest_t *manifest)
+{
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    const char *name;
+
+    path[(length > 0) ? length : 0] = '\0';
+    name = strrchr(path, '/');
+    keel_manifest_set_program(manifest, (name != NULL) ? name + 1 : "unknown");
+}
+
+static void files_receive(void *arg, const keel_control_in_t *in)
+{
+    keel_context_h ctx = arg;
+    keel_files_t *files = ctx->files;
+    keel_files_message_t message;
+
+    if (in->length != sizeof(message)) {
+        keel_error_ctx(ctx, "malformed message about files from rank %u refused", in->source);
+        return;
+    }
+    memcpy(&message, in->payload, sizeof(message));
+    if (message.kind == KEEL_FILES_WRITTEN && ctx->lane.rank == 0) {
+        set_written(ctx, in->source, &message);
+    } else if (message.kind == KEEL_FILES_LOADED && ctx->lane.rank == 0) {
+        files->answers++;
+        if (message.error != 0) {
+            files->refusals++;
+            files->refusing = in->source;
+            files->refusal = (int)message.error;
+        }
+    } else if (message.kind == KEEL_FILES_WRITE && in->source == 0) {
+        files->ordered = (keel_set_id_t){.generation = message.generation, .run = message.run};
+    } else if (message.kind <= KEEL_FILES_GIVE_UP && in->source == 0) {
+        files->start = message;
+        files->is_start_due = 1;
+    }
+}
+
+keel_status_t keel_files_writer_begin(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+
+    files->last_ns = files_now(ctx);
+    files->seen = ctx->ckpt.set.used.number;
+    files->has_begun = 1;
+    return (ctx->lane.rank < ctx->lane.programs) ? keel_writer_create(files->dir, ctx->lane.rank == 0, &files->writer)
+                                                 : KEEL_OK;
+}
+
+keel_status_t keel_files_init(keel_context_h ctx)
+{
+    keel_files_t *files;
+    int error;
+
+    if (ctx->config.file_dir == NULL) {
+        return KEEL_OK;
+    }
+    if (ctx->config.protect == KEEL_PROTECT_NONE) {
+        keel_warn(&ctx->message, "KEEL_FILE_DIR is not used: with KEEL_PROTECT=none there are no checkpoints");
+        return KEEL_OK;
+    }
+    files = keel_alloc(sizeof(*files), "files");
+    if (files == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    ctx->files = files;
+    files->dir = files->lock = -1;
+    files->run = (uint32_t)(files_now(ctx) * 0x9e3779b97f4a7c15u >> 32);
+    files->making.count = ctx->lane.programs;
+    files_set_program(&files->making);
+    error = keel_set_dir_open(ctx->config.file_dir, &files->dir);
+    if (error != 0) {
+        keel_error_ctx(ctx, "KEEL_FILE_DIR %s: %s", ctx->config.file_dir, strerror(error));
+        return KEEL_ERR_IO;
+    }
+    if (ctx->lane.rank == 0) {
+        files->making.files = keel_alloc(ctx->lane.programs * sizeof(*files->making.files), "files");
+        files->ranks = keel_alloc(ctx->lane.programs * sizeof(*files->ranks), "files");
+        if (files->making.files == NULL || files->ranks == NULL) {
+            return KEEL_ERR_NO_MEMORY;
+        }
+        error = keel_set_dir_lock(files->dir, &files->lock);
+        /* a child that the predecessor forked may still hold the lock of this job */
+        if (error != 0 && !(error == EWOULDBLOCK && ctx->lane.incarnation > 0)) {
+            keel_error_ctx(ctx, "KEEL_FILE_DIR %s: %s", ctx->config.file_dir,
+                           (error == EWOULDBLOCK) ? "another job uses this folder" : strerror(error));
+            return (error == EWOULDBLOCK) ? KEEL_ERR_STATE : KEEL_ERR_IO;
+        }
+    }
+    keel_lane_control_handle(&ctx->lane, KEEL_CONTROL_FILES, files_receive, ctx);
+    return KEEL_OK;
+}
+
+void keel_files_end(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+    keel_set_id_t *ids = NULL;
+    unsigned count = 0;
+
+    if (files == NULL) {
+        return;
+    }
+    keel_writer_destroy(files->writer); /* no set is completed from here on */
+    files->writer = NULL;
+    if (ctx->lane.rank != 0 || keel_set_list(files->dir, &ids, &count) != 0) {
+        return;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (keel_set_has(files->dir, ids[i], KEEL_FILES_MANIFEST) &&
+            keel_set_mark(files->dir, ids[i], KEEL_FILES_ENDED) != 0) {
+            keel_warn(&ctx->message, "checkpoint %u in %s stays, and the next job would restart from it: %s",
+                      ids[i].generation, ctx->config.file_dir, strerror(errno));
+        }
+    }
+    (void)unlinkat(files->dir, KEEL_FILES_REQUEST, 0);
+    keel_free(ids);
+}
+
+void keel_files_release(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+
+    if (files == NULL) {
+        return;
+    }
+    keel_writer_destroy(files->writer);
+    keel_manifest_release(&files->making);
+    keel_free(files->ranks);
+    if (files->dir >= 0) {
+        close(files->dir);
+    }
+    if (files->lock >= 0) {
+        close(files->lock);
+    }
+    keel_free(files);
+    ctx->files = NULL;
+}

@@ -1,0 +1,92 @@
+/*
+ * Checkpoints in files (KEEL_FILE_DIR): the last tier, for what parity does not cover
+ * (protocol/files.md).
+ *
+ * Writing. When rank 0 has committed a generation and a set of files is due, rank 0 orders all
+ * ranks to write their image of that generation. Each rank's writer thread copies the image from
+ * its slot. Rank 0 collects the results and completes the set by its manifest.
+ *
+ * Restart. A job that finds complete sets in the folder begins at the newest one that every rank
+ * can read: each rank loads its image into its slot, and the job begins with a rollback to that
+ * generation, in which every rank is new.
+ *
+ * Safety:
+ * - The image of the generation in use stays in its slot until the next generation is in use. The
+ *   hook before a copy detaches the writer's job from a slot that is about to be overwritten.
+ * - A manifest lists what the present attempt has written: the folder of a set carries the run of
+ *   the rank 0 that ordered it.
+ * - No failure of the tier ends the job.
+ */
+#ifndef KEEL_JOB_FILES_H_
+#define KEEL_JOB_FILES_H_
+
+#include "files/writer.h"
+
+#include <keel/keel.h>
+
+typedef enum {
+    KEEL_FILES_WRITE,   /* rank 0: write the image of this set */
+    KEEL_FILES_WRITTEN, /* to rank 0: it is written, or not */
+    KEEL_FILES_LOAD,    /* rank 0, at the start: load the image of this set */
+    KEEL_FILES_LOADED,  /* to rank 0: it is loaded, or not */
+    KEEL_FILES_BEGIN,   /* rank 0: begin at the loaded set; generation 0: at the program's start */
+    KEEL_FILES_GIVE_UP  /* rank 0: the job does not begin */
+} keel_files_kind_t;
+
+/* control message KEEL_CONTROL_FILES */
+typedef struct keel_files_message {
+    uint32_t kind; /* keel_files_kind_t */
+    uint32_t generation, run;
+    uint32_t error;        /* WRITTEN and LOADED: errno; 0: done */
+    uint32_t crc;          /* WRITTEN: of the file */
+    uint32_t window_calls; /* BEGIN: made before the images */
+    uint64_t bytes;        /* WRITTEN: of the file */
+} keel_files_message_t;
+
+/* part of a rank in the set in the making, at rank 0 */
+typedef struct keel_files_rank {
+    uint32_t ordered; /* incarnation that has the order */
+    int is_written;
+} keel_files_rank_t;
+
+typedef struct keel_files {
+    int dir, lock; /* descriptors; -1: closed */
+    int has_begun; /* the restart is over */
+    keel_writer_t *writer;
+    keel_set_id_t ordered; /* set that the own image is due for; generation 0: none */
+    /* the newest message of rank 0 at the start, and whether it is handled */
+    keel_files_message_t start;
+    int is_start_due;
+
+    /* rank 0 */
+    uint32_t run;
+    uint32_t seen; /* newest committed generation that was considered */
+    uint64_t last_ns, begun_ns;
+    uint64_t decisions;       /* decisions adopted when orders were last repeated */
+    keel_manifest_t making;   /* set in the making; generation 0: none */
+    keel_files_rank_t *ranks; /* of the set in the making */
+    uint32_t missing;         /* files to come */
+    int is_completing;        /* the writer is to write, or writes, the manifest */
+    int is_prune_due;         /* a set was given up */
+    int said_error;           /* errno of the last reported failure; 0: none since a success */
+    uint64_t sets, failed;    /* completed, and given up */
+    /* at the start: answers to LOAD */
+    uint32_t answers, refusals;
+    uint32_t refusing; /* a rank that could not load, with its errno */
+    int refusal;
+} keel_files_t;
+
+/* Opens the folder. KEEL_OK without KEEL_FILE_DIR. */
+keel_status_t keel_files_init(keel_context_h ctx);
+void keel_files_release(keel_context_h ctx);
+/* Hooks of the engine: the first advances the writing, the second precedes the copy of an image. */
+void keel_files_progress(keel_context_h ctx);
+void keel_files_image(keel_context_h ctx);
+/* After the end of the program: no job restarts from the sets. */
+void keel_files_end(keel_context_h ctx);
+
+/* for files_start.c */
+void keel_files_send(keel_context_h ctx, uint32_t rank, const keel_files_message_t *message);
+keel_status_t keel_files_writer_begin(keel_context_h ctx);
+
+#endif

@@ -1,0 +1,325 @@
+/*
+ * The start of a job with KEEL_FILE_DIR. Rank 0 proposes complete sets, the newest first; each rank
+ * loads its image of the proposed set and answers; rank 0 then begins there, proposes the next set,
+ * or gives up. A death before the end of the restart ends the job: nothing is computed yet, and the
+ * launcher starts it again.
+ */
+#include "job/files_start.h"
+#include "job/files.h"
+#include "engine/context.h"
+
+#include "base/memory.h"
+#include "ckpt/repair.h"
+#include "recovery/recover.h"
+#include "recovery/rollback.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- loading ---- */
+
+static int read_all(int file, void *memory, size_t length)
+{
+    char *at = memory;
+
+    while (length > 0) {
+        const ssize_t got = read(file, at, length);
+
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return (got < 0) ? errno : EBADMSG;
+        }
+        at += got;
+        length -= (size_t)got;
+    }
+    return 0;
+}
+
+/* Size of the image of @a rank in a set. */
+static int load_size(int set, uint32_t rank, uint64_t *bytes_p)
+{
+    char name[KEEL_FILES_NAME_MAX];
+    struct stat about;
+
+    keel_set_rank_name(rank, name);
+    if (fstatat(set, name, &about, 0) != 0) {
+        return errno;
+    }
+    *bytes_p = (uint64_t)about.st_size;
+    return 0;
+}
+
+/* Reads the own image into the first slot, and verifies it. */
+static int load_image(keel_context_h ctx, int set, uint32_t generation, keel_image_meta_t *meta_p)
+{
+    char name[KEEL_FILES_NAME_MAX];
+    const char *why = NULL;
+    uint64_t bytes = 0;
+    void *slot;
+    int file, error = load_size(set, ctx->lane.rank, &bytes);
+
+    if (error != 0) {
+        return error;
+    }
+    if (keel_image_set_region(&ctx->ckpt.set, KEEL_REGION_IMAGE0, bytes, 0, &slot) != KEEL_OK) {
+        return ENOMEM;
+    }
+    keel_set_rank_name(ctx->lane.rank, name);
+    file = openat(set, name, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return errno;
+    }
+    error = read_all(file, slot, bytes);
+    close(file);
+    if (error == 0 && (keel_image_check(slot, bytes, meta_p, &why) != KEEL_OK || meta_p->rank != ctx->lane.rank ||
+                       meta_p->generation != generation)) {
+        keel_error_ctx(ctx, "checkpoint %u in %s: the file of this rank is damaged: %s", generation,
+                       ctx->config.file_dir, (why != NULL) ? why : "it is the image of another rank or generation");
+        error = EBADMSG;
+    }
+    return error;
+}
+
+/* Loads the own image and the sizes of the group's images. */
+static int load(keel_context_h ctx, keel_set_id_t id, keel_image_meta_t *meta_p)
+{
+    keel_image_set_t *images = &ctx->ckpt.set;
+    int set, error = keel_set_open(ctx->files->dir, id, 0, &set);
+
+    if (error != 0) {
+        return error;
+    }
+    for (uint32_t i = 0; i < images->count && error == 0; i++) {
+        images->sizes[i] = 0;
+        if (images->group->size > 0 && keel_parity_has_image(images->group, i)) {
+            error = load_size(set, images->group->members[i], &images->sizes[i]);
+        }
+    }
+    if (error == 0 && ctx->lane.rank < ctx->lane.programs) {
+        error = load_image(ctx, set, id.generation, meta_p);
+        if (error == 0 && images->group->size == 0) {
+            error = load_size(set, ctx->lane.rank, &images->sizes[0]);
+        }
+    }
+    close(set);
+    return error;
+}
+
+/* The context becomes that of a replacement amid a rollback to the loaded generation. */
+static void begin_at(keel_context_h ctx, const keel_files_message_t *begin, const keel_image_meta_t *meta)
+{
+    const keel_generation_t generation = {.number = begin->generation, .window_calls = begin->window_calls};
+
+    keel_ckpt_adopt_loaded(&ctx->ckpt, &generation, meta);
+    keel_rollback_begin_at(&ctx->rec, &generation);
+    ctx->is_restore_due = 1;
+}
+
+/* Waits for all messages of the start. A death is final here. */
+static keel_status_t start_wait(keel_context_h ctx, unsigned *rounds)
+{
+    keel_status_t status = keel_context_wait(ctx, rounds);
+
+    if (status == KEEL_ERR_ROLLED_BACK) {
+        status = KEEL_OK;
+    }
+    if (status == KEEL_OK && keel_recovery_is_frozen(&ctx->rec)) {
+        keel_error_ctx(ctx, "a rank died while the job began from files: it has to be started again");
+        ctx->runtime->ops->abort(ctx->runtime, KEEL_EXIT_AGAIN, "a death while the job began from files");
+        keel_recovery_fail(&ctx->rec, KEEL_ERR_CATASTROPHIC);
+        status = KEEL_ERR_CATASTROPHIC;
+    }
+    return status;
+}
+
+/* ---- ranks but 0 ---- */
+
+static keel_status_t follow(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+    keel_image_meta_t meta = {.generation = 0};
+    unsigned rounds = 0;
+
+    for (;;) {
+        keel_status_t status = KEEL_OK;
+
+        while (status == KEEL_OK && !files->is_start_due) {
+            status = start_wait(ctx, &rounds);
+        }
+        if (files->is_start_due && files->start.kind == KEEL_FILES_GIVE_UP) {
+            return KEEL_ERR_STATE; /* rank 0 has said why */
+        }
+        if (status != KEEL_OK) {
+            return status;
+        }
+        files->is_start_due = 0;
+        if (files->start.kind == KEEL_FILES_BEGIN) {
+            if (files->start.generation != 0) {
+                begin_at(ctx, &files->start, &meta);
+            }
+            return KEEL_OK;
+        }
+        if (files->start.kind == KEEL_FILES_LOAD) {
+            keel_files_message_t answer = files->start;
+
+            answer.kind = KEEL_FILES_LOADED;
+            answer.error =
+                (uint32_t)load(ctx, (keel_set_id_t){.generation = answer.generation, .run = answer.run}, &meta);
+            keel_files_send(ctx, 0, &answer);
+        }
+    }
+}
+
+/* ---- rank 0 ---- */
+
+static void lead_all(keel_context_h ctx, const keel_files_message_t *message)
+{
+    for (uint32_t r = 1; r < ctx->lane.size; r++) {
+        keel_files_send(ctx, r, message);
+    }
+}
+
+/* Proposes a set. Returns KEEL_OK with *is_loaded_p: every rank has its image. */
+static keel_status_t propose(keel_context_h ctx, keel_set_id_t id, keel_image_meta_t *meta_p, int *is_loaded_p)
+{
+    keel_files_t *files = ctx->files;
+    const keel_files_message_t message = {.kind = KEEL_FILES_LOAD, .generation = id.generation, .run = id.run};
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    files->answers = files->refusals = files->refusing = 0;
+    lead_all(ctx, &message);
+    files->refusal = load(ctx, id, meta_p);
+    files->refusals = files->refusal != 0;
+    while (status == KEEL_OK && files->answers < ctx->lane.size - 1) {
+        status = start_wait(ctx, &rounds);
+    }
+    *is_loaded_p = files->refusals == 0;
+    return status;
+}
+
+/* True if the set is one of this program. Reports what differs; *error_p: errno of a manifest that
+ * cannot be read. */
+static int is_ours(keel_context_h ctx, keel_set_id_t id, int *error_p)
+{
+    const keel_manifest_t *own = &ctx->files->making;
+    keel_manifest_t manifest;
+    const char *why;
+    int set;
+
+    *error_p = keel_set_open(ctx->files->dir, id, 0, &set);
+    if (*error_p != 0) {
+        return 0;
+    }
+    *error_p = keel_manifest_read(set, KEEL_FILES_MANIFEST, &manifest, &why);
+    close(set);
+    if (*error_p != 0) {
+        keel_warn(&ctx->message, "checkpoint %u in %s: %s", id.generation, ctx->config.file_dir, why);
+        return 0;
+    }
+    if (manifest.count != own->count) {
+        keel_error_ctx(ctx, "checkpoint %u in %s is of %u ranks, and this job has %u", id.generation,
+                       ctx->config.file_dir, manifest.count, own->count);
+    } else if (strcmp(manifest.program, own->program) != 0) {
+        keel_error_ctx(ctx, "checkpoint %u in %s is of the program %s, and this is %s", id.generation,
+                       ctx->config.file_dir, manifest.program, own->program);
+    } else {
+        keel_manifest_release(&manifest);
+        return 1;
+    }
+    keel_manifest_release(&manifest);
+    return 0;
+}
+
+typedef enum { TRY_NEXT, TRY_LOADED, TRY_REFUSED } try_t;
+
+static keel_status_t try_set(keel_context_h ctx, keel_set_id_t id, keel_image_meta_t *meta_p, try_t *try_p)
+{
+    keel_files_t *files = ctx->files;
+    keel_status_t status = KEEL_OK;
+    int error = 0, is_loaded = 0;
+
+    *try_p = TRY_NEXT;
+    if (is_ours(ctx, id, &error)) {
+        status = propose(ctx, id, meta_p, &is_loaded);
+        *try_p = is_loaded ? TRY_LOADED : TRY_NEXT;
+        error = files->refusal;
+    } else if (error == 0) {
+        *try_p = TRY_REFUSED;
+    }
+    if (status == KEEL_OK && *try_p == TRY_NEXT) {
+        keel_warn(&ctx->message, "checkpoint %u in %s cannot be read (rank %u: %s): an older one is looked for",
+                  id.generation, ctx->config.file_dir, files->refusing, strerror(error));
+        if (error == EBADMSG || error == ENOENT) { /* other errors may pass */
+            (void)keel_set_mark(files->dir, id, KEEL_FILES_DAMAGED);
+        }
+    }
+    return status;
+}
+
+/* Tells all ranks where the job begins. */
+static keel_status_t lead_end(keel_context_h ctx, const keel_files_message_t *end, const keel_image_meta_t *meta)
+{
+    lead_all(ctx, end);
+    if (end->kind == KEEL_FILES_GIVE_UP) {
+        keel_recovery_finish(&ctx->rec); /* the others leave, too */
+        keel_error_ctx(ctx, "no checkpoint in %s can be restarted from: empty the folder to begin at the start",
+                       ctx->config.file_dir);
+        return KEEL_ERR_STATE;
+    }
+    if (end->generation != 0) {
+        keel_info(&ctx->message, "the job restarts from checkpoint %u in %s", end->generation, ctx->config.file_dir);
+        begin_at(ctx, end, meta);
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t lead(keel_context_h ctx)
+{
+    keel_files_message_t end = {.kind = KEEL_FILES_BEGIN};
+    keel_image_meta_t meta = {.generation = 0};
+    keel_status_t status = KEEL_OK;
+    keel_set_id_t *ids = NULL;
+    unsigned count = 0;
+    try_t result = TRY_NEXT;
+    int error = keel_set_list(ctx->files->dir, &ids, &count);
+
+    if (error != 0) {
+        keel_error_ctx(ctx, "KEEL_FILE_DIR %s: %s", ctx->config.file_dir, strerror(error));
+        end.kind = KEEL_FILES_GIVE_UP;
+    }
+    for (unsigned i = 0; status == KEEL_OK && i < count && result == TRY_NEXT; i++) {
+        if (!keel_set_has(ctx->files->dir, ids[i], KEEL_FILES_MANIFEST)) {
+            continue;
+        }
+        status = try_set(ctx, ids[i], &meta, &result);
+        if (result == TRY_LOADED) {
+            end.kind = KEEL_FILES_BEGIN;
+            end.generation = ids[i].generation;
+            end.run = ids[i].run;
+            end.window_calls = meta.window_calls;
+        } else {
+            end.kind = KEEL_FILES_GIVE_UP; /* unless an older one can be read */
+        }
+    }
+    keel_free(ids);
+    return (status == KEEL_OK) ? lead_end(ctx, &end, &meta) : status;
+}
+
+keel_status_t keel_files_start(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+
+    if (ctx->files == NULL) {
+        return KEEL_OK;
+    }
+    if (ctx->lane.incarnation == 0) {
+        status = (ctx->lane.rank == 0) ? lead(ctx) : follow(ctx);
+    }
+    return (status == KEEL_OK) ? keel_files_writer_begin(ctx) : status;
+}

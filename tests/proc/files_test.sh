@@ -1,0 +1,298 @@
+#!/bin/bash
+# Checkpoints in files, and restarts from them: files_test.sh DIRECTORY-OF-THE-BUILD CASE.
+# shellcheck disable=SC2154 # of proc_lib.sh
+set -u
+
+build=$1 name=$2
+keelrun=$build/contrib/keelrun/keelrun ring=$build/tests/proc/files_ring files=$build/src/tools/keel_files
+# shellcheck source=tests/proc/proc_lib.sh
+. "$(dirname "$0")/proc_lib.sh"
+dir=$scratch/files
+tier=(-x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m -x KEEL_CKPT_INTERVAL=3gsyncs -x KEEL_FILE_INTERVAL=0)
+job=("${tier[@]}" -x "KEEL_FILE_DIR=$dir")
+
+# right OPTIONS...: the sums of a job that nothing happens to
+right() # STEPS OPTIONS...
+{
+    local steps=$1
+    shift
+
+    run 0 "${tier[@]}" "$@" "$ring" "$steps"
+    sort "$out" >"$scratch/right"
+    [ -s "$scratch/right" ] || fail "no sums"
+}
+
+# the job has printed the right sums
+is_right()
+{
+    grep '^rank [0-9]*: ' "$out" | sort | cmp -s - "$scratch/right" || fail "wrong sums"
+}
+
+# newest: the folder of the newest complete checkpoint
+newest()
+{
+    "$files" list "$dir" | awk '$3 == "complete" { print "set-" $1 "-" $2; exit }'
+}
+
+# begins_at_files COUNT: so many ranks began at a step that an image in files has
+begins_at_files()
+{
+    has "$out" "$1" '^rank [0-9]* begins at step [1-9]'
+}
+
+# a rank cannot be rebuilt where more die than parity covers: once for each lane, over nodes, with ranks that hold parity
+a_lost_job_goes_on_from_files()
+{
+    local options
+
+    for options in "" "--nodes 2 -x KEEL_GROUP_SIZE=4" "-x KEEL_LANES=served --nodes 4" "-x KEEL_GROUP_SIZE=0"; do
+        # shellcheck disable=SC2086 # several options
+        right 60 -n 4 $options
+        rm -rf "$dir"
+        # shellcheck disable=SC2086
+        run 0 -n 4 $options "${job[@]}" "$ring" 60 30 1 2
+        has "$err" 1 'the job is started anew'
+        begins_at_files 4
+        is_right
+    done
+    right 60 -n 5 -x KEEL_PARITY=dedicated
+    rm -rf "$dir"
+    run 0 -n 5 -x KEEL_PARITY=dedicated "${job[@]}" "$ring" 60 30 1 2
+    begins_at_files 4
+    is_right
+}
+
+# nothing lives on: neither ranks nor keelrun
+a_killed_job_goes_on_from_files()
+{
+    right 60 -n 4
+    RING_MARK=reached start -n 4 "${job[@]}" "$ring" 100000 30
+    wait_for reached "$out"
+    kill -9 "$pid"
+    wait "$pid" 2>/dev/null
+    check_nothing_left "$pid"
+    run 0 -n 4 "${job[@]}" "$ring" 60 30
+    begins_at_files 4
+    is_right
+    # a job that has ended is not gone on with
+    run 0 -n 4 "${job[@]}" "$ring" 60
+    begins_at_files 0
+    is_right
+}
+
+# deaths after a restart are recovered as before it
+a_restarted_job_survives_deaths()
+{
+    right 90 -n 4
+    run 0 -n 4 --kill 'random@marker:begins at step' "${job[@]}" "$ring" 90 30 1 2
+    is_right
+    run 0 -n 4 --seed 1 "${job[@]}" "$ring" 90
+    is_right
+}
+
+a_signal_stops_the_job_with_a_checkpoint()
+{
+    local signal
+
+    right 60 -n 3
+    for signal in TERM USR1; do
+        rm -rf "$dir"
+        start -n 3 "${tier[@]}" -x "KEEL_FILE_DIR=$dir" -x KEEL_FILE_INTERVAL=3600 "$ring" 100000
+        until [ -e "$dir/lock" ]; do sleep 0.05; done
+        kill -"$signal" "$pid"
+        wait "$pid"
+        status=$?
+        [ $status -eq 121 ] || fail "status $status"
+        grep -q 'the job has stopped, and its checkpoint is in' "$err" || fail "nothing is said"
+        [ -n "$(newest)" ] || fail "no checkpoint"
+        run 0 -n 3 "${job[@]}" "$ring" 0
+        begins_at_files 3
+    done
+    # without a folder a signal ends the job as it did
+    start -n 2 "${tier[@]}" "$ring" 100000
+    sleep 0.2
+    kill -TERM "$pid"
+    wait "$pid"
+    [ $? -eq 143 ] || fail "ends otherwise"
+}
+
+# the lines for Slurm of files.md, with the batch shell's signal
+the_batch_script_of_the_documents_stops()
+{
+    local script=$scratch/batch shell
+
+    mkdir "$scratch/bin"
+    ln -s "$keelrun" "$scratch/bin/keelrun"
+    # shellcheck disable=SC2016 # of the stub
+    printf '#!/bin/sh\necho "requeue $2"\n' >"$scratch/bin/scontrol"
+    printf '#!/bin/sh\nexec "%s" 100000\n' "$ring" >"$scratch/program"
+    chmod +x "$scratch/bin/scontrol" "$scratch/program"
+    sed -n '/^#SBATCH/,/^```/p' "$(dirname "$0")/../../contrib/doc/files.md" | grep -v '^```' >"$script"
+    [ "$(wc -l <"$script")" -eq 6 ] || fail "no batch script in files.md"
+    cd "$scratch" || fail "no scratch folder"
+    env PATH="$scratch/bin:$PATH" SLURM_JOB_ID=17 KEEL_FILE_DIR="$dir" KEEL_CKPT_INTERVAL=3gsyncs KEEL_FILE_INTERVAL=3600 \
+        KEEL_OPLOG_SIZE=1m KEEL_GETLOG_SIZE=1m bash "$script" >"$out" 2>"$err" &
+    shell=$!
+    until [ -e "$dir/lock" ]; do sleep 0.05; done
+    kill -USR1 $shell
+    wait $shell
+    has "$out" 1 '^requeue 17$'
+    [ -n "$(newest)" ] || fail "no checkpoint"
+}
+
+# two_sets STEPS: a job that is lost when two checkpoints are complete
+two_sets()
+{
+    rm -rf "$dir"
+    run 137 -n 3 --no-restart "${job[@]}" "$ring" "$1" 30 0
+    run 137 -n 3 --no-restart "${job[@]}" -x RING_SETS=2 "$ring" "$1" 60 0
+    "$files" prune "$dir" >"$out"
+    [ "$("$files" list "$dir" | grep -c ' complete ')" -eq 2 ] || fail "not two checkpoints"
+}
+
+# flip FILE: another byte in its middle
+flip()
+{
+    local at=$(($(stat -c %s "$1") / 2)) byte
+
+    byte=$(od -An -tu1 -j $at -N 1 "$1")
+    printf '%b' "\\x$(printf %02x $((byte ^ 1)))" | dd of="$1" bs=1 seek=$at conv=notrunc status=none
+}
+
+damaged_checkpoints_are_passed_over()
+{
+    local file
+
+    right 90 -n 3
+    for file in rank-0 rank-2 manifest; do
+        two_sets 90
+        flip "$dir/$(newest)/$file"
+        ! "$files" check "$dir" >"$out" || fail "the tool finds no damage in $file"
+        run 0 -n 3 "${job[@]}" "$ring" 90
+        grep -q 'cannot be read.*an older one is looked for' "$err" || fail "nothing is said of $file"
+        begins_at_files 3
+        is_right
+    done
+    two_sets 90
+    rm "$dir/$(newest)/rank-1"
+    run 0 -n 3 "${job[@]}" "$ring" 90
+    begins_at_files 3
+    is_right
+    two_sets 90
+    flip "$dir/$(newest)/rank-1"
+    for file in "$dir"/set-*/rank-1; do
+        flip "$file"
+    done
+    flip "$dir/$(newest)/rank-2"
+    run_any -n 3 "${job[@]}" "$ring" 90
+    [ $status -ne 0 ] || fail "begins at the start without a word"
+    grep -q 'no checkpoint in .* can be restarted from' "$err" || fail "nothing is said"
+}
+
+other_jobs_are_refused()
+{
+    two_sets 90
+    run_any -n 4 "${job[@]}" "$ring" 90
+    [ $status -ne 0 ] || fail "another number of ranks is taken"
+    has "$err" 1 'is of 3 ranks, and this job has 4'
+    cp "$ring" "$scratch/another"
+    run_any -n 3 "${job[@]}" "$scratch/another" 90
+    [ $status -ne 0 ] || fail "another program is taken"
+    has "$err" 1 'is of the program files_ring, and this is another'
+    RING_BYTES=8192 run_any -n 3 "${job[@]}" "$ring" 90
+    [ $status -ne 0 ] || fail "other windows are taken"
+    grep -q 'image of windows of other sizes' "$err" || fail "nothing is said of other windows"
+    RING_MARK=reached start -n 3 "${job[@]}" "$ring" 100000 70
+    wait_for reached "$out"
+    "$keelrun" -n 3 "${job[@]}" "$ring" 90 >"$out.2" 2>"$err.2" && fail "a second job takes the folder"
+    grep -q 'another job uses this folder' "$err.2" || fail "nothing is said of the second job"
+    ! "$files" prune "$dir" 2>/dev/null || fail "the tool removes what a job uses"
+    kill -9 "$pid"
+    wait "$pid" 2>/dev/null
+    check_nothing_left "$pid"
+}
+
+# each file operation fails once at each rank: the job goes on, says so, and a later checkpoint is complete
+failures_of_the_file_system_are_survived()
+{
+    local plan
+
+    right 40 -n 2 -x RING_LOOP=1
+    for plan in mkdir:28 open:13 write:28 write:5 write:4 short:1 fsync:5 fsync:122 rename:5; do
+        rm -rf "$dir"
+        run 0 -n 2 "${job[@]}" -x RING_LOOP=1 -x KEELTEST_FILE_FAILS=$plan \
+            -x LD_PRELOAD="$build/tests/proc/libfailing_file.so" "$ring" 40 20
+        is_right
+        case $plan in
+        write:4 | short:1) ! grep -q 'is not written' "$err" || fail "$plan is no failure" ;;
+        *) grep -q 'checkpoint [0-9]* is not written to .* (rank [01]: ' "$err" || fail "nothing is said of $plan" ;;
+        esac
+        "$files" list "$dir" | grep -q ' ended ' || fail "no checkpoint came after $plan"
+    done
+}
+
+# dies_at RANK FIRST LAST: a rank dies at each operation of its writer; with it the job, which is then started again
+dies_at()
+{
+    local n
+
+    for ((n = $2; n <= $3; n++)); do
+        rm -rf "$dir"
+        run_any -n 2 --no-restart "${job[@]}" -x RING_LOOP=1 -x KEELTEST_FILE_DIES="$1:$n" \
+            -x LD_PRELOAD="$build/tests/proc/libfailing_file.so" "$ring" 40 20
+        [ $status -eq 137 ] || fail "rank $1 does not die at operation $n"
+        run 0 -n 2 "${job[@]}" "$ring" 40
+        is_right
+    done
+}
+
+# rank 0 writes its file, the manifest, and removes what is older; the first set and the third
+a_job_killed_while_it_writes_goes_on()
+{
+    right 40 -n 2
+    dies_at 0 1 14
+    dies_at 1 1 6
+}
+
+# a rank that dies while it writes is recovered alone, and the checkpoint is complete nevertheless
+a_rank_killed_while_it_writes_is_recovered()
+{
+    local n rank
+
+    right 40 -n 3
+    for rank in 0 2; do
+        for n in 1 3 4 5; do
+            rm -rf "$dir"
+            run 0 -n 3 "${job[@]}" -x RING_LOOP=1 -x KEELTEST_FILE_DIES="$rank:$n" \
+                -x LD_PRELOAD="$build/tests/proc/libfailing_file.so" "$ring" 40 20
+            is_right
+            "$files" list "$dir" | grep -q ' ended ' || fail "no checkpoint is complete"
+        done
+    done
+}
+
+the_tool_tells_what_is_there()
+{
+    "$files" --help | grep -q '^Usage: keel_files' || fail "no help"
+    "$files" --version | grep -q '^keel_files [0-9]' || fail "no version"
+    two_sets 90
+    "$files" list "$dir" >"$out"
+    has "$out" 2 ' complete .* files_ring$'
+    "$files" check "$dir" >"$out" || fail "damage"
+    has "$out" 2 'checkpoint [0-9]*: 3 files, [0-9]* bytes, all right'
+    "$files" show "$dir" >"$out" || fail "damage"
+    has "$out" 6 'rank [0-2]: [0-9]* bytes, 1 windows with 4096, 2 protected regions with 16'
+    "$files" --json list "$dir" | python3 -c 'import json, sys; assert len(json.load(sys.stdin)) == 2' || fail "list is no JSON"
+    "$files" --json show "$dir" |
+        python3 -c 'import json, sys; assert [len(s["files"]) for s in json.load(sys.stdin)] == [3, 3]' || fail "show is no JSON"
+    "$files" -k 1 prune "$dir" >"$out"
+    grep -q '1 kept' "$out" || fail "not one is kept"
+    [ "$(find "$dir" -name 'set-*' | wc -l)" -eq 1 ] || fail "more than one is there"
+    "$files" -g 1 check "$dir" >"$out" && fail "a missing checkpoint is right"
+    "$files" list "$dir/none" >"$out" 2>&1
+    [ $? -eq 3 ] || fail "a missing folder is listed"
+    "$files" what "$dir" >"$out" 2>&1
+    [ $? -eq 2 ] || fail "a wrong command is taken"
+}
+
+"$name"

@@ -1,0 +1,360 @@
+/*
+ * Checkpoints in files: names and lists of sets, manifests and every change of one bit, jobs of the
+ * writer, detached memory, removal.
+ */
+#include "files/writer.h"
+
+#include "base/crc.h"
+#include "base/memory.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char path[64];
+static int dir;
+
+static void folder_setup(void)
+{
+    snprintf(path, sizeof(path), "/tmp/keel_files.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(path));
+    ck_assert_int_eq(keel_set_dir_open(path, &dir), 0);
+}
+
+static void folder_teardown(void)
+{
+    keel_set_id_t *ids;
+    unsigned count;
+
+    ck_assert_int_eq(keel_set_list(dir, &ids, &count), 0);
+    for (unsigned i = 0; i < count; i++) {
+        ck_assert_int_eq(keel_set_remove(dir, ids[i]), 0);
+    }
+    keel_free(ids);
+    (void)unlinkat(dir, KEEL_FILES_LOCK, 0);
+    (void)unlinkat(dir, KEEL_FILES_REQUEST, 0);
+    close(dir);
+    ck_assert_int_eq(rmdir(path), 0);
+}
+
+static keel_set_id_t id_of(uint32_t generation, uint32_t run)
+{
+    return (keel_set_id_t){.generation = generation, .run = run};
+}
+
+/* Waits for the result of a job. */
+static keel_write_result_t result_of(keel_writer_t *writer)
+{
+    keel_write_result_t result;
+
+    while (!keel_writer_take(writer, &result)) {
+        usleep(100);
+    }
+    return result;
+}
+
+START_TEST(sets_are_listed_newest_first_and_other_names_are_not)
+{
+    static const uint32_t generations[] = {7, 4000000000u, 120, 3};
+    keel_set_id_t *ids;
+    unsigned count;
+    int set;
+
+    folder_setup();
+    for (unsigned i = 0; i < 4; i++) {
+        ck_assert_int_eq(keel_set_open(dir, id_of(generations[i], 0xabcd), 1, &set), 0);
+        close(set);
+    }
+    ck_assert_int_eq(mkdirat(dir, "set-9", 0777), 0);
+    ck_assert_int_eq(mkdirat(dir, "set-9-1", 0777), 0); /* no writer gives this name */
+    ck_assert_int_eq(keel_set_list(dir, &ids, &count), 0);
+    ck_assert_uint_eq(count, 4);
+    ck_assert_uint_eq(ids[0].generation, 4000000000u);
+    ck_assert_uint_eq(ids[1].generation, 120);
+    ck_assert_uint_eq(ids[3].generation, 3);
+    ck_assert_uint_eq(ids[2].run, 0xabcd);
+    keel_free(ids);
+    ck_assert_int_eq(unlinkat(dir, "set-9", AT_REMOVEDIR), 0);
+    ck_assert_int_eq(unlinkat(dir, "set-9-1", AT_REMOVEDIR), 0);
+    folder_teardown();
+}
+END_TEST
+
+START_TEST(lock_is_one_jobs)
+{
+    int first, second;
+
+    folder_setup();
+    ck_assert_int_eq(keel_set_dir_lock(dir, &first), 0);
+    ck_assert_int_eq(keel_set_dir_lock(dir, &second), EWOULDBLOCK);
+    close(first);
+    ck_assert_int_eq(keel_set_dir_lock(dir, &second), 0);
+    close(second);
+    folder_teardown();
+}
+END_TEST
+
+static void manifest_fill(keel_manifest_t *manifest, keel_manifest_file_t *files, uint32_t count)
+{
+    *manifest = (keel_manifest_t){.id = id_of(120, 0x1f2e3d4c), .count = count, .files = files};
+    keel_manifest_set_program(manifest, "a \"program\"");
+    for (uint32_t r = 0; r < count; r++) {
+        files[r] = (keel_manifest_file_t){.bytes = 1000u + r, .crc = 0x10000000u * r};
+    }
+}
+
+START_TEST(manifest_is_read_as_written)
+{
+    keel_manifest_file_t files[3];
+    keel_manifest_t manifest, again;
+    const char *why;
+    int set;
+
+    folder_setup();
+    manifest_fill(&manifest, files, 3);
+    ck_assert_int_eq(keel_set_open(dir, manifest.id, 1, &set), 0);
+    ck_assert_int_eq(keel_manifest_read(set, KEEL_FILES_MANIFEST, &again, &why), ENOENT);
+    ck_assert_int_eq(keel_manifest_write(set, &manifest), 0);
+    ck_assert_int_eq(keel_manifest_read(set, KEEL_FILES_MANIFEST, &again, &why), 0);
+    ck_assert(keel_set_id_is(again.id, manifest.id));
+    ck_assert_str_eq(again.program, "a__program_");
+    ck_assert_uint_eq(again.count, 3);
+    ck_assert_mem_eq(again.files, files, sizeof(files));
+    keel_manifest_release(&again);
+    close(set);
+    folder_teardown();
+}
+END_TEST
+
+static ssize_t manifest_bytes(int set, char *text, size_t size)
+{
+    const int file = openat(set, KEEL_FILES_MANIFEST, O_RDONLY);
+    const ssize_t length = read(file, text, size);
+
+    close(file);
+    return length;
+}
+
+static void manifest_put(int set, const char *text, size_t length)
+{
+    const int file = openat(set, KEEL_FILES_MANIFEST, O_WRONLY | O_TRUNC);
+
+    ck_assert_int_eq(write(file, text, length), (ssize_t)length);
+    close(file);
+}
+
+START_TEST(damaged_manifest_is_refused)
+{
+    keel_manifest_file_t files[2];
+    keel_manifest_t manifest;
+    char text[512], other[512];
+    const char *why;
+    ssize_t length;
+    int set;
+
+    folder_setup();
+    manifest_fill(&manifest, files, 2);
+    ck_assert_int_eq(keel_set_open(dir, manifest.id, 1, &set), 0);
+    ck_assert_int_eq(keel_manifest_write(set, &manifest), 0);
+    length = manifest_bytes(set, text, sizeof(text));
+    ck_assert_int_gt(length, 100);
+    for (ssize_t i = 0; i < length; i++) {
+        for (unsigned bit = 0; bit < 8; bit++) {
+            memcpy(other, text, (size_t)length);
+            other[i] = (char)(other[i] ^ (1 << bit));
+            manifest_put(set, other, (size_t)length);
+            ck_assert_int_eq(keel_manifest_read(set, KEEL_FILES_MANIFEST, &manifest, &why), EBADMSG);
+        }
+        manifest_put(set, text, (size_t)i); /* cut off */
+        ck_assert_int_eq(keel_manifest_read(set, KEEL_FILES_MANIFEST, &manifest, &why), EBADMSG);
+    }
+    close(set);
+    folder_teardown();
+}
+END_TEST
+
+START_TEST(writer_writes_what_memory_has)
+{
+    static uint8_t memory[(5 << 20) + 17];
+    keel_write_job_t job = {.kind = KEEL_WRITE_RANK, .id = id_of(5, 1), .rank = 2, .memory = memory};
+    static uint8_t read_back[sizeof(memory)];
+    keel_write_result_t result;
+    keel_writer_t *writer;
+    uint64_t random = 1;
+    int set, file;
+
+    folder_setup();
+    for (size_t i = 0; i < sizeof(memory); i++) {
+        memory[i] = (uint8_t)unit_random(&random);
+    }
+    job.bytes = sizeof(memory);
+    ck_assert_int_eq(keel_writer_create(dir, 0, &writer), KEEL_OK);
+    keel_writer_begin(writer, &job);
+    ck_assert(keel_writer_is_busy(writer));
+    result = result_of(writer);
+    ck_assert(!keel_writer_is_busy(writer));
+    ck_assert_int_eq(result.error, 0);
+    ck_assert_uint_eq(result.crc, keel_crc(0, memory, sizeof(memory)));
+    ck_assert_int_eq(keel_set_open(dir, job.id, 0, &set), 0);
+    file = openat(set, "rank-2", O_RDONLY);
+    ck_assert_int_eq(read(file, read_back, sizeof(read_back)), (ssize_t)sizeof(read_back));
+    ck_assert_mem_eq(read_back, memory, sizeof(memory));
+    close(file);
+    close(set);
+    keel_writer_destroy(writer);
+    folder_teardown();
+}
+END_TEST
+
+/* The memory changes at once after keel_writer_detach(), at any progress of the thread. */
+START_TEST(detached_memory_may_change)
+{
+    static uint8_t memory[16 << 20];
+    const keel_write_job_t job = {
+        .kind = KEEL_WRITE_RANK, .id = id_of(5, 1), .memory = memory, .bytes = sizeof(memory)};
+    keel_writer_t *writer;
+    uint64_t random = 2;
+    uint32_t crc;
+
+    folder_setup();
+    ck_assert_int_eq(keel_writer_create(dir, 0, &writer), KEEL_OK);
+    for (unsigned round = 0; round < 8; round++) {
+        keel_write_result_t result;
+
+        memset(memory, (int)round, sizeof(memory));
+        memory[unit_random(&random) % sizeof(memory)]++;
+        crc = keel_crc(0, memory, sizeof(memory));
+        keel_writer_begin(writer, &job);
+        if (round % 2 == 1) {
+            usleep((useconds_t)(unit_random(&random) % 3000));
+        }
+        keel_writer_detach(writer, 5); /* of the same generation: no effect */
+        keel_writer_detach(writer, 6);
+        memset(memory, 0xee, sizeof(memory));
+        result = result_of(writer);
+        ck_assert_int_eq(result.error, 0);
+        ck_assert_uint_eq(result.crc, crc);
+    }
+    keel_writer_destroy(writer);
+    folder_teardown();
+}
+END_TEST
+
+/* Makes a set of one small file; @a is_complete: with a manifest. */
+static void make_set(keel_writer_t *writer, uint32_t generation, int is_complete, unsigned keep)
+{
+    static const char contents[] = "contents";
+    keel_manifest_file_t file = {.bytes = sizeof(contents), .crc = keel_crc(0, contents, sizeof(contents))};
+    const keel_manifest_t manifest = {.id = id_of(generation, 1), .program = "p", .count = 1, .files = &file};
+    keel_write_job_t job = {.kind = KEEL_WRITE_RANK, .id = manifest.id, .memory = contents, .bytes = sizeof(contents)};
+
+    keel_writer_begin(writer, &job);
+    ck_assert_int_eq(result_of(writer).error, 0);
+    if (is_complete) {
+        job = (keel_write_job_t){.kind = KEEL_WRITE_MANIFEST, .id = manifest.id, .manifest = &manifest, .keep = keep};
+        keel_writer_begin(writer, &job);
+        ck_assert_int_eq(result_of(writer).error, 0);
+    }
+}
+
+static unsigned sets_left(uint32_t *generations, unsigned most)
+{
+    keel_set_id_t *ids;
+    unsigned count;
+
+    ck_assert_int_eq(keel_set_list(dir, &ids, &count), 0);
+    ck_assert_uint_le(count, most);
+    for (unsigned i = 0; i < count; i++) {
+        generations[i] = ids[i].generation;
+    }
+    keel_free(ids);
+    return count;
+}
+
+START_TEST(complete_set_replaces_older_ones)
+{
+    const keel_write_job_t prune = {.kind = KEEL_WRITE_PRUNE, .keep = UINT_MAX};
+    uint32_t left[8];
+    keel_writer_t *writer;
+
+    folder_setup();
+    ck_assert_int_eq(keel_writer_create(dir, 0, &writer), KEEL_OK);
+    make_set(writer, 10, 1, 2);
+    make_set(writer, 20, 1, 2);
+    make_set(writer, 25, 0, 2);
+    ck_assert_uint_eq(sets_left(left, 8), 3);
+    make_set(writer, 30, 1, 2);
+    ck_assert_uint_eq(sets_left(left, 8), 2); /* 10 and the incomplete 25 are gone */
+    ck_assert_uint_eq(left[0], 30);
+    ck_assert_uint_eq(left[1], 20);
+    ck_assert_int_eq(keel_set_mark(dir, id_of(30, 1), KEEL_FILES_ENDED), 0);
+    ck_assert(!keel_set_has(dir, id_of(30, 1), KEEL_FILES_MANIFEST));
+    make_set(writer, 5, 1, 1); /* an ended set is removed; an older set may have a higher number */
+    ck_assert_uint_eq(sets_left(left, 8), 2);
+    ck_assert_uint_eq(left[0], 20);
+    make_set(writer, 40, 0, 2);
+    keel_writer_begin(writer, &prune);
+    ck_assert_int_eq(result_of(writer).remove_error, 0);
+    ck_assert_uint_eq(sets_left(left, 8), 2);
+    keel_writer_destroy(writer);
+    folder_teardown();
+}
+END_TEST
+
+START_TEST(request_is_seen_and_ended)
+{
+    keel_writer_t *writer;
+
+    folder_setup();
+    ck_assert_int_eq(keel_writer_create(dir, 1, &writer), KEEL_OK);
+    ck_assert(!keel_writer_is_requested(writer));
+    close(openat(dir, KEEL_FILES_REQUEST, O_WRONLY | O_CREAT, 0666));
+    while (!keel_writer_is_requested(writer)) {
+        usleep(1000);
+    }
+    keel_writer_end_request(writer);
+    ck_assert_int_ne(faccessat(dir, KEEL_FILES_REQUEST, F_OK, 0), 0);
+    keel_writer_destroy(writer);
+    folder_teardown();
+}
+END_TEST
+
+/* The thread may be anywhere in its job. */
+START_TEST(writer_ends_amid_a_job)
+{
+    static uint8_t memory[8 << 20];
+    const keel_write_job_t job = {
+        .kind = KEEL_WRITE_RANK, .id = id_of(5, 1), .memory = memory, .bytes = sizeof(memory)};
+    keel_writer_t *writer;
+
+    folder_setup();
+    for (unsigned round = 0; round < 10; round++) {
+        ck_assert_int_eq(keel_writer_create(dir, 0, &writer), KEEL_OK);
+        keel_writer_begin(writer, &job);
+        usleep(200 * round);
+        keel_writer_destroy(writer);
+    }
+    keel_writer_destroy(NULL);
+    folder_teardown();
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *tests[] = {sets_are_listed_newest_first_and_other_names_are_not,
+                            lock_is_one_jobs,
+                            manifest_is_read_as_written,
+                            damaged_manifest_is_refused,
+                            writer_writes_what_memory_has,
+                            detached_memory_may_change,
+                            complete_set_replaces_older_ones,
+                            request_is_seen_and_ended,
+                            writer_ends_amid_a_job,
+                            NULL};
+
+    return unit_run("files", tests);
+}
