@@ -15,10 +15,9 @@ extern "C" {
 /**
  * Combines @a count elements of @a buffer with the elements at @a offset of @a rank's window:
  * element = element @a op value. The elements are contiguous and aligned to their size in the
- * window. @a buffer and
- * @a result need no alignment. The effect is at the target, and the buffer reusable, as for
- * keel_put_nbx(). When the request is complete, the result is valid and the accumulate has taken
- * effect at the target.
+ * window; @a buffer and @a result need no alignment. The buffer may be reused, and the effect is at
+ * the target, as for keel_put_nbx(). When the request is complete, the result is valid and the
+ * accumulate has taken effect at the target.
  *
  * Atomicity: each element is combined once, atomically against accumulates, and against
  * keel_atomic() on the same bytes as the same type, from every rank and both lanes. The elements
@@ -48,7 +47,7 @@ extern "C" {
 KEEL_API keel_status_t keel_accumulate_nbx(keel_win_h win, keel_op_t op, keel_type_t type, uint32_t rank,
                                            uint64_t offset, const void *buffer, size_t count, void *result,
                                            const keel_rma_params_t *params, keel_req_h *req_p);
-/** Blocking keel_accumulate_nbx(): the result is there on return. */
+/** Blocking keel_accumulate_nbx(): the result is valid on return. */
 KEEL_API keel_status_t keel_accumulate(keel_win_h win, keel_op_t op, keel_type_t type, uint32_t rank, uint64_t offset,
                                        const void *buffer, size_t count, void *result);
 

@@ -18,8 +18,8 @@ extern "C" {
  * phase. The program itself informs other ranks of the offset. Other ranks reach unattached parts
  * as well.
  *
- * The window: made with KEEL_WIN_PARAM_FIELD_ATTACH, with a size of all bytes that will ever be
- * attached at a time. The window allocates its whole size when made; attached memory gives its
+ * The window: made with KEEL_WIN_PARAM_FIELD_ATTACH, with room for all memory attached at one
+ * time. The window allocates its whole size when made; attached memory gives its
  * own pages back.
  * The memory: private, readable and writable (heap, stack, globals, mmap()). Offset, address and
  * length are multiples of the page size. A second mapping of the window's pages replaces the

@@ -1,10 +1,9 @@
 /*
  * Keel: one-sided communication that survives the death of processes.
  *
- * Headers. This header has the context: how a process joins its job, restores its memory and
- * leaves.
- * It includes all others: win.h (windows and protected regions), rma.h (accesses), synchronise.h
- * (flushes, waits, locks, gsyncs, checkpoints), stats.h, and the extensions listed at its end.
+ * Headers. This header declares the context: calls to join the job, restore memory and leave. It
+ * includes all others: win.h (windows and protected regions), rma.h (accesses), synchronise.h
+ * (flushes, waits, locks, gsyncs, checkpoints), stats.h, and the extensions at its end.
  *
  * Units. Offsets and lengths are bytes. Offsets count from the base of a window.
  *
@@ -86,7 +85,7 @@ enum keel_params_flags {
 typedef struct keel_params {
     uint64_t field_mask;    /**< bits of keel_params_field: the valid fields below */
     uint64_t flags;         /**< bits of keel_params_flags */
-    const char *const *env; /**< "NAME=VALUE" strings, NULL at the end; precede the environment */
+    const char *const *env; /**< "NAME=VALUE" strings, NULL at the end; override the environment */
     /** For runtimes that hold all threads of a process: a signal for Keel's own thread to leave
      *  unblocked. */
     int signal;
@@ -103,6 +102,9 @@ typedef struct keel_params {
  * rank.
  *
  * Replacements: the call returns when the survivors have agreed on the recovery.
+ * Restart from files: if the folder KEEL_FILE_DIR has a complete checkpoint of an earlier job that
+ * was lost or stopped, every rank begins there, and keel_restarted() is true
+ * (contrib/doc/files.md).
  * Parity ranks (KEEL_PARITY=dedicated, the last ranks of the job [F 6]): the call serves until
  * the other ranks have left keel_finalize(), then exits the process, with status 0 if the job
  * went well.
@@ -120,12 +122,15 @@ typedef struct keel_params {
  *         KEEL_ERR_RUNTIME, also if a launcher without PMIx has started several processes
  *         (PMI_SIZE, SLURM_NTASKS); KEEL_ERR_BUDGET, also if the limit of open files (ulimit -n)
  *         is below two for each other rank and about 70 more; KEEL_ERR_STATE: the process has a
- *         context already, or left its job under a launcher: a process joins its job once.
+ *         context already, or left its job under a launcher (a process joins its job once), or
+ *         KEEL_FILE_DIR is in use by another job, or has checkpoints but none that this job can
+ *         begin at; KEEL_ERR_IO: KEEL_FILE_DIR cannot be opened.
  */
 KEEL_API keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p);
 
 /**
- * Leaves the job with the last gsync [F 2.2]. Collective. Frees all windows and @a ctx.
+ * Leaves the job with the last gsync [F 2.2]. Collective. Frees all windows and @a ctx. Marks the
+ * checkpoints in KEEL_FILE_DIR as ended: no job restarts from them.
  *
  * Nothing is recovered after this call, and a launcher may end the remaining ranks if one dies.
  * Write results and flush output before the call. stdio buffers are flushed when all ranks have
@@ -142,7 +147,7 @@ KEEL_API keel_status_t keel_init(const keel_params_t *params, keel_context_h *ct
 KEEL_API keel_status_t keel_finalize(keel_context_h ctx);
 
 /** Exit status of a job that asks keelrun for a new start: for programs that cannot repeat their
- *  start. */
+ *  start. Keel uses it for a lost job with a checkpoint in KEEL_FILE_DIR. */
 #define KEEL_EXIT_AGAIN 75
 
 /**
@@ -175,11 +180,11 @@ KEEL_API void keel_abort_because(keel_context_h ctx, int status, const char *rea
  */
 KEEL_API keel_status_t keel_start_with(keel_context_h ctx, const char *setting);
 
-/** 0 to size - 1, the same in each incarnation. UINT32_MAX if @a ctx is NULL. */
+/** Rank of the caller, 0 to size - 1, the same in each incarnation. UINT32_MAX: @a ctx is NULL. */
 KEEL_API uint32_t keel_rank(keel_context_h ctx);
 /** Number of ranks that run the program. */
 KEEL_API uint32_t keel_size(keel_context_h ctx);
-/** 0 in the first process of a rank, larger in each later process. */
+/** Incarnation of the caller: 0 in the first process of a rank, larger in each later process. */
 KEEL_API uint32_t keel_incarnation(keel_context_h ctx);
 /**
  * Incarnation of @a rank as known to this process; larger than before if the rank died in
@@ -189,7 +194,8 @@ KEEL_API uint32_t keel_incarnation(keel_context_h ctx);
 KEEL_API uint32_t keel_rank_incarnation(keel_context_h ctx, uint32_t rank);
 
 /**
- * True if the program must call keel_restore(): in a replacement, and after KEEL_ERR_ROLLED_BACK.
+ * True if the program must call keel_restore(): in a replacement, after KEEL_ERR_ROLLED_BACK, and
+ * after a restart from files (KEEL_FILE_DIR).
  * The program's start ends when the call first returns false, or at the first access. Windows
  * made later are not part of generation 0. All ranks therefore call it at the same place.
  */
@@ -246,7 +252,8 @@ KEEL_API keel_status_t keel_rollback(keel_context_h ctx);
  */
 #define KEEL_RESTART_POINT(_ctx) (void)setjmp(*keel_restart_buffer(_ctx))
 
-/** For KEEL_RESTART_POINT(). NULL: no point is set. */
+/** The buffer of KEEL_RESTART_POINT(). With @a ctx NULL the call prints an error, and sets no
+ *  restart point. */
 KEEL_API jmp_buf *keel_restart_buffer(keel_context_h ctx);
 /** Clears the restart point: calls return KEEL_ERR_ROLLED_BACK again. */
 KEEL_API void keel_restart_clear(keel_context_h ctx);

@@ -92,8 +92,8 @@ typedef enum {
     KEEL_ATOMIC_XOR,
     KEEL_ATOMIC_SWAP,
     KEEL_ATOMIC_CSWAP, /**< writes operand if the old value equals compare */
-    KEEL_ATOMIC_FETCH, /**< leaves the word; a poll (keel_poll()), except of 2 bytes */
-    KEEL_ATOMIC_SET,   /**< same effect on the word as SWAP */
+    KEEL_ATOMIC_FETCH, /**< reads the word, as keel_poll() does, except for 2 bytes */
+    KEEL_ATOMIC_SET,   /**< writes operand, as SWAP does */
     KEEL_ATOMIC_MIN,   /**< of unsigned words */
     KEEL_ATOMIC_MAX,
     KEEL_ATOMIC_MIN_SIGNED, /**< of words in two's complement */
@@ -102,12 +102,11 @@ typedef enum {
 } keel_atomic_op_t;
 
 /**
- * A combining put [F 2.1]: applies @a op with @a operand to the word of @a size bytes at @a
- * offset of
- * @a rank's window. Each atomic takes effect once. A word is always accessed with one size [F
- * 4.2].
+ * A combining put [F 2.1]: applies @a op with @a operand to the word of @a size bytes at
+ * @a offset of @a rank's window. Each atomic takes effect once. A word is always accessed with one
+ * size [F 4.2].
  *
- * Programs that wait: a fetched value is here when the call returns, and orders as a wait does:
+ * Programs that wait: a fetched value is valid when the call returns, and orders as a wait does:
  * puts flushed before the atomics that the value shows happen before everything after the call.
  * In other programs gsyncs alone order.
  *
@@ -126,7 +125,7 @@ typedef enum {
 KEEL_API keel_status_t keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
                                        uint64_t operand, uint64_t compare, void *result,
                                        const keel_rma_params_t *params, keel_req_h *req_p);
-/** Blocking keel_atomic_nbx(): the result is there on return. */
+/** Blocking keel_atomic_nbx(): the result is valid on return. */
 KEEL_API keel_status_t keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
                                    uint64_t operand, uint64_t compare, void *result);
 
@@ -135,8 +134,8 @@ KEEL_API keel_status_t keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t
  * progress of communication to keel_progress().
  *
  * Death: in programs that wait, the result for a get of the same phase, outside callbacks, is
- * logged at another rank, and a replacement gets the same results. All other results are not
- * logged, and a program may only test again on them (contrib/doc/reexecution.md, "Values within a
+ * logged at another rank, and a replacement gets the same results. Other results are not logged:
+ * a program may only test again because of them (contrib/doc/reexecution.md, "Values within a
  * phase").
  */
 KEEL_API keel_status_t keel_req_test(keel_req_h req);

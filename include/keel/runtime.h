@@ -25,8 +25,9 @@
  *
  * Keel ends no process: fatal conditions are statuses. keel_attach_t.abort is called by
  * keel_abort(), by a rank that reaches no other rank over the network (KEEL_ERR_ISOLATED if abort
- * returns), and by a rehearsal that finds a difference. A rehearsal (KEEL_REHEARSE) also kills its
- * own process.
+ * returns), by a rehearsal that finds a difference, and, with KEEL_FILE_DIR, for a lost job that
+ * can start again from files (status KEEL_EXIT_AGAIN; KEEL_ERR_CATASTROPHIC if abort returns). A
+ * rehearsal (KEEL_REHEARSE) also kills its own process.
  *
  * Threads. Keel calls the table from the thread that is inside a call on the context, one callback
  * at a time. Only keel_attach_t.message may also be called from Keel's own thread, beside another
@@ -68,10 +69,10 @@ typedef struct keel_attach_event {
 #define KEEL_ATTACH_SECRET_MIN 16
 
 /**
- * What a runtime gives. Zero the struct, set struct_size, rank, size, either exchange or announce
- * and lookup, and either poll or events. Everything else is optional. Keel copies the struct. Keel
- * reads node, secret and transport inside keel_init_attached() only; arg and events must outlive
- * the context.
+ * What a runtime provides. Zero the struct, set struct_size, rank, size, either exchange or
+ * announce and lookup, and either poll or events. Everything else is optional. Keel copies the
+ * struct. Keel reads node, secret and transport inside keel_init_attached() only; arg and events
+ * must outlive the context.
  */
 typedef struct keel_attach {
     size_t struct_size; /**< sizeof(keel_attach_t) */
@@ -82,9 +83,9 @@ typedef struct keel_attach {
     uint32_t incarnation; /**< 0: first life; each replacement of a rank has the number of its
                              predecessor plus one */
 
-    /** size numbers; ranks with equal numbers share memory, /proc and failures of a node. The same
-     * in all processes, replacements included, for the whole job. NULL: all ranks share one node.
-     */
+    /** Node of each rank: an array of size numbers. Ranks with equal numbers share memory and
+     * /proc, and fail together with their node. The array is the same in all processes,
+     * replacements included, for the whole job. NULL: all ranks share one node. */
     const uint32_t *node;
 
     /** Authenticates all of Keel's messages: the same bytes in all processes of the job, at least
@@ -126,7 +127,7 @@ typedef struct keel_attach {
      * reported like any other. Repeated while the silence lasts. @a incarnation is UINT32_MAX when
      * this process never heard from the rank. With the caller's own rank: this process is cut off
      * and must end.
-     * @return KEEL_OK: the runtime takes care of the suspicion. KEEL_ERR_UNREACHABLE: the process
+     * @return KEEL_OK: the runtime handles the suspicion. KEEL_ERR_UNREACHABLE: the process
      * is dead, and only the caller reports the death. KEEL_ERR_UNSUPPORTED: the runtime cannot find
      * out; ranks that hear from more than half of the job go on without the suspect. NULL: as if it
      * returned KEEL_OK. The runtime's own detector then finds ranks that hang or are cut off.
@@ -160,14 +161,13 @@ typedef struct keel_attach {
  * With KEEL_PARITY=dedicated the call returns KEEL_ERR_CHECKSUM in ranks that held parity, after
  * the other ranks have left.
  *
+ * Death: before all ranks have met, as above ("fails the start"); afterwards as for keel_init().
  * @param [in]  runtime  the table; copied.
- * @param [in]  params   as for keel_init(); may be NULL. KEEL_PARAM_FIELD_PROGRESS makes the waits
- * of Keel progress the runtime.
+ * @param [in]  params   as for keel_init(); may be NULL. With KEEL_PARAM_FIELD_PROGRESS Keel
+ * progresses the runtime while waiting.
  * @param [out] ctx_p    the context; freed by keel_finalize().
  * @return KEEL_ERR_INVALID_PARAM (a message names the wrong field), KEEL_ERR_STATE (the process has
  * a context, or events served another one), the status of a failed callback, or as keel_init().
- * A peer's death: before all ranks have met, see above; afterwards as
- * for keel_init().
  */
 KEEL_API keel_status_t keel_init_attached(const keel_attach_t *runtime, const keel_params_t *params,
                                           keel_context_h *ctx_p);

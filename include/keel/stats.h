@@ -28,15 +28,15 @@ typedef struct keel_stats {
     uint64_t checkpoints, checkpoint_aborts;
     /** size of the newest image, bytes */
     uint64_t checkpoint_bytes;
-    /** newest: image copied, and until committed */
+    /** newest checkpoint: time of the copy, and time until committed */
     uint64_t checkpoint_copy_ns, checkpoint_safe_ns;
-    /** newest: comparing and parity, done in slices in calls of Keel after the copy; includes
-     *  work that a recovery repeats before the next checkpoint */
+    /** newest checkpoint: comparing and parity, done in slices in calls of Keel after the copy;
+     *  includes work that a recovery repeats before the next checkpoint */
     uint64_t checkpoint_work_ns;
     /** gsync number of the newest committed image, 0: program start; in a replacement before
      *  keel_restore(), of the image to restore */
     uint64_t generation;
-    /** deaths that this process has learned of, and what answered them */
+    /** deaths known to this process; local recoveries and rollbacks */
     uint64_t deaths, recoveries, rollbacks;
     /** records handed over to replacements; gets answered from records */
     uint64_t replayed_puts, replayed_gets;
@@ -74,8 +74,8 @@ typedef struct keel_stats {
     uint64_t transfer_ns, transfer_peak_bytes;
     /** bytes of images and parity held now; at most KEEL_CKPT_SIZE */
     uint64_t checkpoint_memory;
-    /** newest: parity's share of checkpoint_work_ns, and the bytes read and written in this
-     *  share */
+    /** newest checkpoint: parity's share of checkpoint_work_ns, and the bytes read and written in
+     *  this share */
     uint64_t checkpoint_parity_ns, checkpoint_parity_bytes;
     /** if keel_restarted() is true: window calls still to repeat before keel_restore() */
     uint64_t window_calls_due;

@@ -15,8 +15,8 @@ extern "C" {
 typedef struct keel_blocks {
     size_t length, count;
     uint64_t offset;        /**< of the first block in the window */
-    uint64_t stride;        /**< between blocks in the window; for a get also < length */
-    uint64_t buffer_stride; /**< between blocks in the buffer; for a put also < length */
+    uint64_t stride;        /**< between blocks in the window; a get allows less than length */
+    uint64_t buffer_stride; /**< between blocks in the buffer; a put allows less than length */
 } keel_blocks_t;
 
 /** One of several blocks. */

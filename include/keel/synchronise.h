@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/** Completes all accesses to @a rank, here and there, and closes the epoch towards the rank (EC +
- *  1) [F 2.2]. */
+/** Completes all accesses to @a rank, locally and at the target, and closes the epoch towards the
+ *  rank (EC + 1) [F 2.2]. */
 KEEL_API keel_status_t keel_flush(keel_context_h ctx, uint32_t rank);
 /** keel_flush() for all ranks. */
 KEEL_API keel_status_t keel_flush_all(keel_context_h ctx);
@@ -43,8 +43,8 @@ typedef enum {
 /**
  * Waits until a word of the caller's own window satisfies the comparison with @a value. A put or
  * atomic of another rank in the same phase must bring the value about. Puts that the same rank
- * issued earlier, with a flush or fence in between, are there too. Inside a phase a program looks
- * at its own memory by calls alone: keel_wait_until(), keel_wait(), keel_test(), and gets from
+ * issued earlier, with a flush or fence in between, are visible too. Inside a phase a program reads
+ * its own memory by calls alone: keel_wait_until(), keel_wait(), keel_test(), and gets from
  * its own rank.
  *
  * Death: waits are not logged. With comparisons other than KEEL_COMPARE_EQ a replacement may
@@ -70,7 +70,7 @@ typedef struct keel_word {
     size_t size; /**< 1, 2, 4 or 8 bytes */
     keel_compare_t compare;
     uint64_t value;
-    uint64_t seen; /**< [out] the word when it was last looked at, or when it was met; widened */
+    uint64_t seen; /**< [out] the word when the condition was met, or at the last look */
     int is_met;    /**< [out] the comparison was true */
 } keel_word_t;
 
@@ -82,7 +82,7 @@ typedef enum {
 
 /**
  * Waits until conditions on words are met. The words may be of several windows. Puts that another
- * rank issued before it changed such a word, with a flush or fence in between, are there too.
+ * rank issued before changing such a word, with a flush or fence in between, are visible too.
  * Returns at once if all words are left out.
  *
  * Death: as for keel_wait_until(). The result (which words came first, and their values) is
@@ -122,9 +122,9 @@ KEEL_API keel_status_t keel_test(keel_context_h ctx, keel_wait_for_t how, keel_w
  * (contrib/doc/reexecution.md, "Locks"). In a rank's first call outside the locking rules the
  * rank sends a message to every other rank. If another rank died shortly before, the call itself
  * rolls the job back (KEEL_ERR_ROLLED_BACK). KEEL_PARAM_FLAG_NONDETERMINISTIC spares both.
- * @return KEEL_ERR_RANK; KEEL_ERR_STATE: the caller holds the lock; KEEL_ERR_LIMIT: nothing is
- *         locked, all else goes on. The lock of a rank can be taken 2^42 - 1 times, 30 hours of
- *         nothing else at 25 ns each.
+ * @return KEEL_ERR_RANK; KEEL_ERR_STATE: the caller holds the lock; KEEL_ERR_LIMIT: the lock of
+ *         this rank was taken 2^42 - 1 times (30 hours at 25 ns each) and cannot be taken again;
+ *         all other calls work.
  */
 KEEL_API keel_status_t keel_lock(keel_context_h ctx, uint32_t rank);
 /** Completes all accesses to @a rank and releases its lock. KEEL_ERR_STATE: the caller does not

@@ -41,16 +41,16 @@ typedef enum {
     KEEL_WIN_ATOMICS_LAST
 } keel_win_atomics_t;
 
-/** Parameters of keel_win_alloc(). Each rank may give others. keel_win_create() takes the name
+/** Parameters of keel_win_alloc(); they may differ between ranks. keel_win_create() takes the name
  *  alone. */
 typedef struct keel_win_params {
     uint64_t field_mask; /**< bits of keel_win_params_field: the valid fields below */
     const char *name;    /**< for messages; copied */
-    /** Address of the caller's part: a multiple of the page size at which nothing is mapped, in
-     *  replacements neither. */
+    /** Address of the caller's part, a multiple of the page size. Nothing may be mapped there, nor
+     *  in replacements. */
     void *address;
-    /** First contents of the caller's part instead of zeros, as many bytes as the part has;
-     *  copied. */
+    /** Initial contents of the caller's part, as many bytes as the part has; copied. Default:
+     *  zeros. */
     const void *initial;
     keel_win_atomics_t atomics; /**< processor of the atomics on the caller's part */
     /** Nonzero: the program attaches memory of its own to the caller's part (keel_win_attach()).
@@ -72,15 +72,15 @@ typedef struct keel_win_params {
  * restores the first contents. For KEEL_WIN_PARAM_FIELD_INITIAL Keel keeps a copy of them, as
  * large as the window, until the end.
  *
- * Failure: a call that failed is no window call, so replacements do not repeat the call. The
- * other ranks keep waiting for a rank after its call failed for lack of memory; that rank should
- * end the job.
+ * Failure: a failed call does not count as a window call, so replacements do not repeat it. If
+ * the call fails in one rank for lack of memory, the other ranks wait for that rank; it should end
+ * the job.
  * @param [in]  bytes   size of the caller's part.
  * @param [in]  params  may be NULL.
  * @param [out] win_p   freed by keel_win_free() or keel_finalize().
- * @return KEEL_ERR_NO_MEMORY: the machine or the control group lacks the memory, all of which is
- *         taken in this call, or something is mapped at the requested address; KEEL_ERR_ALIGNMENT
- *         of that address; KEEL_ERR_LIMIT: no more windows.
+ * @return KEEL_ERR_NO_MEMORY: the machine or the control group lacks the memory (the call takes
+ *         all of it), or something is mapped at the requested address; KEEL_ERR_ALIGNMENT: the
+ *         requested address is no multiple of the page size; KEEL_ERR_LIMIT: no more windows.
  */
 KEEL_API keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_params_t *params,
                                       keel_win_h *win_p);
@@ -117,9 +117,9 @@ KEEL_API keel_status_t keel_win_create(keel_context_h ctx, void *memory, size_t 
                                        keel_win_h *win_p);
 /** Frees a window. Collective, with the effect of a gsync. */
 KEEL_API keel_status_t keel_win_free(keel_win_h win);
-/** Own memory. NULL if its size is 0. */
+/** Address of the caller's part of the window. NULL if the size of the part is 0. */
 KEEL_API void *keel_win_base(keel_win_h win);
-/** Bytes at @a rank. 0: unknown rank, or freed window. */
+/** Size of @a rank's part of the window in bytes. 0: unknown rank, or freed window. */
 KEEL_API size_t keel_win_size(keel_win_h win, uint32_t rank);
 
 /**
@@ -128,8 +128,8 @@ KEEL_API size_t keel_win_size(keel_win_h win, uint32_t rank);
  * KEEL_LANES is not served. For the own rank the address is keel_win_base(). The address is valid
  * until the window is freed or gone.
  *
- * Order: @a rank sees stores at once, in the order of the machine. A gsync, an unlock, or a flush
- * and what another rank learns after it, orders stores as it orders puts. keel_atomic() on mapped
+ * Order: @a rank sees stores at once, in the order of the machine. A gsync, an unlock or a flush
+ * orders stores as it orders puts. keel_atomic() on mapped
  * words uses atomic instructions of the caller, so keel_atomic() and the program's own atomic
  * instructions exclude each other.
  *
@@ -167,7 +167,7 @@ KEEL_API keel_status_t keel_win_extents(keel_win_h win, const keel_extent_t *ext
  * Adds private memory to the images of this process; keel_restore() restores the memory. Not
  * collective. Protect all regions before the first checkpoint, in the same order in every life.
  * The memory must stay in place until keel_finalize().
- * @param [in] id  used once.
+ * @param [in] id  number of the region, different for each region.
  * @return KEEL_ERR_INVALID_PARAM for an id in use, @a bytes 0, or memory of a window.
  */
 KEEL_API keel_status_t keel_protect(keel_context_h ctx, uint32_t id, void *address, size_t bytes);

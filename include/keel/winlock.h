@@ -34,13 +34,13 @@ typedef enum { KEEL_LOCK_SHARED = 1, KEEL_LOCK_EXCLUSIVE, KEEL_LOCK_HOW_LAST } k
  * Death: shared locks alone do not matter; the accesses under them decide. The order of exclusive
  * locks is not logged: from the first exclusive request on every death is a rollback, which
  * restores the holders of the image (contrib/doc/reexecution.md, "Calls outside the logs").
- * @return KEEL_ERR_RANK; KEEL_ERR_UNSUPPORTED: another @a how; KEEL_ERR_STATE: the caller holds
+ * @return KEEL_ERR_RANK; KEEL_ERR_UNSUPPORTED: no such @a how; KEEL_ERR_STATE: the caller holds
  *         the lock in either way, or is in a callback.
  */
 KEEL_API keel_status_t keel_win_lock(keel_win_h win, uint32_t rank, keel_lock_how_t how);
 /**
  * keel_win_lock() without waiting for other holders: returns KEEL_INPROGRESS after some progress
- * if the lock is not free. A program may call until it is. Before the first exclusive lock is
+ * if the lock is not free. A program may repeat the call. Before the first exclusive lock is
  * granted, KEEL_INPROGRESS may also mean that some rank, the caller included, holds shared locks
  * that are not visible to others yet.
  *
