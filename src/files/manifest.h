@@ -31,11 +31,11 @@ typedef struct keel_manifest {
 
 /* Writes the manifest, which completes the set. Returns 0 or an errno. */
 int keel_manifest_write(int set, const keel_manifest_t *manifest);
-/* Reads the manifest @a name of a set. Returns 0 and memory for keel_manifest_release(), or an
- * errno; EBADMSG with *why_p for contents that no writer has made. */
+/* Reads the manifest @a name of a set. Returns 0; release *manifest_p with keel_manifest_release().
+ * On failure returns an errno, with the reason in *why_p; EBADMSG: the contents are damaged. */
 int keel_manifest_read(int set, const char *name, keel_manifest_t *manifest_p, const char **why_p);
 void keel_manifest_release(keel_manifest_t *manifest);
-/* Copies the name of a program as manifests have it. */
+/* Sets the program's name, with spaces and quotes replaced. */
 void keel_manifest_set_program(keel_manifest_t *manifest, const char *name);
 
 #endif

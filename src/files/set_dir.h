@@ -2,7 +2,7 @@
  * The folder of KEEL_FILE_DIR: checkpoints of a job in files, beyond the life of its processes.
  *
  *   lock                        held by rank 0 of the job that uses the folder
- *   request                     asks for a set soon; removed when one is complete
+ *   request                     asks for a set soon; removed when a set is complete
  *   set-GENERATION-RUN/rank-R   image of rank R, as in memory (ckpt/image.h)
  *   set-GENERATION-RUN/manifest exists if and only if the set is complete (manifest.h)
  *
@@ -46,8 +46,7 @@ void keel_set_name(keel_set_id_t id, char name[KEEL_FILES_NAME_MAX]);
 void keel_set_rank_name(uint32_t rank, char name[KEEL_FILES_NAME_MAX]);
 /* Opens the folder of a set; @a is_made: makes it first, if it is missing. */
 int keel_set_open(int dir, keel_set_id_t id, int is_made, int *set_p);
-/* Lists all sets, complete or not, the newest generation first. Free *ids_p by
- * keel_free(). */
+/* Lists all sets, complete or not, the newest generation first. Free *ids_p by keel_free(). */
 int keel_set_list(int dir, keel_set_id_t **ids_p, unsigned *count_p);
 /* True if a file of this name, such as KEEL_FILES_MANIFEST, is in the set's folder. */
 int keel_set_has(int dir, keel_set_id_t id, const char *name);
@@ -57,7 +56,7 @@ int keel_set_mark(int dir, keel_set_id_t id, const char *name);
 int keel_set_remove(int dir, keel_set_id_t id);
 /* Writes a whole file under a temporary name, to stable storage, then renames the file. */
 int keel_set_write_file(int set, const char *name, const void *data, size_t length);
-/* Writes all bytes, at most one call of write() for each 1 GiB unless the system takes less. */
+/* Writes all bytes; repeats write() after a partial write. */
 int keel_set_write_all(int file, const void *data, size_t length);
 /* Syncs a written file, renames the file, and syncs the folder. */
 int keel_set_publish(int set, int file, const char *from, const char *to);

@@ -1,10 +1,10 @@
 /*
- * A thread that writes files of sets behind the program's back, at the lowest priority. One job at
- * a time; all calls come from one thread.
+ * A thread of the lowest priority that writes files of sets while the program runs. One job at a
+ * time; all calls come from one thread.
  *
- * Safety: the thread reads the memory of a job piece by piece into a buffer, under a lock that
+ * Safety: the thread reads the memory of a job in chunks into a buffer, under a lock that
  * keel_writer_detach() takes. So the caller never waits for file operations, and the memory may
- * change when the call returns.
+ * change after keel_writer_detach() has returned.
  */
 #ifndef KEEL_FILES_WRITER_H_
 #define KEEL_FILES_WRITER_H_
@@ -17,7 +17,7 @@ typedef struct keel_writer keel_writer_t;
 
 typedef enum {
     KEEL_WRITE_RANK, /* writes the file of a rank */
-    /* completes a set, then removes older sets but the newest @a keep */
+    /* completes a set, then removes all other sets but the newest @a keep complete ones */
     KEEL_WRITE_MANIFEST,
     KEEL_WRITE_PRUNE /* removes sets that are not complete */
 } keel_write_kind_t;
@@ -42,18 +42,19 @@ typedef struct keel_write_result {
 /* @param dir          descriptor of the folder, open as long as the writer lives
  * @param is_watching  looks for KEEL_FILES_REQUEST from time to time */
 keel_status_t keel_writer_create(int dir, int is_watching, keel_writer_t **writer_p);
-/* Gives up the job and waits for the thread. NULL: no effect. */
+/* Cancels the job and waits for the thread to end. NULL: no effect. */
 void keel_writer_destroy(keel_writer_t *writer);
-/* Begins a job; the result of the job before has been taken. */
+/* Begins a job. Precondition: the result of the previous job was taken. */
 void keel_writer_begin(keel_writer_t *writer, const keel_write_job_t *job);
 /* True from keel_writer_begin() until the result is taken. */
 int keel_writer_is_busy(const keel_writer_t *writer);
-/* Takes the result of a job that has ended; 0: none. */
+/* Takes the result of an ended job. Returns 0 if no job has ended. */
 int keel_writer_take(keel_writer_t *writer, keel_write_result_t *result_p);
-/* Before the memory of a job RANK of a generation before @a used changes: copies what the thread
- * has not read yet. Without memory for a copy the job ends with ECANCELED. */
+/* Call before the memory of a job may change. For a job RANK of a generation before @a used, copies
+ * the bytes that the thread has not read yet. Without memory for the copy the job ends with
+ * ECANCELED. */
 void keel_writer_detach(keel_writer_t *writer, uint32_t used);
-/* True if KEEL_FILES_REQUEST was there at the last look. */
+/* True if KEEL_FILES_REQUEST existed at the last look. */
 int keel_writer_is_requested(const keel_writer_t *writer);
 /* Removes KEEL_FILES_REQUEST: the request is met. */
 void keel_writer_end_request(keel_writer_t *writer);

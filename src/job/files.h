@@ -1,5 +1,5 @@
 /*
- * Checkpoints in files (KEEL_FILE_DIR): the last tier, for what parity does not cover
+ * Checkpoints in files (KEEL_FILE_DIR), for losses that parity does not cover
  * (protocol/files.md).
  *
  * Writing. When rank 0 has committed a generation and a set of files is due, rank 0 orders all
@@ -15,7 +15,7 @@
  *   hook before a copy detaches the writer's job from a slot that is about to be overwritten.
  * - A manifest lists what the present attempt has written: the folder of a set carries the run of
  *   the rank 0 that ordered it.
- * - No failure of the tier ends the job.
+ * - After the start no failure of the file system ends the job.
  */
 #ifndef KEEL_JOB_FILES_H_
 #define KEEL_JOB_FILES_H_
@@ -26,9 +26,9 @@
 
 typedef enum {
     KEEL_FILES_WRITE,   /* rank 0: write the image of this set */
-    KEEL_FILES_WRITTEN, /* to rank 0: it is written, or not */
+    KEEL_FILES_WRITTEN, /* to rank 0: the image is written, or the write failed */
     KEEL_FILES_LOAD,    /* rank 0, at the start: load the image of this set */
-    KEEL_FILES_LOADED,  /* to rank 0: it is loaded, or not */
+    KEEL_FILES_LOADED,  /* to rank 0: the image is loaded, or the load failed */
     KEEL_FILES_BEGIN,   /* rank 0: begin at the loaded set; generation 0: at the program's start */
     KEEL_FILES_GIVE_UP  /* rank 0: the job does not begin */
 } keel_files_kind_t;

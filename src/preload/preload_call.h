@@ -68,9 +68,9 @@ static inline void preload_access(preload_thread_t *thread, preload_kind_t kind,
 }
 
 /*
- * An access by a call with parameters. By @a param, @a buffer is contiguous bytes, a list of
- * buffers or a generic datatype, in host or device memory. If access->data is NULL, values are not
- * copied.
+ * An access by a call with parameters. @a param tells if @a buffer is contiguous bytes, a list of
+ * buffers or a generic datatype, and if it is in host or device memory. If access->data is NULL,
+ * values are not copied.
  */
 void preload_access_nbx(preload_thread_t *thread, preload_access_t *access, const void *buffer, size_t count,
                         const ucp_request_param_t *param);

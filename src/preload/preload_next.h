@@ -8,7 +8,7 @@
 
 #include "preload/preload_report.h"
 
-/* UCX's function of that name. Without one the process ends with a message. */
+/* Finds UCX's function of this name. If there is none, the process ends with a message. */
 void *preload_next(const char *name);
 /* the same; NULL if the loaded UCX lacks the function */
 void *preload_next_if_any(const char *name);

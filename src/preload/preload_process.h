@@ -4,13 +4,13 @@
 
 #include <stdint.h>
 
-/* is the log written, and not only counted? Valid after preload_process_begin(). */
+/* True if records are written, not only counted. Valid after preload_process_begin(). */
 extern int preload_process_copies;
 
-/* At the first access: allocates the log, and leaves a mark in the directory of the output. Does
- * nothing the next time. */
+/* At the first access: allocates the log, and leaves a mark in the directory of the output. Later
+ * calls have no effect. */
 void preload_process_begin(void);
-/* Was the report written? Calls are not counted any more. */
+/* True if the report was written; calls are no longer counted. */
 int preload_process_is_over(void);
 /* a steady clock, ns */
 uint64_t preload_process_clock(void);

@@ -73,22 +73,23 @@ typedef struct preload_report {
     size_t target_count;
 } preload_report_t;
 
-/* everything else is zero */
+/* Sets rank to PRELOAD_NO_RANK, all else to zero. */
 void preload_report_init(preload_report_t *report);
 void preload_report_release(preload_report_t *report);
-/* 0 without memory */
+/* Adds a worker of the process. Returns 0 if there is no memory. */
 int preload_report_add_worker(preload_report_t *report, uint64_t uid);
-/* Adds to the target with the same uid, or with 0, as a target of its own. 0 without memory. */
+/* Adds to the target with the same uid; a uid of 0 makes a new target. Returns 0 if there is no
+ * memory. */
 int preload_report_add_target(preload_report_t *report, const preload_target_sum_t *target);
-/* sorts targets by rank, unknown ranks last, then by bytes in logs */
+/* Sorts targets by rank, unknown ranks last, then by bytes in logs. */
 void preload_report_sort(preload_report_t *report);
-/* of a process's own report: sets the maxima, and sorts */
+/* Completes the report of one process: sets the maxima, and sorts. */
 void preload_report_finish(preload_report_t *report);
 
 /*
- * The sum of @a count reports. Finds the rank of each target by the workers of all reports and sets
- * it in the reports, too. Targets of the sum: one for each process that was accessed. 0 without
- * memory.
+ * Adds @a count reports. Finds the rank of each target by the workers of all reports, and sets the
+ * rank in the reports, too. Targets of the sum: one for each accessed process. Returns 0 if there
+ * is no memory.
  */
 int preload_report_sum(preload_report_t *reports, size_t count, preload_report_t *sum);
 

@@ -1,7 +1,7 @@
 /*
- * Endpoints, and the processes at their other ends, of this process. A target is a remote UCP
- * worker as seen from a local one; several endpoints may lead to it. Targets and workers are never
- * freed. Every call may come from any thread.
+ * Endpoints of this process, and the processes at their remote ends. A target is a remote UCP
+ * worker as seen from a local worker; several endpoints may lead to a target. Targets and workers
+ * are never freed. Every call may come from any thread.
  */
 #ifndef KEEL_PRELOAD_TARGETS_H_
 #define KEEL_PRELOAD_TARGETS_H_
@@ -29,24 +29,24 @@ extern uint64_t preload_targets_version;
 
 /* An endpoint was created. Without memory the endpoint stays unknown. */
 void preload_targets_add(const void *ep, const void *worker, uint64_t uid);
-/* The target of an endpoint. An unknown endpoint gets a target with unknown ends. NULL without
- * memory. */
+/* Finds the target of an endpoint. An unknown endpoint gets a target without worker and uid. NULL:
+ * no memory. */
 preload_target_t *preload_targets_find(const void *ep);
 /* number of targets so far */
 uint32_t preload_targets_count(void);
-/* the worker with that handle; NULL without memory */
+/* Finds or adds the worker with this handle. NULL: no memory. */
 preload_worker_t *preload_targets_worker(const void *handle);
 
-/* An address of a local worker has that uid. */
+/* Adds the uid of a local worker. */
 void preload_targets_own(uint64_t uid);
 /* Calls visit for each uid of this process. */
 void preload_targets_each_own(void (*visit)(void *arg, uint64_t uid), void *arg);
 
-/* around fork(): no other thread is inside; in the child everything is as in the parent */
+/* Called around fork(), so that the child's copy is consistent. */
 void preload_targets_lock(void);
 void preload_targets_unlock(void);
 
-/* changes since the last access of a target */
+/* A count that changes with each flush of the target. */
 static inline uint64_t preload_target_flushes(const preload_target_t *target)
 {
     uint64_t flushes = __atomic_load_n(&target->flushes, __ATOMIC_RELAXED);

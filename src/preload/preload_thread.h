@@ -68,14 +68,14 @@ typedef struct preload_access {
 
 extern __thread preload_thread_t *preload_self __attribute__((tls_model("initial-exec")));
 
-/* makes or takes a block for this thread; NULL: nothing is to be counted */
+/* Gives this thread a block, new or of an ended thread. NULL: calls are not counted. */
 preload_thread_t *preload_thread_begin(void);
 static inline preload_thread_t *preload_thread(void)
 {
     return __builtin_expect(preload_self != NULL, 1) ? preload_self : preload_thread_begin();
 }
 
-/* a counter that the report may read meanwhile */
+/* Adds to a counter that the report may read at the same time. */
 static inline void preload_add(uint64_t *counter, uint64_t more)
 {
     __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + more, __ATOMIC_RELAXED);
@@ -83,7 +83,7 @@ static inline void preload_add(uint64_t *counter, uint64_t more)
 
 /* Counts an access and writes its records. */
 void preload_thread_access(preload_thread_t *thread, const preload_access_t *access);
-/* writes records of an access that was counted without its data */
+/* Writes the records of an access that was counted without its data. */
 void preload_thread_copy(preload_thread_t *thread, const preload_access_t *access);
 /* A flush, fence or other call without bytes. */
 void preload_thread_call(preload_thread_t *thread, preload_kind_t kind);

@@ -1,12 +1,12 @@
 /*
- * Outcome of deaths for the operator: one line when the job has survived one or more deaths, and
- * one with the sums at the end. Rank 0 prints them (KEEL_LOG_LEVEL=warn, the default).
+ * Outcome of deaths for the operator: a line when the job has survived one or more deaths, and a
+ * line with the sums at the end. Rank 0 prints both (KEEL_LOG_LEVEL=warn, the default).
  *
- * A death is open until its line is printed. Each replacement reports its own part when it has
- * caught up; rank 0 prints when all open deaths have their parts, or when a rollback is over, and
- * announces so to all ranks. All ranks keep this state, and reports and decisions carry it: a
- * replacement of rank 0 continues. Only if rank 0 dies between the line and the announcement is a
- * death told twice.
+ * A death is open until its line is printed. Each replacement reports its own part when caught up.
+ * Rank 0 prints the line when all open deaths have their parts, or when a rollback is over, and
+ * announces the line to all ranks. All ranks keep this state, and exchange it with reports and
+ * decisions, so a replacement of rank 0 can continue. A death is printed twice only if rank 0 dies
+ * between the line and the announcement.
  */
 #ifndef KEEL_RECOVERY_OUTCOME_H_
 #define KEEL_RECOVERY_OUTCOME_H_
@@ -24,39 +24,39 @@ typedef struct keel_outcome_part {
     uint64_t records; /* put records replayed */
     uint64_t bytes;   /* of its image */
     uint64_t sources; /* members of its group that the image was rebuilt from; a bit for each */
-    uint32_t is_own;  /* the image is its own demand image */
-    uint32_t is_over; /* it has caught up, or a rollback restored it */
+    uint32_t is_own;  /* the image is a demand image of the rank */
+    uint32_t is_over; /* the replacement has caught up, or was restored by a rollback */
 } keel_outcome_part_t;
 
 /* Node of a process. */
 typedef struct keel_outcome_place {
     uint32_t incarnation;
-    uint32_t node; /* UINT32_MAX: none of the job's first nodes */
+    uint32_t node; /* UINT32_MAX: not a node of the job's start */
 } keel_outcome_place_t;
 
 typedef struct keel_outcome_counts {
     uint32_t local;       /* deaths recovered locally */
-    uint32_t rollbacks;   /* of all ranks */
-    uint32_t checkpoints; /* of all ranks, in use once */
+    uint32_t rollbacks;   /* of the job */
+    uint32_t checkpoints; /* coordinated checkpoints that were put into use */
     uint32_t reserved;
 } keel_outcome_counts_t;
 
 typedef struct keel_outcome_report {
-    /* since the first open death, or the request for a rollback; at rank 0 its time */
+    /* time since the first open death or request for a rollback; rank 0 keeps the moment */
     uint64_t noticed_ns;
-    uint64_t saved_ns; /* since the memory of the image in use; at rank 0 its time */
+    uint64_t saved_ns; /* time since the copy of the image in use; rank 0 keeps the moment */
     uint64_t work_ns;  /* lost by the open rollback */
     keel_outcome_part_t part;
     keel_outcome_counts_t counts;
     keel_outcome_place_t place; /* of rank 0, as last known to the reporter */
     uint32_t node;              /* of the reporter */
-    uint32_t is_rolled;         /* a rollback is open: why */
+    uint32_t is_rolled;         /* a rollback is open, for the reason why */
     char why[KEEL_OUTCOME_WHY_MAX];
 } keel_outcome_report_t;
 
 typedef struct keel_outcome_decided {
-    uint64_t saved_ns; /* since the memory of the decided image */
-    uint64_t work_ns;  /* from that memory to the first open death */
+    uint64_t saved_ns; /* time since the copy of the decided image */
+    uint64_t work_ns;  /* from that copy to the first open death */
     keel_outcome_counts_t counts;
     keel_outcome_place_t place; /* of rank 0 */
     uint32_t checkpoint;        /* number of the decided image among the checkpoints; 0: none */
@@ -74,21 +74,21 @@ typedef struct keel_outcome_rank {
 } keel_outcome_rank_t;
 
 typedef struct keel_outcome {
-    uint32_t *told;                  /* by rank: deaths with a line */
+    uint32_t *told;                  /* by rank: number of deaths with a line */
     int is_open;                     /* a known death or rollback has no line yet */
     uint64_t noticed_ns, changed_ns; /* first and last death or request without a line; 0: none */
-    uint64_t saved_ns;               /* memory of the image in use */
+    uint64_t saved_ns;               /* moment of the copy of the image in use */
     uint32_t checkpoint;             /* of the last decision */
     keel_outcome_counts_t counts;    /* checkpoints: before those of this process */
     keel_outcome_part_t part;        /* of this process */
     uint32_t node;
     keel_outcome_place_t place; /* of rank 0, by the last decision or report */
     /* the open rollback */
-    int is_rolled, is_rolled_here; /* decided; over in this process */
+    int is_rolled, is_rolled_here; /* decided; complete in this process */
     uint64_t work_ns;
     char why[KEEL_OUTCOME_WHY_MAX];
     int is_for_good;
-    uint64_t log_most; /* limit of the logs, for the end */
+    uint64_t log_most; /* limit of the logs in bytes, for the sums */
     /* rank 0 only, by rank or node */
     keel_outcome_rank_t *ranks;
     uint32_t *deaths;
@@ -98,23 +98,25 @@ typedef struct keel_outcome {
 
 keel_status_t keel_outcome_init(keel_recovery_t *rec);
 void keel_outcome_release(keel_recovery_t *rec);
-/* Before the view changes because of a death, and at any change. */
+/* Call before a death changes the view. */
 void keel_outcome_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation);
+/* Call when a rollback is requested. */
 void keel_outcome_view_changes(keel_recovery_t *rec);
-/* An image was put into use. */
+/* An image, copied at @a ns, was put into use. */
 void keel_outcome_saved(keel_recovery_t *rec, uint64_t ns);
-/* Checkpoints of the job up to now. */
+/* Number of checkpoints of the job so far. */
 uint32_t keel_outcome_checkpoints(const keel_recovery_t *rec);
 void keel_outcome_fill_report(const keel_recovery_t *rec, keel_outcome_report_t *report);
-/* Rank 0, for each report that it keeps, and for a decision. */
+/* Rank 0: takes the outcome in the report of @a rank. */
 void keel_outcome_take_report(keel_recovery_t *rec, uint32_t rank, struct keel_report *report);
+/* Rank 0: fills in the outcome of a decision. */
 void keel_outcome_decide(keel_recovery_t *rec, struct decision *d);
 void keel_outcome_adopt(keel_recovery_t *rec, const struct decision *d);
 /* The memory of this replacement is restored from its image. */
 void keel_outcome_restored(keel_recovery_t *rec);
 /* The rollback is over: all ranks are restored. */
 void keel_outcome_rolled_back(keel_recovery_t *rec);
-/* Reports the own part when it is over; rank 0: prints the line when all parts are. */
+/* Reports the own part once over. Rank 0: prints the line when all parts are over. */
 void keel_outcome_step(keel_recovery_t *rec);
 void keel_outcome_receive_part(void *arg, const keel_control_in_t *in);
 void keel_outcome_receive_told(void *arg, const keel_control_in_t *in);

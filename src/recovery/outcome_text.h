@@ -21,7 +21,7 @@ typedef struct keel_outcome_facts {
     uint64_t records;       /* put records replayed */
     uint64_t bytes;         /* rebuilt images */
     const uint8_t *sources; /* true for each rank that images were rebuilt from */
-    int is_own;             /* the image is newer than the newest checkpoint of all ranks */
+    int is_own;             /* the image is a demand image, newer than the job's checkpoint */
     uint32_t checkpoint;    /* checkpoints up to the restored one; 0: the program's start */
     const char *why;        /* reason of a rollback */
     int is_for_good;        /* each further death is a rollback, too */
@@ -33,8 +33,9 @@ typedef struct keel_outcome_sums {
     uint64_t log_peak, log_most; /* bytes, of the rank with the fullest log; log_most 0: no logs */
 } keel_outcome_sums_t;
 
-/* @param [in] scratch  a byte for each rank */
+/* Writes the line about deaths. @param [in] scratch  a byte for each rank */
 void keel_outcome_write(const keel_outcome_facts_t *facts, uint8_t *scratch, char *text, size_t max);
+/* Writes the line with the sums. */
 void keel_outcome_write_sums(const keel_outcome_sums_t *sums, char *text, size_t max);
 
 #endif
