@@ -152,8 +152,8 @@ typedef struct keel_extent {
 /**
  * Sets the extents of the caller's part of the window that belong to its images. Default: the
  * whole part, or attached memory alone (keel_win_attach()). Useful for a heap with little in use,
- * or for memory that is read only as this phase left it. Local, without communication, at any
- * time. The image of a safe gsync has the extents set last.
+ * or for scratch memory that no later phase reads before writing. Local, without communication, at
+ * any time. The image of a safe gsync has the extents set last.
  *
  * Death: keel_restore() restores the extents along with the image (in generation 0 the default).
  * Bytes outside the extents are not restored: after a death they are undefined.
