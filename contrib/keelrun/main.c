@@ -23,6 +23,7 @@
  */
 static int run_job(options_t *options)
 {
+    stop_t stop = {.signal = 0};
     uint32_t restarts = 0;
     int status;
 
@@ -36,7 +37,7 @@ static int run_job(options_t *options)
             report("no random numbers");
             return KEELRUN_STATUS_FAILED;
         }
-        status = master_run(options, &end);
+        status = master_run(options, &stop, &end);
         /* the environment owns the string now */
         if (end.setting != NULL && putenv(end.setting) == 0) {
             report("the job is started anew with %s", end.setting);

@@ -26,7 +26,7 @@ typedef struct master {
     job_t job;
     janitor_t janitor;
     int signals;
-    stop_t stop;
+    stop_t *stop;
     uint64_t leave_ns;    /* when the end of a failed job is forced; 0: not ending */
     struct pollfd *polls; /* nodes, ranks, signals */
 } master_t;
@@ -42,16 +42,16 @@ static void master_end_by_signal(master_t *master, int number)
 /* Ends a job that was asked to stop, if its checkpoint is complete or did not come in time. */
 static void master_check_stop(master_t *master)
 {
-    if (!stop_is_awaited(&master->stop) || master->job.is_ending) {
+    if (!stop_is_awaited(master->stop) || master->job.is_ending || master->job.is_over) {
         return;
     }
-    if (stop_is_complete(&master->stop)) {
+    if (stop_is_complete(master->stop)) {
         job_end(&master->job, KEELRUN_STATUS_STOPPED,
                 "the job has stopped, and its checkpoint is in %s: the same command goes on from there",
                 getenv("KEEL_FILE_DIR"));
-    } else if (clock_now_ns() >= master->stop.until_ns) {
+    } else if (clock_now_ns() >= master->stop->until_ns) {
         report("no checkpoint came within %g s (--stop-within)", master->options->stop_within_s);
-        master_end_by_signal(master, master->stop.signal);
+        master_end_by_signal(master, master->stop->signal);
     }
 }
 
@@ -62,7 +62,7 @@ static void master_on_signal(master_t *master)
     while (read(master->signals, &info, sizeof info) == sizeof info) {
         if (info.ssi_signo != SIGCHLD) {
             if (master->job.is_ending ||
-                !stop_request(&master->stop, (int)info.ssi_signo, master->options->stop_within_s)) {
+                !stop_request(master->stop, (int)info.ssi_signo, master->options->stop_within_s)) {
                 master_end_by_signal(master, (int)info.ssi_signo);
             }
         } else if (waitpid(master->janitor.pid, NULL, WNOHANG) == master->janitor.pid) {
@@ -89,7 +89,7 @@ static int master_wait_ms(const master_t *master)
         next = timeout < next ? timeout : next;
         timeout = job_next_fencing_ns(&master->job);
         next = timeout < next ? timeout : next;
-        timeout = stop_is_awaited(&master->stop) ? clock_now_ns() + MASTER_STOP_NS : next;
+        timeout = stop_is_awaited(master->stop) ? clock_now_ns() + MASTER_STOP_NS : next;
         next = timeout < next ? timeout : next;
     }
     if (next == UINT64_MAX) {
@@ -244,13 +244,14 @@ out:
     return status;
 }
 
-int master_run(const options_t *options, master_end_t *end_p)
+int master_run(const options_t *options, stop_t *stop, master_end_t *end_p)
 {
     master_t master;
     int status;
 
     memset(&master, 0, sizeof master);
     master.options = options;
+    master.stop = stop;
     *end_p = (master_end_t){.setting = NULL};
     master.signals = master_open_signals();
     if (master.signals < 0) {

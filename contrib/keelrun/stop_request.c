@@ -57,5 +57,6 @@ bool stop_is_complete(const stop_t *stop)
 {
     char path[PATH_MAX];
 
-    return stop->signal != 0 && stop_path(path) && access(path, F_OK) != 0 && errno == ENOENT;
+    return stop->signal != 0 && stop_path(path) && access(path, F_OK) != 0 && errno == ENOENT &&
+           access(getenv("KEEL_FILE_DIR"), F_OK) == 0;
 }

@@ -160,10 +160,10 @@ keel_status_t keel_repair_rearm(keel_image_set_t *set)
 {
     keel_status_t status;
 
-    if (set->parity == NULL || set->state.share != KEEL_SHARE_LACKING || set->used.number == 0) {
+    if (set->state.share != KEEL_SHARE_LACKING || set->used.number == 0) {
         return KEEL_OK;
     }
-    if (!keel_parity_has_share(set->group)) {
+    if (set->parity == NULL || !keel_parity_has_share(set->group)) {
         keel_image_set_on(set, KEEL_SET_REARM);
         keel_image_set_on(set, KEEL_SET_REARMED);
         return KEEL_OK;

@@ -21,6 +21,7 @@ typedef enum keel_hook_point {
     KEEL_HOOK_MUTE,
     KEEL_HOOK_ROLLED_BACK, /* the program is about to learn that the job rolls back */
     KEEL_HOOK_IMAGE,       /* an image is about to be copied to the slot that is not in use */
+    KEEL_HOOK_FATAL,       /* keel_restore() is about to fail for good */
     KEEL_HOOK_PHASE,       /* a gsync is over and the next phase begins */
     KEEL_HOOK_LAST
 } keel_hook_point_t;

@@ -162,6 +162,9 @@ static keel_status_t restore_alone(keel_context_h ctx)
             status = restore_resume(ctx, (keel_resume_t)ctx->ckpt.set.used.resume);
         }
     } while (status == KEEL_ERR_ROLLED_BACK);
+    if (ctx->rec.fatal != KEEL_OK) {
+        keel_hooks_run(ctx, KEEL_HOOK_FATAL);
+    }
     if (status == KEEL_OK) {
         keel_context_mark(ctx, KEEL_MARK_BACK, ctx->rec.restored.number);
         ctx->is_restore_due = 0;

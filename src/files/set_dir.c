@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,19 +24,21 @@ int keel_set_dir_open(const char *path, int *dir_p)
 
 int keel_set_dir_lock(int dir, int *lock_p)
 {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int error;
 
     *lock_p = openat(dir, KEEL_FILES_LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (*lock_p < 0) {
         return errno;
     }
-    if (flock(*lock_p, LOCK_EX | LOCK_NB) == 0) {
+    /* a lock of the process: children of fork() do not hold it */
+    if (fcntl(*lock_p, F_SETLK, &lock) == 0) {
         return 0;
     }
     error = errno;
     close(*lock_p);
     *lock_p = -1;
-    return error;
+    return (error == EACCES || error == EAGAIN) ? EWOULDBLOCK : error;
 }
 
 void keel_set_name(keel_set_id_t id, char name[KEEL_FILES_NAME_MAX])
@@ -150,7 +151,10 @@ int keel_set_has(int dir, keel_set_id_t id, const char *name)
 
     keel_set_name(id, set);
     snprintf(path, sizeof(path), "%s/%s", set, name);
-    return faccessat(dir, path, F_OK, 0) == 0;
+    if (faccessat(dir, path, F_OK, 0) == 0) {
+        return 1;
+    }
+    return (errno == ENOENT || errno == ENOTDIR) ? 0 : -errno;
 }
 
 int keel_set_mark(int dir, keel_set_id_t id, const char *name)
@@ -160,7 +164,9 @@ int keel_set_mark(int dir, keel_set_id_t id, const char *name)
     if (error != 0) {
         return error;
     }
-    error = (renameat(set, KEEL_FILES_MANIFEST, set, name) != 0 || fsync(set) != 0) ? errno : 0;
+    if (renameat(set, KEEL_FILES_MANIFEST, set, name) != 0 || fsync(set) != 0) {
+        error = errno;
+    }
     close(set);
     return error;
 }

@@ -21,9 +21,7 @@
 #define KEEL_FILES_REQUEST  "request"
 #define KEEL_FILES_MANIFEST "manifest"
 /* the manifest of a set of an ended job: no job restarts from the set */
-#define KEEL_FILES_ENDED "manifest-ended"
-/* the manifest of a set that a restart found damaged */
-#define KEEL_FILES_DAMAGED  "manifest-damaged"
+#define KEEL_FILES_ENDED    "manifest-ended"
 #define KEEL_FILES_NAME_MAX 64
 
 typedef struct keel_set_id {
@@ -48,7 +46,8 @@ void keel_set_rank_name(uint32_t rank, char name[KEEL_FILES_NAME_MAX]);
 int keel_set_open(int dir, keel_set_id_t id, int is_made, int *set_p);
 /* Lists all sets, complete or not, the newest generation first. Free *ids_p by keel_free(). */
 int keel_set_list(int dir, keel_set_id_t **ids_p, unsigned *count_p);
-/* True if a file of this name, such as KEEL_FILES_MANIFEST, is in the set's folder. */
+/* 1: a file of this name, such as KEEL_FILES_MANIFEST, is in the folder of the set; 0: none;
+ * below 0: -errno, the folder cannot be read. */
 int keel_set_has(int dir, keel_set_id_t id, const char *name);
 /* Renames the manifest of a complete set to @a name. */
 int keel_set_mark(int dir, keel_set_id_t id, const char *name);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -122,7 +123,8 @@ static int writer_prune(const keel_writer_t *writer)
         return error;
     }
     for (unsigned i = 0; i < count; i++) {
-        const int is_complete = keel_set_has(writer->dir, ids[i], KEEL_FILES_MANIFEST);
+        /* also if that cannot be told */
+        const int is_complete = keel_set_has(writer->dir, ids[i], KEEL_FILES_MANIFEST) != 0;
 
         if (keel_set_id_is(ids[i], job->id) || (is_complete && kept < job->keep)) {
             kept += (unsigned)is_complete;
@@ -135,6 +137,24 @@ static int writer_prune(const keel_writer_t *writer)
     return first;
 }
 
+/* Verifies that all files of the manifest are there. */
+static int writer_check(const keel_manifest_t *manifest, int set)
+{
+    char name[KEEL_FILES_NAME_MAX];
+    struct stat about;
+
+    for (uint32_t r = 0; r < manifest->count; r++) {
+        keel_set_rank_name(r, name);
+        if (fstatat(set, name, &about, 0) != 0) {
+            return errno;
+        }
+        if ((uint64_t)about.st_size != manifest->files[r].bytes) {
+            return EBADMSG;
+        }
+    }
+    return 0;
+}
+
 static int writer_manifest(keel_writer_t *writer)
 {
     keel_write_result_t *result = &writer->result;
@@ -143,7 +163,8 @@ static int writer_manifest(keel_writer_t *writer)
     if (error != 0) {
         return error;
     }
-    error = keel_manifest_write(set, result->job.manifest);
+    error = writer_check(result->job.manifest, set);
+    error = (error == 0) ? keel_manifest_write(set, result->job.manifest) : error;
     if (error == 0 && fsync(writer->dir) != 0) { /* the folder's name */
         error = errno;
     }

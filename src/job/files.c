@@ -82,6 +82,7 @@ static void set_begin(keel_context_h ctx, uint32_t generation)
     keel_files_t *files = ctx->files;
 
     files->making.id = (keel_set_id_t){.generation = generation, .run = files->run};
+    files->is_requested = keel_writer_is_requested(files->writer);
     files->missing = files->making.count;
     files->begun_ns = files_now(ctx);
     files->decisions = ctx->rec.decisions;
@@ -99,7 +100,9 @@ static void set_consider(keel_context_h ctx)
     const int is_requested = keel_writer_is_requested(files->writer);
     int is_due;
 
-    if (used <= files->seen || ctx->rec.roll != KEEL_ROLL_NONE || files->making.id.generation != 0) {
+    /* A replacement may adopt a generation that a later decision replaces by an older one. */
+    if (used <= files->seen || ctx->rec.roll != KEEL_ROLL_NONE || keel_recovery_is_frozen(&ctx->rec) ||
+        keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH) {
         return;
     }
     is_due = is_requested || (double)(files_now(ctx) - files->last_ns) * 1e-9 >= ctx->config.file_interval_s;
@@ -138,7 +141,9 @@ static void set_completed(keel_context_h ctx, const keel_write_result_t *result)
     files->said_error = 0;
     files->last_ns = files_now(ctx);
     files->making.id.generation = 0;
-    keel_writer_end_request(files->writer);
+    if (files->is_requested) {
+        keel_writer_end_request(files->writer);
+    }
     keel_info(&ctx->message, "checkpoint %u is in %s, after %.3f s", result->job.id.generation, ctx->config.file_dir,
               (double)(files->last_ns - files->begun_ns) * 1e-9);
     if (result->remove_error != 0) {
@@ -155,14 +160,19 @@ static void set_step(keel_context_h ctx)
         ctx->ckpt.set.making.number == 0 && ctx->ckpt.set.used.number <= files->seen) {
         keel_ckpt_request_retry(&ctx->ckpt); /* at the next safe gsync */
     }
-    if (files->is_prune_due && files->making.id.generation == 0 && !keel_writer_is_busy(files->writer)) {
-        const keel_write_job_t job = {.kind = KEEL_WRITE_PRUNE, .keep = UINT_MAX};
-
-        files->is_prune_due = 0;
-        keel_writer_begin(files->writer, &job);
+    if (files->making.id.generation > ctx->ckpt.set.used.number) {
+        set_failed(ctx, 0, ECANCELED); /* the generation is not in use any more */
     }
     if (files->making.id.generation == 0) {
-        set_consider(ctx);
+        if (files->is_prune_due && !keel_writer_is_busy(files->writer)) {
+            const keel_write_job_t job = {.kind = KEEL_WRITE_PRUNE, .keep = UINT_MAX};
+
+            files->is_prune_due = 0;
+            keel_writer_begin(files->writer, &job);
+        } else if (!files->is_prune_due && !keel_writer_is_busy(files->writer)) {
+            /* the files of a new set have to be safe from the removal */
+            set_consider(ctx);
+        }
     } else if (files->missing > 0) {
         set_repeat(ctx);
     } else if (!files->is_completing && !keel_writer_is_busy(files->writer)) {
@@ -225,18 +235,20 @@ void keel_files_image(keel_context_h ctx)
     }
 }
 
-/* More deaths than parity covers: the launcher starts the job again, from the files. */
-static void files_catastrophe(keel_context_h ctx)
+void keel_files_lost(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
     keel_set_id_t *ids = NULL;
     unsigned count = 0, i = 0;
 
-    files->has_begun = 0; /* once */
+    if (files == NULL || files->dir < 0 || files->is_lost || ctx->rec.mode != KEEL_DECISION_CATASTROPHE) {
+        return;
+    }
+    files->is_lost = 1;
     if (keel_set_list(files->dir, &ids, &count) != 0) {
         return;
     }
-    while (i < count && !keel_set_has(files->dir, ids[i], KEEL_FILES_MANIFEST)) {
+    while (i < count && keel_set_has(files->dir, ids[i], KEEL_FILES_MANIFEST) != 1) {
         i++;
     }
     if (i < count) {
@@ -256,11 +268,15 @@ void keel_files_progress(keel_context_h ctx)
     if (files == NULL || !files->has_begun) {
         return;
     }
-    if (ctx->rec.fatal == KEEL_ERR_CATASTROPHIC) {
-        files_catastrophe(ctx);
+    if (ctx->rec.fatal != KEEL_OK) {
+        keel_files_lost(ctx);
         return;
     }
     if (files->writer == NULL) {
+        if (files->ordered.generation != 0) {
+            image_result(ctx, files->ordered, (files->error != 0) ? files->error : EIO, 0, 0);
+            files->ordered.generation = 0;
+        }
         return;
     }
     if (keel_writer_take(files->writer, &result)) {
@@ -323,12 +339,31 @@ static void files_receive(void *arg, const keel_control_in_t *in)
 keel_status_t keel_files_writer_begin(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
+    keel_status_t status = KEEL_OK;
 
     files->last_ns = files_now(ctx);
     files->seen = ctx->ckpt.set.used.number;
     files->has_begun = 1;
-    return (ctx->lane.rank < ctx->lane.programs) ? keel_writer_create(files->dir, ctx->lane.rank == 0, &files->writer)
-                                                 : KEEL_OK;
+    if (ctx->lane.rank < ctx->lane.programs && files->error == 0) {
+        status = keel_writer_create(files->dir, ctx->lane.rank == 0, &files->writer);
+    }
+    if (status != KEEL_OK && ctx->lane.incarnation > 0) {
+        files->error = EAGAIN;
+        status = KEEL_OK;
+    }
+    return status;
+}
+
+/* Opens the folder; rank 0 takes the lock. Returns 0 or an errno. */
+static int files_open(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+    int error = keel_set_dir_open(ctx->config.file_dir, &files->dir);
+
+    if (error == 0 && ctx->lane.rank == 0) {
+        error = keel_set_dir_lock(files->dir, &files->lock);
+    }
+    return error;
 }
 
 keel_status_t keel_files_init(keel_context_h ctx)
@@ -352,24 +387,22 @@ keel_status_t keel_files_init(keel_context_h ctx)
     files->run = (uint32_t)(files_now(ctx) * 0x9e3779b97f4a7c15u >> 32);
     files->making.count = ctx->lane.programs;
     files_set_program(&files->making);
-    error = keel_set_dir_open(ctx->config.file_dir, &files->dir);
-    if (error != 0) {
-        keel_error_ctx(ctx, "KEEL_FILE_DIR %s: %s", ctx->config.file_dir, strerror(error));
-        return KEEL_ERR_IO;
-    }
     if (ctx->lane.rank == 0) {
         files->making.files = keel_alloc(ctx->lane.programs * sizeof(*files->making.files), "files");
         files->ranks = keel_alloc(ctx->lane.programs * sizeof(*files->ranks), "files");
         if (files->making.files == NULL || files->ranks == NULL) {
             return KEEL_ERR_NO_MEMORY;
         }
-        error = keel_set_dir_lock(files->dir, &files->lock);
-        /* a child that the predecessor forked may still hold the lock of this job */
-        if (error != 0 && !(error == EWOULDBLOCK && ctx->lane.incarnation > 0)) {
-            keel_error_ctx(ctx, "KEEL_FILE_DIR %s: %s", ctx->config.file_dir,
-                           (error == EWOULDBLOCK) ? "another job uses this folder" : strerror(error));
-            return (error == EWOULDBLOCK) ? KEEL_ERR_STATE : KEEL_ERR_IO;
-        }
+    }
+    error = files_open(ctx);
+    if (error != 0 && ctx->lane.incarnation > 0) { /* a death must not end the job for that */
+        keel_warn(&ctx->message, "KEEL_FILE_DIR %s: %s: no checkpoint is written to files from now on",
+                  ctx->config.file_dir, strerror(error));
+        files->error = error;
+    } else if (error != 0) {
+        keel_error_ctx(ctx, "KEEL_FILE_DIR %s: %s", ctx->config.file_dir,
+                       (error == EWOULDBLOCK) ? "another job uses this folder" : strerror(error));
+        return (error == EWOULDBLOCK) ? KEEL_ERR_STATE : KEEL_ERR_IO;
     }
     keel_lane_control_handle(&ctx->lane, KEEL_CONTROL_FILES, files_receive, ctx);
     return KEEL_OK;
@@ -386,17 +419,19 @@ void keel_files_end(keel_context_h ctx)
     }
     keel_writer_destroy(files->writer); /* no set is completed from here on */
     files->writer = NULL;
-    if (ctx->lane.rank != 0 || keel_set_list(files->dir, &ids, &count) != 0) {
+    if (ctx->lane.rank != 0 || files->dir < 0 || keel_set_list(files->dir, &ids, &count) != 0) {
         return;
     }
     for (unsigned i = 0; i < count; i++) {
-        if (keel_set_has(files->dir, ids[i], KEEL_FILES_MANIFEST) &&
-            keel_set_mark(files->dir, ids[i], KEEL_FILES_ENDED) != 0) {
+        const int error = (keel_set_has(files->dir, ids[i], KEEL_FILES_MANIFEST) != 0)
+                              ? keel_set_mark(files->dir, ids[i], KEEL_FILES_ENDED)
+                              : 0;
+
+        if (error != 0) {
             keel_warn(&ctx->message, "checkpoint %u in %s stays, and the next job would restart from it: %s",
-                      ids[i].generation, ctx->config.file_dir, strerror(errno));
+                      ids[i].generation, ctx->config.file_dir, strerror(error));
         }
     }
-    (void)unlinkat(files->dir, KEEL_FILES_REQUEST, 0);
     keel_free(ids);
 }
 

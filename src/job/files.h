@@ -33,14 +33,14 @@ typedef enum {
     KEEL_FILES_GIVE_UP  /* rank 0: the job does not begin */
 } keel_files_kind_t;
 
-/* control message KEEL_CONTROL_FILES */
+/* control message KEEL_CONTROL_FILES; crc and bytes: of the file of the rank */
 typedef struct keel_files_message {
     uint32_t kind; /* keel_files_kind_t */
     uint32_t generation, run;
     uint32_t error;        /* WRITTEN and LOADED: errno; 0: done */
-    uint32_t crc;          /* WRITTEN: of the file */
+    uint32_t crc;          /* WRITTEN, LOAD */
     uint32_t window_calls; /* BEGIN: made before the images */
-    uint64_t bytes;        /* WRITTEN: of the file */
+    uint64_t bytes;        /* WRITTEN, LOAD */
 } keel_files_message_t;
 
 /* part of a rank in the set in the making, at rank 0 */
@@ -51,7 +51,9 @@ typedef struct keel_files_rank {
 
 typedef struct keel_files {
     int dir, lock; /* descriptors; -1: closed */
+    int error;     /* errno of a replacement that cannot use the folder; 0: none */
     int has_begun; /* the restart is over */
+    int is_lost;   /* the launcher was asked to start the job again */
     keel_writer_t *writer;
     keel_set_id_t ordered; /* set that the own image is due for; generation 0: none */
     /* the newest message of rank 0 at the start, and whether it is handled */
@@ -66,6 +68,7 @@ typedef struct keel_files {
     keel_manifest_t making;   /* set in the making; generation 0: none */
     keel_files_rank_t *ranks; /* of the set in the making */
     uint32_t missing;         /* files to come */
+    int is_requested;         /* the set in the making meets a request */
     int is_completing;        /* the writer is to write, or writes, the manifest */
     int is_prune_due;         /* a set was given up */
     int said_error;           /* errno of the last reported failure; 0: none since a success */
@@ -82,6 +85,9 @@ void keel_files_release(keel_context_h ctx);
 /* Hooks of the engine: the first advances the writing, the second precedes the copy of an image. */
 void keel_files_progress(keel_context_h ctx);
 void keel_files_image(keel_context_h ctx);
+/* Hook after a decision for a catastrophe: if a complete set is in the folder, the launcher is to start the job
+ * again. */
+void keel_files_lost(keel_context_h ctx);
 /* After the end of the program: no job restarts from the sets. */
 void keel_files_end(keel_context_h ctx);
 

@@ -8,6 +8,7 @@
 #include "job/files.h"
 #include "engine/context.h"
 
+#include "base/crc.h"
 #include "base/memory.h"
 #include "ckpt/repair.h"
 #include "recovery/recover.h"
@@ -50,12 +51,15 @@ static int load_size(int set, uint32_t rank, uint64_t *bytes_p)
     if (fstatat(set, name, &about, 0) != 0) {
         return errno;
     }
+    if (!S_ISREG(about.st_mode)) {
+        return EBADMSG;
+    }
     *bytes_p = (uint64_t)about.st_size;
     return 0;
 }
 
 /* Reads the own image into the first slot, and verifies it. */
-static int load_image(keel_context_h ctx, int set, uint32_t generation, keel_image_meta_t *meta_p)
+static int load_image(keel_context_h ctx, int set, const keel_files_message_t *wanted, keel_image_meta_t *meta_p)
 {
     char name[KEEL_FILES_NAME_MAX];
     const char *why = NULL;
@@ -65,6 +69,9 @@ static int load_image(keel_context_h ctx, int set, uint32_t generation, keel_ima
 
     if (error != 0) {
         return error;
+    }
+    if (bytes != wanted->bytes) {
+        return EBADMSG;
     }
     if (keel_image_set_region(&ctx->ckpt.set, KEEL_REGION_IMAGE0, bytes, 0, &slot) != KEEL_OK) {
         return ENOMEM;
@@ -77,17 +84,18 @@ static int load_image(keel_context_h ctx, int set, uint32_t generation, keel_ima
     error = read_all(file, slot, bytes);
     close(file);
     if (error == 0 && (keel_image_check(slot, bytes, meta_p, &why) != KEEL_OK || meta_p->rank != ctx->lane.rank ||
-                       meta_p->generation != generation)) {
-        keel_error_ctx(ctx, "checkpoint %u in %s: the file of this rank is damaged: %s", generation,
-                       ctx->config.file_dir, (why != NULL) ? why : "it is the image of another rank or generation");
+                       meta_p->generation != wanted->generation || keel_crc(0, slot, bytes) != wanted->crc)) {
+        keel_error_ctx(ctx, "checkpoint %u in %s: the file of this rank is damaged: %s", wanted->generation,
+                       ctx->config.file_dir, (why != NULL) ? why : "not the file of this checkpoint");
         error = EBADMSG;
     }
     return error;
 }
 
 /* Loads the own image and the sizes of the group's images. */
-static int load(keel_context_h ctx, keel_set_id_t id, keel_image_meta_t *meta_p)
+static int load(keel_context_h ctx, const keel_files_message_t *wanted, keel_image_meta_t *meta_p)
 {
+    const keel_set_id_t id = {.generation = wanted->generation, .run = wanted->run};
     keel_image_set_t *images = &ctx->ckpt.set;
     int set, error = keel_set_open(ctx->files->dir, id, 0, &set);
 
@@ -101,7 +109,7 @@ static int load(keel_context_h ctx, keel_set_id_t id, keel_image_meta_t *meta_p)
         }
     }
     if (error == 0 && ctx->lane.rank < ctx->lane.programs) {
-        error = load_image(ctx, set, id.generation, meta_p);
+        error = load_image(ctx, set, wanted, meta_p);
         if (error == 0 && images->group->size == 0) {
             error = load_size(set, ctx->lane.rank, &images->sizes[0]);
         }
@@ -128,7 +136,7 @@ static keel_status_t start_wait(keel_context_h ctx, unsigned *rounds)
     if (status == KEEL_ERR_ROLLED_BACK) {
         status = KEEL_OK;
     }
-    if (status == KEEL_OK && keel_recovery_is_frozen(&ctx->rec)) {
+    if (status == KEEL_OK && (keel_recovery_is_frozen(&ctx->rec) || ctx->rec.deaths > 0)) {
         keel_error_ctx(ctx, "a rank died while the job began from files: it has to be started again");
         ctx->runtime->ops->abort(ctx->runtime, KEEL_EXIT_AGAIN, "a death while the job began from files");
         keel_recovery_fail(&ctx->rec, KEEL_ERR_CATASTROPHIC);
@@ -152,6 +160,7 @@ static keel_status_t follow(keel_context_h ctx)
             status = start_wait(ctx, &rounds);
         }
         if (files->is_start_due && files->start.kind == KEEL_FILES_GIVE_UP) {
+            keel_recovery_note_finished(&ctx->rec);
             return KEEL_ERR_STATE; /* rank 0 has said why */
         }
         if (status != KEEL_OK) {
@@ -168,8 +177,7 @@ static keel_status_t follow(keel_context_h ctx)
             keel_files_message_t answer = files->start;
 
             answer.kind = KEEL_FILES_LOADED;
-            answer.error =
-                (uint32_t)load(ctx, (keel_set_id_t){.generation = answer.generation, .run = answer.run}, &meta);
+            answer.error = (uint32_t)load(ctx, &files->start, &meta);
             keel_files_send(ctx, 0, &answer);
         }
     }
@@ -185,16 +193,24 @@ static void lead_all(keel_context_h ctx, const keel_files_message_t *message)
 }
 
 /* Proposes a set. Returns KEEL_OK with *is_loaded_p: every rank has its image. */
-static keel_status_t propose(keel_context_h ctx, keel_set_id_t id, keel_image_meta_t *meta_p, int *is_loaded_p)
+static keel_status_t propose(keel_context_h ctx, const keel_manifest_t *manifest, keel_image_meta_t *meta_p,
+                             int *is_loaded_p)
 {
     keel_files_t *files = ctx->files;
-    const keel_files_message_t message = {.kind = KEEL_FILES_LOAD, .generation = id.generation, .run = id.run};
+    keel_files_message_t message = {
+        .kind = KEEL_FILES_LOAD, .generation = manifest->id.generation, .run = manifest->id.run};
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
     files->answers = files->refusals = files->refusing = 0;
-    lead_all(ctx, &message);
-    files->refusal = load(ctx, id, meta_p);
+    for (uint32_t r = ctx->lane.size; r-- > 0;) { /* the own part last, which leaves the message for load() */
+        message.bytes = (r < manifest->count) ? manifest->files[r].bytes : 0;
+        message.crc = (r < manifest->count) ? manifest->files[r].crc : 0;
+        if (r > 0) {
+            keel_files_send(ctx, r, &message);
+        }
+    }
+    files->refusal = load(ctx, &message, meta_p);
     files->refusals = files->refusal != 0;
     while (status == KEEL_OK && files->answers < ctx->lane.size - 1) {
         status = start_wait(ctx, &rounds);
@@ -203,37 +219,40 @@ static keel_status_t propose(keel_context_h ctx, keel_set_id_t id, keel_image_me
     return status;
 }
 
-/* True if the set is one of this program. Reports what differs; *error_p: errno of a manifest that
- * cannot be read. */
-static int is_ours(keel_context_h ctx, keel_set_id_t id, int *error_p)
+/* True if the set is one of this program. Reports the difference. */
+static int is_ours(keel_context_h ctx, const keel_manifest_t *manifest)
 {
     const keel_manifest_t *own = &ctx->files->making;
-    keel_manifest_t manifest;
-    const char *why;
-    int set;
 
-    *error_p = keel_set_open(ctx->files->dir, id, 0, &set);
-    if (*error_p != 0) {
+    if (manifest->count != own->count) {
+        keel_error_ctx(ctx, "checkpoint %u in %s is of %u ranks, and this job has %u", manifest->id.generation,
+                       ctx->config.file_dir, manifest->count, own->count);
         return 0;
     }
-    *error_p = keel_manifest_read(set, KEEL_FILES_MANIFEST, &manifest, &why);
+    if (strcmp(manifest->program, own->program) != 0) {
+        keel_error_ctx(ctx, "checkpoint %u in %s is of the program %s, and this is %s", manifest->id.generation,
+                       ctx->config.file_dir, manifest->program, own->program);
+        return 0;
+    }
+    return 1;
+}
+
+/* Reads the manifest of a set; 0 or an errno. */
+static int read_manifest(keel_context_h ctx, keel_set_id_t id, keel_manifest_t *manifest_p)
+{
+    const char *why;
+    int set, error = keel_set_open(ctx->files->dir, id, 0, &set);
+
+    if (error != 0) {
+        return error;
+    }
+    error = keel_manifest_read(set, KEEL_FILES_MANIFEST, manifest_p, &why);
     close(set);
-    if (*error_p != 0) {
-        keel_warn(&ctx->message, "checkpoint %u in %s: %s", id.generation, ctx->config.file_dir, why);
-        return 0;
+    if (error == 0 && !keel_set_id_is(manifest_p->id, id)) {
+        keel_manifest_release(manifest_p);
+        error = EBADMSG;
     }
-    if (manifest.count != own->count) {
-        keel_error_ctx(ctx, "checkpoint %u in %s is of %u ranks, and this job has %u", id.generation,
-                       ctx->config.file_dir, manifest.count, own->count);
-    } else if (strcmp(manifest.program, own->program) != 0) {
-        keel_error_ctx(ctx, "checkpoint %u in %s is of the program %s, and this is %s", id.generation,
-                       ctx->config.file_dir, manifest.program, own->program);
-    } else {
-        keel_manifest_release(&manifest);
-        return 1;
-    }
-    keel_manifest_release(&manifest);
-    return 0;
+    return error;
 }
 
 typedef enum { TRY_NEXT, TRY_LOADED, TRY_REFUSED } try_t;
@@ -241,23 +260,26 @@ typedef enum { TRY_NEXT, TRY_LOADED, TRY_REFUSED } try_t;
 static keel_status_t try_set(keel_context_h ctx, keel_set_id_t id, keel_image_meta_t *meta_p, try_t *try_p)
 {
     keel_files_t *files = ctx->files;
+    keel_manifest_t manifest;
     keel_status_t status = KEEL_OK;
-    int error = 0, is_loaded = 0;
+    int error, is_loaded = 0;
 
-    *try_p = TRY_NEXT;
-    if (is_ours(ctx, id, &error)) {
-        status = propose(ctx, id, meta_p, &is_loaded);
-        *try_p = is_loaded ? TRY_LOADED : TRY_NEXT;
-        error = files->refusal;
-    } else if (error == 0) {
+    files->refusing = 0;
+    error = read_manifest(ctx, id, &manifest);
+    if (error == 0 && !is_ours(ctx, &manifest)) {
         *try_p = TRY_REFUSED;
+        keel_manifest_release(&manifest);
+        return KEEL_OK;
     }
-    if (status == KEEL_OK && *try_p == TRY_NEXT) {
+    if (error == 0) {
+        status = propose(ctx, &manifest, meta_p, &is_loaded);
+        error = files->refusal;
+        keel_manifest_release(&manifest);
+    }
+    *try_p = is_loaded ? TRY_LOADED : TRY_NEXT;
+    if (status == KEEL_OK && !is_loaded) {
         keel_warn(&ctx->message, "checkpoint %u in %s cannot be read (rank %u: %s): an older one is looked for",
                   id.generation, ctx->config.file_dir, files->refusing, strerror(error));
-        if (error == EBADMSG || error == ENOENT) { /* other errors may pass */
-            (void)keel_set_mark(files->dir, id, KEEL_FILES_DAMAGED);
-        }
     }
     return status;
 }
@@ -294,7 +316,10 @@ static keel_status_t lead(keel_context_h ctx)
         end.kind = KEEL_FILES_GIVE_UP;
     }
     for (unsigned i = 0; status == KEEL_OK && i < count && result == TRY_NEXT; i++) {
-        if (!keel_set_has(ctx->files->dir, ids[i], KEEL_FILES_MANIFEST)) {
+        const int has = keel_set_has(ctx->files->dir, ids[i], KEEL_FILES_MANIFEST);
+
+        if (has <= 0) {
+            end.kind = (has < 0) ? KEEL_FILES_GIVE_UP : end.kind;
             continue;
         }
         status = try_set(ctx, ids[i], &meta, &result);

@@ -159,6 +159,7 @@ static keel_status_t context_join(keel_context_h ctx)
  */
 static void context_fail(keel_context_h ctx, keel_status_t status)
 {
+    keel_files_lost(ctx);
     if (!keel_recovery_is_finished(&ctx->rec)) {
         keel_recovery_fail(&ctx->rec, status);
     }

@@ -28,9 +28,10 @@
  * Checksum over all groups. Each rank forms the groups on its own, and all ranks must form the
  * same.
  */
-static uint32_t context_agreement(const keel_groups_t *groups, uint32_t ranks)
+static uint32_t context_agreement(const keel_groups_t *groups, uint32_t ranks, int has_files)
 {
-    uint32_t crc = 0;
+    /* at the start of a job with files ranks wait for each other */
+    uint32_t crc = has_files ? keel_crc(0, "files", 5) : 0;
 
     if (groups->count > 0) {
         crc = keel_crc(crc, groups->of_rank, ranks * sizeof(*groups->of_rank));
@@ -47,6 +48,7 @@ void keel_context_hooks_init(keel_context_h ctx)
     keel_hooks_add(ctx, KEEL_HOOK_PROGRESS, keel_win_shares_progress);
     keel_hooks_add(ctx, KEEL_HOOK_PROGRESS, keel_files_progress);
     keel_hooks_add(ctx, KEEL_HOOK_IMAGE, keel_files_image);
+    keel_hooks_add(ctx, KEEL_HOOK_FATAL, keel_files_lost);
     keel_hooks_add(ctx, KEEL_HOOK_CALL_BACK, keel_requests_call_back);
     keel_hooks_add(ctx, KEEL_HOOK_WAIT, keel_flush_ring);
     keel_hooks_add(ctx, KEEL_HOOK_MUTE, keel_access_mute);
@@ -103,7 +105,7 @@ keel_status_t keel_context_layers_init(keel_context_h ctx, const keel_drivers_t 
     if (ctx->runtime->spares > 0) {
         ctx->runtime->ops->use_spare_order(ctx->runtime, keel_site_order_spares, &ctx->site);
     }
-    keel_lane_agree(&ctx->lane, context_agreement(&ctx->ckpt.groups, ctx->lane.size));
+    keel_lane_agree(&ctx->lane, context_agreement(&ctx->ckpt.groups, ctx->lane.size, ctx->config.file_dir != NULL));
     status = keel_demand_init(&ctx->demand, &ctx->ckpt);
     if (status != KEEL_OK) {
         goto err_ckpt;

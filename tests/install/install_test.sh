@@ -145,7 +145,7 @@ if [ -n "$built" ]; then
     quietly "$cmake" -S "$sources" -B "$build" -G "$generator" -DCMAKE_BUILD_TYPE="$type" -DKEEL_WERROR=ON \
         -DCMAKE_C_COMPILER="$compiler" -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_INSTALL_LIBDIR=lib \
         -DCMAKE_INSTALL_PREFIX=/dev/null/never
-    quietly "$cmake" --build "$build" -j "$(nproc)" --target src/all src/adapters/all src/tools/all contrib/keelrun/all \
+    quietly "$cmake" --build "$build" -j "$(nproc)" --target src/all src/preload/all src/adapters/all src/tools/all contrib/keelrun/all \
         contrib/examples/all perf/all perf/kernels/all contrib/man/all
 fi
 quietly "$cmake" --install "$build" --prefix "$scratch/prefix"

@@ -177,7 +177,8 @@ static void *report_events(void *events)
 
 static void on_message(void *arg, int level, const char *line)
 {
-    must(arg == board && level >= 0 && level <= 3 && strncmp(line, "keel ", 5) == 0 && strchr(line, '\n') == NULL);
+    must(arg == board && level >= 0 && level <= 3 &&
+         (strncmp(line, "keel ", 5) == 0 || strncmp(line, "keel: ", 6) == 0) && strchr(line, '\n') == NULL);
     __atomic_fetch_add(&board->lines, 1, __ATOMIC_RELAXED);
 }
 

@@ -55,6 +55,13 @@ a_lost_job_goes_on_from_files()
         begins_at_files 4
         is_right
     done
+    # nobody is left, and the replacements learn that in keel_init()
+    right 60 -n 3
+    rm -rf "$dir"
+    run 0 -n 3 "${job[@]}" "$ring" 60 30 0 1 2
+    has "$err" 1 'the job is started anew'
+    begins_at_files 3
+    is_right
     right 60 -n 5 -x KEEL_PARITY=dedicated
     rm -rf "$dir"
     run 0 -n 5 -x KEEL_PARITY=dedicated "${job[@]}" "$ring" 60 30 1 2
@@ -148,6 +155,16 @@ two_sets()
     run 137 -n 3 --no-restart "${job[@]}" -x RING_SETS=2 "$ring" "$1" 60 0
     "$files" prune "$dir" >"$out"
     [ "$("$files" list "$dir" | grep -c ' complete ')" -eq 2 ] || fail "not two checkpoints"
+}
+
+# more die than parity covers while the job begins from files, or soon after
+deaths_in_a_restart_start_the_job_again()
+{
+    right 90 -n 3
+    two_sets 90
+    run 0 -n 3 --kill '1@anyone:begins at step' --kill '2@anyone:begins at step' "${job[@]}" "$ring" 90
+    has "$err" 1 'the job is started anew'
+    grep '^rank [0-9]*: ' "$out" | sort -u | cmp -s - "$scratch/right" || fail "wrong sums"
 }
 
 # flip FILE: another byte in its middle

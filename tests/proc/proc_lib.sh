@@ -143,7 +143,7 @@ check_outcomes()
     local others
 
     others=$(grep '^keel: .*\( died\|recovered\|rolled back\|[0-9] deaths\?,\)' "$err" |
-        grep -v -e "$outcome_local" -e "$outcome_rollback" -e "$outcome_sums")
+        grep -v -e '^keel: rank [0-9]*\.[0-9]*: ' -e "$outcome_local" -e "$outcome_rollback" -e "$outcome_sums")
     [ -z "$others" ] || fail "no such line about a death: $others"
 }
 

@@ -11,8 +11,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char path[64];
@@ -84,16 +86,36 @@ START_TEST(sets_are_listed_newest_first_and_other_names_are_not)
 }
 END_TEST
 
+/* The result of taking the lock in another process. */
+static int lock_elsewhere(void)
+{
+    const pid_t child = fork();
+    int lock, status;
+
+    if (child == 0) {
+        _exit(keel_set_dir_lock(dir, &lock));
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
 START_TEST(lock_is_one_jobs)
 {
-    int first, second;
+    pid_t child;
+    int lock;
 
     folder_setup();
-    ck_assert_int_eq(keel_set_dir_lock(dir, &first), 0);
-    ck_assert_int_eq(keel_set_dir_lock(dir, &second), EWOULDBLOCK);
-    close(first);
-    ck_assert_int_eq(keel_set_dir_lock(dir, &second), 0);
-    close(second);
+    ck_assert_int_eq(keel_set_dir_lock(dir, &lock), 0);
+    ck_assert_int_eq(lock_elsewhere(), EWOULDBLOCK);
+    child = fork(); /* a child of the holder does not keep the lock */
+    if (child == 0) {
+        pause();
+    }
+    close(lock);
+    ck_assert_int_eq(lock_elsewhere(), 0);
+    ck_assert_int_eq(kill(child, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
     folder_teardown();
 }
 END_TEST
@@ -292,7 +314,7 @@ START_TEST(complete_set_replaces_older_ones)
     ck_assert_uint_eq(left[0], 30);
     ck_assert_uint_eq(left[1], 20);
     ck_assert_int_eq(keel_set_mark(dir, id_of(30, 1), KEEL_FILES_ENDED), 0);
-    ck_assert(!keel_set_has(dir, id_of(30, 1), KEEL_FILES_MANIFEST));
+    ck_assert_int_eq(keel_set_has(dir, id_of(30, 1), KEEL_FILES_MANIFEST), 0);
     make_set(writer, 5, 1, 1); /* an ended set is removed; an older set may have a higher number */
     ck_assert_uint_eq(sets_left(left, 8), 2);
     ck_assert_uint_eq(left[0], 20);

@@ -16,14 +16,14 @@
 
 const char *set_state_name(set_state_t state)
 {
-    static const char *const names[] = {"complete", "ended", "damaged", "incomplete"};
+    static const char *const names[] = {"complete", "ended", "incomplete"};
 
     return names[state];
 }
 
 static const char *manifest_name(set_state_t state)
 {
-    static const char *const names[] = {KEEL_FILES_MANIFEST, KEEL_FILES_ENDED, KEEL_FILES_DAMAGED, NULL};
+    static const char *const names[] = {KEEL_FILES_MANIFEST, KEEL_FILES_ENDED, NULL};
 
     return names[state];
 }
@@ -35,7 +35,7 @@ static int set_read(int dir, set_info_t *set)
     int folder, error;
 
     set->state = SET_COMPLETE;
-    while (manifest_name(set->state) != NULL && !keel_set_has(dir, set->id, manifest_name(set->state))) {
+    while (manifest_name(set->state) != NULL && keel_set_has(dir, set->id, manifest_name(set->state)) == 0) {
         set->state++;
     }
     if (set->state == SET_INCOMPLETE) {

@@ -10,7 +10,6 @@
 typedef enum {
     SET_COMPLETE,
     SET_ENDED,     /* of an ended job */
-    SET_DAMAGED,   /* found damaged by a restart */
     SET_INCOMPLETE /* being written, or left by a lost job */
 } set_state_t;
 

@@ -39,7 +39,7 @@ static void usage(FILE *stream)
     fputs(
         "Usage: keel_files [options] COMMAND DIRECTORY\n"
         "Works on the checkpoints in files of KEEL_FILE_DIR.\n"
-        "  list        the checkpoints, the newest first: complete, ended (its job has), damaged, or incomplete\n"
+        "  list        the checkpoints, the newest first: complete, ended (its job has), or incomplete\n"
         "  check       verifies every byte of the complete ones\n"
         "  show        describes the files of each\n"
         "  prune       removes all but the newest complete ones; not while a job uses the directory\n"
@@ -145,7 +145,7 @@ static int run_check(const command_t *command, int is_described)
         const set_info_t *set = &command->sets[i];
         uint32_t damaged;
 
-        if (set->state == SET_INCOMPLETE || set->state == SET_DAMAGED || !is_asked_for(command, set)) {
+        if (set->state == SET_INCOMPLETE || !is_asked_for(command, set)) {
             continue;
         }
         if (command->is_json) {
@@ -174,33 +174,43 @@ static int run_check(const command_t *command, int is_described)
     return (sets > 0 && bad == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static int run_prune(const command_t *command)
+/* Under the lock of the directory, so that no job has a newer checkpoint than the list. */
+static int prune_locked(command_t *command)
 {
     unsigned kept = 0, removed = 0;
-    int lock, error = keel_set_dir_lock(command->dir, &lock);
+    int error = sets_read(command->dir, &command->sets, &command->count);
 
-    if (error != 0) {
-        fprintf(stderr, "keel_files: %s: %s\n", command->path,
-                (error == EWOULDBLOCK) ? "a job uses this directory" : strerror(error));
-        return EXIT_FAILURE;
-    }
     for (unsigned i = 0; i < command->count && error == 0; i++) {
         const set_info_t *set = &command->sets[i];
 
-        if (set->state == SET_COMPLETE && kept < command->keep) {
+        if (set->state == SET_COMPLETE && set->has_manifest && kept < command->keep) {
             kept++;
             continue;
         }
         error = keel_set_remove(command->dir, set->id);
         removed += error == 0;
     }
-    close(lock);
+    sets_release(command->sets, command->count);
     if (error != 0) {
         fprintf(stderr, "keel_files: %s: %s\n", command->path, strerror(error));
         return EXIT_FAILURE;
     }
     printf("%u removed, %u kept\n", removed, kept);
     return EXIT_SUCCESS;
+}
+
+static int run_prune(command_t *command)
+{
+    int lock, result = keel_set_dir_lock(command->dir, &lock);
+
+    if (result != 0) {
+        fprintf(stderr, "keel_files: %s: %s\n", command->path,
+                (result == EWOULDBLOCK) ? "a job uses this directory" : strerror(result));
+        return EXIT_FAILURE;
+    }
+    result = prune_locked(command);
+    close(lock);
+    return result;
 }
 
 static int run_checkpoint(const command_t *command)
@@ -232,6 +242,9 @@ static int run(command_t *command)
     if (strcmp(command->name, "checkpoint") == 0) {
         return run_checkpoint(command);
     }
+    if (strcmp(command->name, "prune") == 0) {
+        return run_prune(command);
+    }
     result = sets_read(command->dir, &command->sets, &command->count);
     if (result != 0) {
         fprintf(stderr, "keel_files: %s: %s\n", command->path, strerror(result));
@@ -239,8 +252,7 @@ static int run(command_t *command)
     }
     result = (strcmp(command->name, "list") == 0)    ? run_list(command)
              : (strcmp(command->name, "check") == 0) ? run_check(command, 0)
-             : (strcmp(command->name, "show") == 0)  ? run_check(command, 1)
-                                                     : run_prune(command);
+                                                     : run_check(command, 1);
     sets_release(command->sets, command->count);
     return result;
 }
