@@ -85,8 +85,8 @@ void keel_files_release(keel_context_h ctx);
 /* Hooks of the engine: the first advances the writing, the second precedes the copy of an image. */
 void keel_files_progress(keel_context_h ctx);
 void keel_files_image(keel_context_h ctx);
-/* Hook after a decision for a catastrophe: if a complete set is in the folder, the launcher is to start the job
- * again. */
+/* Hook after a decision for a catastrophe: asks the launcher to start the job again if a complete
+ * set is in the folder. */
 void keel_files_lost(keel_context_h ctx);
 /* After the end of the program: no job restarts from the sets. */
 void keel_files_end(keel_context_h ctx);

@@ -203,7 +203,7 @@ static keel_status_t propose(keel_context_h ctx, const keel_manifest_t *manifest
     unsigned rounds = 0;
 
     files->answers = files->refusals = files->refusing = 0;
-    for (uint32_t r = ctx->lane.size; r-- > 0;) { /* the own part last, which leaves the message for load() */
+    for (uint32_t r = ctx->lane.size; r-- > 0;) { /* the own part is last: for load() */
         message.bytes = (r < manifest->count) ? manifest->files[r].bytes : 0;
         message.crc = (r < manifest->count) ? manifest->files[r].crc : 0;
         if (r > 0) {
