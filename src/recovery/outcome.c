@@ -342,7 +342,9 @@ static void outcome_print(keel_recovery_t *rec)
         }
     }
     keel_outcome_write(&facts, o->scratch, text, sizeof(text));
-    keel_notice(rec->message, "%s", text);
+    if (rec->lane->config->rehearse == NULL) { /* the deaths of a rehearsal are no news */
+        keel_notice(rec->message, "%s", text);
+    }
 }
 
 /* The deaths up to now have their line. */

@@ -84,7 +84,7 @@ void keel_outcome_end(keel_recovery_t *rec)
     }
     sums.local = o->counts.local;
     sums.rollbacks = o->counts.rollbacks;
-    if (sums.deaths > 0) {
+    if (sums.deaths > 0 && rec->lane->config->rehearse == NULL) {
         keel_outcome_write_sums(&sums, text, sizeof(text));
         keel_notice(rec->message, "%s", text);
     }
