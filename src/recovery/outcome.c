@@ -1,6 +1,6 @@
 /* State of open deaths, and the messages that keep the state the same in all ranks. */
 #include "recovery/outcome.h"
-#include "recovery/outcome_text.h"
+#include "base/outcome_text.h"
 #include "recovery/recovery_status.h"
 #include "recovery/view.h"
 

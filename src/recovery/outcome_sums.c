@@ -1,6 +1,6 @@
 /* Sums of all ranks at the end of a job with deaths. */
 #include "recovery/outcome_sums.h"
-#include "recovery/outcome_text.h"
+#include "base/outcome_text.h"
 #include "recovery/recovery.h"
 
 #include "peer/control.h"

@@ -1,5 +1,5 @@
 /* The lines about survived deaths. */
-#include "recovery/outcome_text.h"
+#include "base/outcome_text.h"
 
 #include "unit.h"
 

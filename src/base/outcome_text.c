@@ -1,5 +1,5 @@
 /* Text of the lines about survived deaths. */
-#include "recovery/outcome_text.h"
+#include "base/outcome_text.h"
 
 #include "base/units.h"
 

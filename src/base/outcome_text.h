@@ -1,6 +1,6 @@
 /* The lines for an operator: what followed deaths, and the sums at the end of a job. */
-#ifndef KEEL_RECOVERY_OUTCOME_TEXT_H_
-#define KEEL_RECOVERY_OUTCOME_TEXT_H_
+#ifndef KEEL_BASE_OUTCOME_TEXT_H_
+#define KEEL_BASE_OUTCOME_TEXT_H_
 
 #include <stddef.h>
 #include <stdint.h>
