@@ -120,7 +120,7 @@
     _(position_refill_last, 4000, "",                                                                                  \
       "a replacement's get log is filled again after the records that overwrite the values read")                      \
     _(win_memory_initial_lost, 0, "", "a rollback to the start leaves zeros where windows held something at first")    \
-    _(win_attach_anew, 0, "", "memory that is attached again counts, and not what the image had there")                \
+    _(win_attach_again, 0, "", "memory that is attached again counts, and not what the image had there")               \
     _(win_attached_since, 0, "", "a rollback leaves memory attached that was not yet when the image was taken")        \
     _(admit_message_unmixed, 0, "", "accesses by message, which no log has, leave local recovery possible")            \
     _(put_log_trim_too_far, 600, "", "one phase more than the image covers is trimmed")                                \

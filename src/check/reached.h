@@ -54,7 +54,7 @@
     _(signal_cached, "a put of data and a signal takes the short path")                                    \
     _(parts_were_done, "a put of several blocks that the predecessor did is only logged")                  \
     _(front_of_dead, "the front is a position that only a dead rank had reached")                          \
-    _(kinds_told, "a rank announces its usage to a rank that it accesses")                                 \
+    _(usage_announced, "a rank announces its usage to a rank that it accesses")                            \
     _(first_wait_waits, "a first wait waits until replacements are back where others died")                \
     _(redone_summed, "a replacement compares the sums of repeated records with those of the targets")      \
     _(redone_counted, "a replacement compares the number of repeated records with that of a target")       \

@@ -149,9 +149,9 @@ static uint64_t ckpt_now(const keel_ckpt_t *ckpt)
 static void ckpt_announce(keel_ckpt_t *ckpt)
 {
     if (keel_image_set_is_safe(&ckpt->set)) {
-        keel_lane_say_parity(ckpt->lane, ckpt->set.making.number);
+        keel_lane_announce_parity(ckpt->lane, ckpt->set.making.number);
     } else if (ckpt->set.state.stage == KEEL_SET_FAILED) { /* no rank will use this generation */
-        keel_lane_say_parity(ckpt->lane, KEEL_CKPT_FAILED | ckpt->set.making.number);
+        keel_lane_announce_parity(ckpt->lane, KEEL_CKPT_FAILED | ckpt->set.making.number);
     }
 }
 
@@ -276,7 +276,7 @@ int keel_ckpt_commit(keel_ckpt_t *ckpt, uint32_t generation)
         return 0;
     }
     ckpt->committed++;
-    keel_lane_say_committed(ckpt->lane, generation);
+    keel_lane_announce_committed(ckpt->lane, generation);
     keel_interval_taken(&ckpt->interval, ckpt->set.started_ns, ckpt_cost_s(ckpt));
     return 1;
 }
@@ -285,7 +285,7 @@ void keel_ckpt_abort(keel_ckpt_t *ckpt)
 {
     if (keel_image_set_drop(&ckpt->set)) {
         ckpt->is_retry_due = 1;
-        keel_lane_say_parity(ckpt->lane, ckpt->set.used.number);
+        keel_lane_announce_parity(ckpt->lane, ckpt->set.used.number);
     }
 }
 
@@ -303,8 +303,8 @@ void keel_ckpt_rebuild_nothing(keel_ckpt_t *ckpt)
 {
     keel_image_set_void(&ckpt->set);
     ckpt->set.used.window_calls = 0;
-    keel_lane_say_parity(ckpt->lane, 0);
-    keel_lane_say_committed(ckpt->lane, 0);
+    keel_lane_announce_parity(ckpt->lane, 0);
+    keel_lane_announce_committed(ckpt->lane, 0);
 }
 
 keel_status_t keel_ckpt_rebuild_step(keel_ckpt_t *ckpt)
@@ -320,8 +320,8 @@ keel_status_t keel_ckpt_rebuild_step(keel_ckpt_t *ckpt)
         ckpt->is_rebuilt = 1;
         used->resume = meta.resume;
         used->sync_counter = meta.sync_counter;
-        keel_lane_say_parity(ckpt->lane, used->number);
-        keel_lane_say_committed(ckpt->lane, used->number);
+        keel_lane_announce_parity(ckpt->lane, used->number);
+        keel_lane_announce_committed(ckpt->lane, used->number);
     }
     return status;
 }

@@ -47,7 +47,7 @@ keel_status_t keel_gsync_second(keel_context_h ctx, uint32_t number)
     keel_status_t status;
     unsigned rounds = 0;
 
-    keel_lane_say_second(&ctx->lane, number);
+    keel_lane_announce_second(&ctx->lane, number);
     status = keel_position_arrive(&ctx->rec, number);
     while (status == KEEL_OK && !second_barrier_is_over(ctx, number)) {
         status = keel_context_wait(ctx, &rounds);
@@ -132,7 +132,7 @@ static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
         count = keel_context_image(ctx, &parts);
         keel_demand_take(&ctx->demand, &meta, parts, count);
         keel_context_mark(ctx, KEEL_MARK_SAVED, number);
-        keel_lane_say_second(&ctx->lane, number);
+        keel_lane_announce_second(&ctx->lane, number);
         status = keel_position_arrive(&ctx->rec, number);
     }
     while (status == KEEL_OK && !demand_is_over(ctx, number)) {
@@ -175,7 +175,7 @@ static uint64_t gsync_orders(const keel_context_h ctx, unsigned flags)
 
 /* A released rank does not know the orders, because rank 0's word may belong to another gsync.
  * If rank 0 itself is released, ranks that left before have given up their images. */
-static uint64_t gsync_orders_heard(keel_context_h ctx, uint32_t number, int was_front)
+static uint64_t gsync_orders_received(keel_context_h ctx, uint32_t number, int was_front)
 {
     const uint64_t own = ctx->lane.slot.flags[number & 1];
 
@@ -302,7 +302,7 @@ static keel_status_t gsync_arrive(keel_context_h ctx, uint32_t number, unsigned 
         words |= keel_demand_flags(&ctx->demand, (flags & (KEEL_GSYNC_SAFE | KEEL_GSYNC_EXPLICIT)) == KEEL_GSYNC_SAFE);
     }
     words |= keel_announce_arrive(ctx);
-    keel_lane_say_flags(&ctx->lane, number, words);
+    keel_lane_announce_flags(&ctx->lane, number, words);
     if (ctx->rehearsal != NULL) {
         ctx->rehearsal->arrive(ctx);
     }
@@ -353,7 +353,7 @@ keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p
         return status;
     }
     was_front = keel_recovery_state(rec) == KEEL_RANK_FRONT && !keel_position_is_released(rec, number);
-    orders = gsync_orders_heard(ctx, number, was_front);
+    orders = gsync_orders_received(ctx, number, was_front);
     *is_stop_p = keel_arrive_call(orders) == KEEL_ARRIVE_CALL_STOP;
     if (*is_stop_p) {
         /* before the gsync counts as passed, because reports include it */

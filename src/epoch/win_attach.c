@@ -115,7 +115,7 @@ static keel_status_t attach_again(keel_win_h win, keel_attached_t *piece, char *
             return status;
         }
         piece->memory = NULL;
-        KEEL_PLANT_CALL(win_attach_anew, win, piece, memory);
+        KEEL_PLANT_CALL(win_attach_again, win, piece, memory);
         status = map(win, piece->offset, memory, piece->bytes);
     }
     if (status == KEEL_OK) {

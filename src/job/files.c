@@ -34,11 +34,11 @@ static void set_failed(keel_context_h ctx, uint32_t rank, int error)
     if (error == ECANCELED) { /* the file system is slow for this interval of checkpoints */
         keel_info(&ctx->message, "checkpoint %u is not in %s: rank %u had no memory for it, or came to it too late",
                   files->making.id.generation, ctx->config.file_dir, rank);
-    } else if (error != files->said_error) {
+    } else if (error != files->reported_error) {
         keel_warn(&ctx->message, "checkpoint %u is not written to %s (rank %u: %s); a later one is tried in %g s",
                   files->making.id.generation, ctx->config.file_dir, rank, strerror(error),
                   ctx->config.file_interval_s);
-        files->said_error = error;
+        files->reported_error = error;
     }
     files->making.id.generation = 0;
     files->is_completing = 0;
@@ -138,7 +138,7 @@ static void set_completed(keel_context_h ctx, const keel_write_result_t *result)
         return;
     }
     files->sets++;
-    files->said_error = 0;
+    files->reported_error = 0;
     files->last_ns = files_now(ctx);
     files->making.id.generation = 0;
     if (files->is_requested) {

@@ -71,7 +71,7 @@ typedef struct keel_files {
     int is_requested;         /* the set in the making meets a request */
     int is_completing;        /* the writer is to write, or writes, the manifest */
     int is_prune_due;         /* a set was given up */
-    int said_error;           /* errno of the last reported failure; 0: none since a success */
+    int reported_error;       /* errno of the last reported failure; 0: none since a success */
     uint64_t sets, failed;    /* completed, and given up */
     /* at the start: answers to LOAD */
     uint32_t answers, refusals;

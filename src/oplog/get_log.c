@@ -77,7 +77,7 @@ void keel_get_log_release(keel_get_log_t *log)
 
 void keel_get_log_note_missing(keel_get_log_t *log)
 {
-    keel_lane_say_lost_get(log->lane, log->phase);
+    keel_lane_announce_lost_get(log->lane, log->phase);
 }
 
 void keel_get_log_overflow(keel_get_log_t *log, const char *why)
@@ -481,7 +481,7 @@ void keel_get_log_clear(keel_get_log_t *log, uint32_t phase)
     log->has_overflowed = 0;
     log->is_off = !log->is_enabled;
     log->resume_at = KEEL_PHASE_NONE;
-    keel_lane_say_no_lost_gets(log->lane);
+    keel_lane_announce_no_lost_gets(log->lane);
     pthread_mutex_lock(&log->lane->lock);
     writers_reset(log);
     keel_get_chunks_reset(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,

@@ -279,7 +279,7 @@ uint32_t keel_put_log_unnumbered(keel_put_log_t *log, uint32_t target)
                   "more than %u records went to rank %u in one phase: should one of the two die, the job rolls back",
                   log->number_end, target);
     }
-    keel_lane_say_lost_get(log->lane, log->phase);
+    keel_lane_announce_lost_get(log->lane, log->phase);
     if (slot != NULL && !KEEL_PLANT(put_log_unnumbered_from)) {
         keel_board_lose_get(slot, log->phase);
     }

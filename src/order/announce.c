@@ -64,7 +64,7 @@ keel_status_t keel_announce_to_now(keel_context_h ctx, uint32_t rank)
         return KEEL_OK;
     }
     if (!KEEL_PLANT(announce_skipped)) {
-        KEEL_REACHED(kinds_told);
+        KEEL_REACHED(usage_announced);
         status = keel_announced_send(&ctx->sync, rank);
     }
     if (status != KEEL_OK) {

@@ -25,9 +25,9 @@
 /* Marks a request with records: the puts before these records are complete. */
 static void say_put(keel_peer_t *peer, keel_wire_t *wire)
 {
-    if (peer->is_put_untold) {
+    if (peer->is_put_unannounced) {
         wire->flags |= KEEL_PLANT(issue_put_unannounced) ? 0 : KEEL_WIRE_FLAG_PUT;
-        peer->is_put_untold = 0;
+        peer->is_put_unannounced = 0;
     }
 }
 

@@ -462,7 +462,7 @@ void keel_lane_forget_done(keel_lane_t *lane, uint32_t rollback)
     }
 }
 
-void keel_lane_forget_said(keel_lane_t *lane, uint32_t generation)
+void keel_lane_forget_announced(keel_lane_t *lane, uint32_t generation)
 {
     lane->slot = (keel_board_slot_t){.parity_done = generation, .committed = generation};
     lane->usage = (keel_usage_t){0};

@@ -102,12 +102,12 @@ typedef struct keel_peer {
     ucs_list_link_t reads;    /* keel_read_t, in the order of sending */
     ucs_list_link_t controls; /* keel_control_out_t, until acknowledged */
     /* one-sided puts (peer/remote_put) */
-    ucs_list_link_t putting; /* in lane->putting while puts are incomplete */
-    uint64_t put, put_done;  /* puts issued, and puts that have taken effect at the peer */
-    uint64_t put_flushing;   /* puts that the flush under way covers */
-    uint8_t is_put_flushing; /* a flush is under way */
-    uint8_t is_put_untold;   /* no record was sent since the last put */
-    uint32_t put_phase;      /* 1 + the phase of the last put; 0: none */
+    ucs_list_link_t putting;    /* in lane->putting while puts are incomplete */
+    uint64_t put, put_done;     /* puts issued, and puts that have taken effect at the peer */
+    uint64_t put_flushing;      /* puts that the flush under way covers */
+    uint8_t is_put_flushing;    /* a flush is under way */
+    uint8_t is_put_unannounced; /* no record was sent since the last put */
+    uint32_t put_phase;         /* 1 + the phase of the last put; 0: none */
     /* gets by one-sided operations (peer/issue, oplog/get_remote) */
     uint32_t getting;           /* gets under way */
     uint64_t recorded;          /* the last request that the peer's service side records */
@@ -268,30 +268,30 @@ static inline void keel_lane_change(keel_lane_t *lane)
 }
 /* Own words for gsync @a number: the flags of the arrival, and the mark "image copied"
  * (peer/board.h). */
-static inline void keel_lane_say_flags(keel_lane_t *lane, uint32_t number, uint64_t flags)
+static inline void keel_lane_announce_flags(keel_lane_t *lane, uint32_t number, uint64_t flags)
 {
     lane->slot.flags[number & 1] = flags;
 }
-static inline void keel_lane_say_second(keel_lane_t *lane, uint32_t number)
+static inline void keel_lane_announce_second(keel_lane_t *lane, uint32_t number)
 {
     lane->slot.image_copied = keel_arrive(lane->rollback, lane->incarnation, number);
 }
 /* Own words about generations: the one of the parity share here, and the one in use
  * everywhere (KEEL_CKPT_FAILED). */
-static inline void keel_lane_say_parity(keel_lane_t *lane, uint64_t generation)
+static inline void keel_lane_announce_parity(keel_lane_t *lane, uint64_t generation)
 {
     lane->slot.parity_done = generation;
 }
-static inline void keel_lane_say_committed(keel_lane_t *lane, uint32_t generation)
+static inline void keel_lane_announce_committed(keel_lane_t *lane, uint32_t generation)
 {
     lane->slot.committed = generation;
 }
 /* Own word: this process has a get without a record in @a phase. */
-static inline void keel_lane_say_lost_get(keel_lane_t *lane, uint32_t phase)
+static inline void keel_lane_announce_lost_get(keel_lane_t *lane, uint32_t phase)
 {
     lane->slot.lost_gets = (uint64_t)phase + 1;
 }
-static inline void keel_lane_say_no_lost_gets(keel_lane_t *lane)
+static inline void keel_lane_announce_no_lost_gets(keel_lane_t *lane)
 {
     lane->slot.lost_gets = 0;
 }
@@ -412,7 +412,7 @@ static inline void keel_lane_set_done(keel_lane_t *lane, uint32_t source, uint32
 void keel_lane_forget_done(keel_lane_t *lane, uint32_t rollback);
 /* Without the lock, in a rollback: resets the own words; this process announces only @a
  * generation afterwards. */
-void keel_lane_forget_said(keel_lane_t *lane, uint32_t generation);
+void keel_lane_forget_announced(keel_lane_t *lane, uint32_t generation);
 /* Sets the rollback number in a replacement that takes part in that rollback. */
 void keel_lane_set_rollback(keel_lane_t *lane, uint32_t rollback);
 

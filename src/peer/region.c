@@ -110,7 +110,7 @@ void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer)
     }
 }
 
-void keel_lane_region_tell(keel_lane_t *lane, unsigned region)
+void keel_lane_region_announce(keel_lane_t *lane, unsigned region)
 {
     for (uint32_t r = 0; r < lane->size; r++) {
         if (lane->peers[r].is_up) {
@@ -208,7 +208,7 @@ keel_status_t keel_lane_region_make_of(keel_lane_t *lane, unsigned region, keel_
     lane->own[region] = own;
     lane->changes++;
     pthread_mutex_unlock(&lane->lock);
-    keel_lane_region_tell(lane, region);
+    keel_lane_region_announce(lane, region);
     *base_p = own.base;
     return KEEL_OK;
 }

@@ -28,7 +28,7 @@ keel_status_t keel_lane_region_make_of(keel_lane_t *lane, unsigned region, keel_
 /* keel_lane_region_make_of() with zeroed memory. */
 keel_status_t keel_lane_region_make(keel_lane_t *lane, unsigned region, size_t bytes, void *address, void **base_p);
 /* Announces the region again. */
-void keel_lane_region_tell(keel_lane_t *lane, unsigned region);
+void keel_lane_region_announce(keel_lane_t *lane, unsigned region);
 void keel_lane_region_drop(keel_lane_t *lane, unsigned region);
 /* Drops the region, but keeps announcing its size to replacements, which re-execute accesses to
  * the region and receive hand-overs for it. */

@@ -52,7 +52,7 @@ unsigned keel_remote_put(keel_lane_t *lane, uint32_t rank, uint32_t phase, unsig
     KEEL_REACHED(put_remote);
     put_begins(lane, peer);
     peer->put_phase = phase + 1;
-    peer->is_put_untold = 1;
+    peer->is_put_unannounced = 1;
     return count;
 }
 
@@ -119,11 +119,11 @@ void keel_remote_put_progress(keel_lane_t *lane)
 void keel_remote_put_drop(keel_peer_t *peer)
 {
     put_is_done(peer, peer->put);
-    peer->is_put_flushing = peer->is_put_untold = 0;
+    peer->is_put_flushing = peer->is_put_unannounced = 0;
     peer->put_phase = 0;
 }
 
-void keel_remote_put_told(keel_lane_t *lane, const keel_wire_t *wire, uint32_t phase, uint32_t number)
+void keel_remote_put_count(keel_lane_t *lane, const keel_wire_t *wire, uint32_t phase, uint32_t number)
 {
     const uint64_t done = keel_phase_word(phase, number);
 

@@ -53,7 +53,7 @@ void keel_remote_put_lend(keel_lane_t *lane, void *base, size_t bytes);
 keel_wire_body_t keel_remote_answer(keel_lane_t *lane, const keel_wire_t *request, keel_wire_type_t type);
 /* Target, under the lane's lock: counts all records of @a phase before @a number as complete, if
  * the message says that they were puts. */
-void keel_remote_put_told(keel_lane_t *lane, const keel_wire_t *wire, uint32_t phase, uint32_t number);
+void keel_remote_put_count(keel_lane_t *lane, const keel_wire_t *wire, uint32_t phase, uint32_t number);
 /* For peer.c: completes puts step by step; drops the puts to a peer that is down. */
 void keel_remote_put_progress(keel_lane_t *lane);
 void keel_remote_put_drop(keel_peer_t *peer);

@@ -198,7 +198,7 @@ static const char *served_records(keel_lane_t *lane, const keel_wire_t *wire, co
     keel_record_t record;
     const void *payload;
 
-    keel_remote_put_told(lane, wire, phase, number);
+    keel_remote_put_count(lane, wire, phase, number);
     while (keel_records_read(&records, &record, &payload)) {
         const int is_next = keel_served_is_next(lane, wire->source, phase, number);
         const char *why = NULL;
@@ -312,7 +312,7 @@ static const char *served_fetch(keel_lane_t *lane, const keel_wire_t *wire, cons
     memcpy(&record, data, sizeof(record));
     memcpy(&atomic, payload, sizeof(atomic));
     length = (wire->flags & KEEL_WIRE_FLAG_CLOCK) ? sizeof(fetched) : atomic.size;
-    keel_remote_put_told(lane, wire, phase, number);
+    keel_remote_put_count(lane, wire, phase, number);
     if (keel_served_is_next(lane, wire->source, phase, number) != 1) {
         keel_served_refuse(lane, wire);
         return "fetching atomic out of its order";

@@ -55,7 +55,7 @@ const char *keel_served_exchange(keel_lane_t *lane, const keel_wire_t *wire, con
         target = served_elements(lane, &record, payload, &head);
     }
     if (is_numbered) {
-        keel_remote_put_told(lane, wire, phase, number);
+        keel_remote_put_count(lane, wire, phase, number);
     }
     if (target == NULL || keel_combine_bytes(&head) > lane->ops->max_data ||
         (is_numbered && keel_served_is_next(lane, wire->source, phase, number) != 1)) {

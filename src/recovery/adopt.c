@@ -213,8 +213,8 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         keel_recovery_set_position(rec, decision_start(d, rec->lane->rank), d->front);
         keel_sync_begin_replay(rec->sync, &d->sync);
         keel_announced_adopt_before(rec->sync, d->ranks[rec->lane->rank].atomics);
-        keel_lane_say_committed(rec->lane, 0);
-        keel_lane_say_parity(rec->lane, 0);
+        keel_lane_announce_committed(rec->lane, 0);
+        keel_lane_announce_parity(rec->lane, 0);
         keel_lane_set_rollback(rec->lane, d->rollback);
         rec->roll_target = d->rollback;
     } else {

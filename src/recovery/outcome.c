@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-/* KEEL_CONTROL_TOLD */
-typedef struct told_message {
+/* KEEL_CONTROL_PRINTED */
+typedef struct printed_message {
     uint32_t local, rollbacks;
     uint32_t told[];
-} told_message_t;
+} printed_message_t;
 
 /* ---- nodes ---- */
 
@@ -348,7 +348,7 @@ static void outcome_print(keel_recovery_t *rec)
 }
 
 /* The deaths up to now have their line. */
-static void outcome_told(keel_recovery_t *rec)
+static void outcome_printed(keel_recovery_t *rec)
 {
     keel_outcome_t *o = &rec->outcome;
     int is_open = 0;
@@ -363,14 +363,14 @@ static void outcome_told(keel_recovery_t *rec)
 
 static void outcome_announce(keel_recovery_t *rec)
 {
-    const size_t length = sizeof(told_message_t) + rec->lane->size * sizeof(uint32_t);
+    const size_t length = sizeof(printed_message_t) + rec->lane->size * sizeof(uint32_t);
     const keel_outcome_t *o = &rec->outcome;
-    told_message_t *message = keel_alloc(length, "outcome of deaths");
+    printed_message_t *message = keel_alloc(length, "outcome of deaths");
 
     if (message != NULL) {
-        *message = (told_message_t){.local = o->counts.local, .rollbacks = o->counts.rollbacks};
+        *message = (printed_message_t){.local = o->counts.local, .rollbacks = o->counts.rollbacks};
         memcpy(message->told, o->told, rec->lane->size * sizeof(uint32_t));
-        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_TOLD, message, length);
+        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_PRINTED, message, length);
         keel_free(message);
     }
 }
@@ -395,13 +395,13 @@ static void outcome_close(keel_recovery_t *rec)
     }
     memset(o->nodes, 0, o->node_count);
     outcome_announce(rec);
-    outcome_told(rec);
+    outcome_printed(rec);
 }
 
-void keel_outcome_receive_told(void *arg, const keel_control_in_t *in)
+void keel_outcome_receive_printed(void *arg, const keel_control_in_t *in)
 {
     keel_recovery_t *rec = arg;
-    const told_message_t *message = (const void *)in->payload;
+    const printed_message_t *message = (const void *)in->payload;
     keel_outcome_t *o = &rec->outcome;
 
     if (in->length != sizeof(*message) + rec->lane->size * sizeof(uint32_t) || in->source != 0) {
@@ -413,7 +413,7 @@ void keel_outcome_receive_told(void *arg, const keel_control_in_t *in)
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         o->told[r] = keel_larger(o->told[r], message->told[r]);
     }
-    outcome_told(rec);
+    outcome_printed(rec);
 }
 
 /* ---- the own part ---- */

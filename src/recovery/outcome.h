@@ -119,6 +119,6 @@ void keel_outcome_rolled_back(keel_recovery_t *rec);
 /* Reports the own part once over. Rank 0: prints the line when all parts are over. */
 void keel_outcome_step(keel_recovery_t *rec);
 void keel_outcome_receive_part(void *arg, const keel_control_in_t *in);
-void keel_outcome_receive_told(void *arg, const keel_control_in_t *in);
+void keel_outcome_receive_printed(void *arg, const keel_control_in_t *in);
 
 #endif

@@ -173,7 +173,7 @@ static const struct {
                          {KEEL_CONTROL_FINISHED, recovery_on_finished},
                          {KEEL_CONTROL_GAVE_UP, recovery_on_gave_up},
                          {KEEL_CONTROL_RECOVERED, keel_outcome_receive_part},
-                         {KEEL_CONTROL_TOLD, keel_outcome_receive_told}};
+                         {KEEL_CONTROL_PRINTED, keel_outcome_receive_printed}};
 
 /* Drops late messages of a dead incarnation. A greeting also reports the death of the one
  * before. */

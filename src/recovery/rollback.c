@@ -76,7 +76,7 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     keel_lane_forget_done(lane, target);
     keel_sections_reset(&rec->sync->sections, lane, keel_rebuild_counter(rec));
     pthread_mutex_unlock(&lane->lock);
-    keel_lane_forget_said(lane, rec->generation.number);
+    keel_lane_forget_announced(lane, rec->generation.number);
     for (uint32_t r = 0; r < lane->size; r++) {
         rec->peer_states[r] = (keel_peer_state_t){.state = KEEL_RANK_FRONT, .transfers = KEEL_TRANSFER_GETLOG_REFILLED};
         keel_lane_set_mode(lane, r, KEEL_PEER_LIVE);

@@ -50,9 +50,10 @@ keel_status_t keel_sections_init(keel_sections_t *s, uint32_t ranks)
     s->seen_at = keel_alloc(ranks * sizeof(*s->seen_at), "lock counters");
     s->reads = keel_alloc(ranks * sizeof(*s->reads), "readings");
     s->is_left = keel_alloc(ranks, "locks left");
-    s->heard = keel_alloc(ranks * sizeof(*s->heard), "sections heard");
+    s->complete = keel_alloc(ranks * sizeof(*s->complete), "complete sections");
     if (s->held == NULL || s->is_release_due == NULL || s->counter_at == NULL || s->seen_at == NULL ||
-        s->reads == NULL || s->is_left == NULL || s->heard == NULL || keel_replay_init(&s->replay, ranks) != KEEL_OK) {
+        s->reads == NULL || s->is_left == NULL || s->complete == NULL ||
+        keel_replay_init(&s->replay, ranks) != KEEL_OK) {
         keel_sections_release(s);
         return KEEL_ERR_NO_MEMORY;
     }
@@ -68,7 +69,7 @@ void keel_sections_release(keel_sections_t *s)
     keel_free(s->seen_at);
     keel_free(s->reads);
     keel_free(s->is_left);
-    keel_free(s->heard);
+    keel_free(s->complete);
     memset(s, 0, sizeof(*s));
 }
 
@@ -88,7 +89,7 @@ void keel_sections_reset(keel_sections_t *s, keel_lane_t *lane, uint64_t counter
     memset(s->is_left, 0, lane->size);
     memset(s->seen_at, 0, lane->size * sizeof(*s->seen_at));
     memset(s->reads, 0, lane->size * sizeof(*s->reads));
-    memset(s->heard, 0, lane->size * sizeof(*s->heard));
+    memset(s->complete, 0, lane->size * sizeof(*s->complete));
     keel_store_zero(area, keel_lock_area_size(lane->size));
     keel_store_word_release(&area->word, keel_lock_word_free(counter));
 }
@@ -331,7 +332,7 @@ void keel_sections_receive(void *arg, const keel_control_in_t *in)
     pthread_mutex_lock(&lane->lock); /* records of the served lane continue after these */
     keel_lane_set_done(lane, in->source, message->phase, s->replay.records[in->source]);
     pthread_mutex_unlock(&lane->lock);
-    s->heard[in->source] = message->phase + 1;
+    s->complete[in->source] = message->phase + 1;
     keel_replay_end_source(&s->replay, in->source);
 }
 
@@ -344,7 +345,7 @@ int keel_sections_are_here(const keel_sync_t *sync)
         return 1;
     }
     for (uint32_t r = 0; r < sync->lane->size; r++) {
-        if (r != sync->lane->rank && sync->sections.heard[r] <= sync->phase) {
+        if (r != sync->lane->rank && sync->sections.complete[r] <= sync->phase) {
             return 0;
         }
     }

@@ -39,7 +39,7 @@ typedef struct keel_sections {
      * by target: the predecessor held the lock there, and re-execution has not reached that place
      */
     uint8_t *is_left;
-    uint32_t *heard; /* by source: last phase with complete records, + 1 */
+    uint32_t *complete; /* by source: last phase with complete records, + 1 */
 } keel_sections_t;
 
 struct keel_sync;

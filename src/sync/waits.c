@@ -115,10 +115,10 @@ keel_status_t keel_waits_init(keel_waits_t *w, uint32_t ranks)
 {
     memset(w, 0, sizeof(*w));
     w->since = KEEL_PHASE_NONE;
-    w->heard = keel_alloc(ranks * sizeof(*w->heard), "waits heard");
-    w->has_rest = keel_alloc(ranks, "waits heard");
-    w->has_new = keel_alloc(ranks, "waits heard");
-    if (w->heard == NULL || w->has_rest == NULL || w->has_new == NULL ||
+    w->complete = keel_alloc(ranks * sizeof(*w->complete), "complete waits");
+    w->has_rest = keel_alloc(ranks, "complete waits");
+    w->has_new = keel_alloc(ranks, "complete waits");
+    if (w->complete == NULL || w->has_rest == NULL || w->has_new == NULL ||
         keel_replay_init(&w->replay, ranks) != KEEL_OK) {
         keel_waits_release(w);
         return KEEL_ERR_NO_MEMORY;
@@ -129,10 +129,10 @@ keel_status_t keel_waits_init(keel_waits_t *w, uint32_t ranks)
 void keel_waits_release(keel_waits_t *w)
 {
     keel_replay_release(&w->replay);
-    keel_free(w->heard);
+    keel_free(w->complete);
     keel_free(w->has_rest);
     keel_free(w->has_new);
-    w->heard = NULL;
+    w->complete = NULL;
     w->has_rest = w->has_new = NULL;
 }
 
@@ -157,7 +157,7 @@ void keel_waits_reset(keel_sync_t *sync)
     keel_waits_begin_phase(sync);
     w->is_replaying = w->is_asking = 0;
     w->begun = w->waited = 0;
-    memset(w->heard, 0, sync->lane->size * sizeof(*w->heard));
+    memset(w->complete, 0, sync->lane->size * sizeof(*w->complete));
     memset(w->has_rest, 0, sync->lane->size);
     memset(w->has_new, 0, sync->lane->size);
 }
@@ -346,7 +346,7 @@ void keel_waits_receive(void *arg, const keel_control_in_t *in)
         return;
     }
     if (message->stage == WAITS_PREFIX) {
-        w->heard[in->source] = message->phase + 1;
+        w->complete[in->source] = message->phase + 1;
     } else if (message->stage == WAITS_REMAINING) {
         w->has_rest[in->source] = 1;
     }
@@ -360,7 +360,7 @@ int keel_waits_are_here(keel_sync_t *sync)
         return 1; /* the predecessor was the first rank in this phase: no rank has put anything */
     }
     for (uint32_t r = 0; r < sync->lane->size; r++) {
-        if (r != sync->lane->rank && w->heard[r] <= sync->phase) {
+        if (r != sync->lane->rank && w->complete[r] <= sync->phase) {
             return 0;
         }
     }

@@ -27,7 +27,7 @@ typedef struct keel_waits {
     uint32_t seen; /* the highest clock replayed in this phase */
     keel_replay_t replay;
     /* by source: phase with all puts from before the decision present here, + 1 */
-    uint32_t *heard;
+    uint32_t *complete;
     uint8_t *has_rest; /* by source: the remaining puts are present, too */
     uint8_t *has_new;  /* by target: a value was read there that may have no record */
 } keel_waits_t;

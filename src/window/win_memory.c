@@ -89,7 +89,7 @@ static keel_status_t win_keep_initial(keel_win_h win, const void *initial)
     return KEEL_OK;
 }
 
-static void win_say_no_memory(keel_win_h win, keel_status_t status)
+static void win_report_no_memory(keel_win_h win, keel_status_t status)
 {
     if (win->address != win->place) {
         keel_error_ctx(win->ctx, "no window of %zu bytes can be made at address %p, where the program wants it: %s",
@@ -113,7 +113,7 @@ keel_status_t keel_win_memory_make(keel_win_h win, const void *initial)
         status = keel_lane_region_make_of(&win->ctx->lane, win->region, &memory, &win->base);
     }
     if (status != KEEL_OK) {
-        win_say_no_memory(win, status);
+        win_report_no_memory(win, status);
         keel_free(win->initial);
         win->initial = NULL;
         return status;

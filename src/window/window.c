@@ -249,7 +249,7 @@ keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
             }
         } else if (win->freed_call == 0 && ctx->rec.roll != KEEL_ROLL_NONE) {
             /* a rank that had freed the window has dropped the mapping */
-            keel_lane_region_tell(&ctx->lane, win->region);
+            keel_lane_region_announce(&ctx->lane, win->region);
         }
     }
     ctx->window_calls = window_calls;

@@ -139,7 +139,7 @@ void keel_planted_view_lock_released(keel_lane_t *lane, uint32_t rank)
     keel_lock_release(keel_lane_locks(lane), &dead);
 }
 
-void keel_planted_win_attach_anew(keel_win_h win, const keel_attached_t *piece, const char *memory)
+void keel_planted_win_attach_again(keel_win_h win, const keel_attached_t *piece, const char *memory)
 {
     memcpy((char *)win->base + piece->offset, memory, piece->bytes);
 }

@@ -58,6 +58,6 @@ void keel_planted_trim_own_by_demand(struct keel_recovery *rec, uint32_t positio
 /* releases a dead rank's lock, which the replacement is to inherit */
 void keel_planted_view_lock_released(struct keel_lane *lane, uint32_t rank);
 /* copies the present contents of memory that is attached again into the window */
-void keel_planted_win_attach_anew(struct keel_win *win, const struct keel_attached *piece, const char *memory);
+void keel_planted_win_attach_again(struct keel_win *win, const struct keel_attached *piece, const char *memory);
 
 #endif

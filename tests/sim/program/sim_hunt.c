@@ -309,7 +309,7 @@ static uint64_t change_sum(const keel_recovery_t *rec, int *is_quiet_p)
         sum = change_mix(sum, (uint64_t)peer_state->handed_over_end << 32 | peer_state->received_end);
         sum = change_mix(sum, (uint64_t)peer_state->transfers << 16 | (uint64_t)peer_state->replay << 8 |
                                   (uint64_t)peer_state->complete);
-        sum = change_mix(sum, (uint64_t)rec->sync->waits.heard[r] << 32 | rec->sync->sections.heard[r]);
+        sum = change_mix(sum, (uint64_t)rec->sync->waits.complete[r] << 32 | rec->sync->sections.complete[r]);
         sum = change_mix(sum, (uint64_t)rec->sync->sections.held[r] << 8 | rec->sync->sections.is_left[r]);
         sum = change_mix(sum, (uint64_t)rec->gets->targets[r].is_replay_complete << 1 |
                                   (uint64_t)rec->sync->waits.has_rest[r]);
