@@ -22,6 +22,13 @@ add_executable(attach attach.c)
 target_link_libraries(attach PRIVATE ${keel} PkgConfig::UCX)
 add_executable(attach_launch attach_launch.c)
 
+# a program of UCP: on Keel, and as it was
+add_executable(ucp_ring ucp_ring.c)
+target_link_libraries(ucp_ring PRIVATE ${keel})
+add_executable(ucp_ring_plain ucp_ring.c)
+target_compile_definitions(ucp_ring_plain PRIVATE RING_UCP)
+target_link_libraries(ucp_ring_plain PRIVATE PkgConfig::UCX)
+
 foreach(example hello_shmem listing1_shmem)
   add_executable(${example} ${example}.c)
   target_link_libraries(${example} PRIVATE keel::shmem)

@@ -50,7 +50,7 @@ def _declaration_end(text, at):
             depth += 1
         elif token in "})":
             depth -= 1
-        elif token == ";" and depth == 0:
+        if depth == 0 and token == ("}" if text.startswith("static inline", at) else ";"):
             return match.end()
     raise SystemExit("man: a declaration without an end: " + text[at:at + 60])
 
@@ -59,6 +59,11 @@ def _make_item(declaration, comment, header):
     flat = " ".join(re.sub(r"/\*.*?\*/", "", declaration, flags=re.S).split())
     if flat.startswith("KEEL_API"):
         flat = re.sub(r" __attribute__\(\(\w+\)\)", "", flat[len("KEEL_API "):])
+        return Item("call", re.search(r"(\w+)\(", flat).group(1), flat, comment, header)
+    if comment is None and not flat.startswith(("typedef", "enum")):
+        return None # inside of an inline function
+    if flat.startswith("static inline "):
+        flat = flat[len("static inline "):flat.index(" {")] + ";"
         return Item("call", re.search(r"(\w+)\(", flat).group(1), flat, comment, header)
     if "{" in flat:
         name = re.search(r"(\w+);$", flat) or re.match(r"enum (\w+)", flat)
@@ -133,7 +138,7 @@ def members(item):
                 found.append((" ".join(text.split()), before))
                 before, text = [], ""
         else:
-            depth += (token == "(") - (token == ")")
+            depth += (token in "({") - (token in ")}")
             text += token
     if item.kind == "enum" and text.strip(" ,\n"):
         found.append((" ".join(text.split()).rstrip(","), before))
@@ -199,8 +204,8 @@ def make_page(name, title, calls, types, head, related, meta):
     """The page of a group of calls."""
     heads = [part for part in roff.paragraphs(head, True) if part[2] and not str(part[2]).startswith("Keel: ")]
     described = "\n".join((".SS %s()\n" % c.name if len(calls) > 1 else "") + roff.blocks(c.body) for c in calls)
-    common = roff.prose(COMMON) if any("keel_status_t" in c.text for c in calls) else ""
-    includes = sorted({c.header for c in calls}) if calls[0].header == "runtime.h" else ["keel.h"]
+    includes = sorted({c.header for c in calls}) if calls[0].header in ("runtime.h", "ucp.h") else ["keel.h"]
+    common = roff.prose(COMMON) if includes != ["ucp.h"] and any("keel_status_t" in c.text for c in calls) else ""
     synopsis = ".nf\n" + "\n".join(".B #include <keel/%s>" % i for i in includes) + "\n.PP\n"
     synopsis += "\n.PP\n".join(prototype(c) for c in calls) + "\n.fi"
     deaths = _by_call(calls, lambda c: roff.blocks([["", *part[1:]] for part in c.deaths]))

@@ -52,7 +52,7 @@ installed()
         bin/keel-preload bin/keel_preload_sum bin/keel_files lib/keel/libkeel-preload.so \
         lib/cmake/keel/keel-config.cmake lib/cmake/keel/keel-config-version.cmake share/doc/keel/README.md share/doc/keel/LICENSE \
         share/doc/keel/contrib/doc/deaths.md share/doc/keel/contrib/doc/protocol/recovery.md share/doc/keel/contrib/examples/CMakeLists.txt \
-        include/keel/runtime.h lib/keel/openshmem/bin/oshcc lib/keel/openshmem/bin/oshc++ lib/keel/openshmem/bin/oshrun share/keel/perftest/sizes share/man/man7/keel.7 share/keel/machines/tsubame2.machine; do
+        include/keel/runtime.h include/keel/ucp.h lib/keel/openshmem/bin/oshcc lib/keel/openshmem/bin/oshc++ lib/keel/openshmem/bin/oshrun share/keel/perftest/sizes share/man/man7/keel.7 share/keel/machines/tsubame2.machine; do
         [ -e "$1/$file" ] || fail "$1/$file is missing: $(find "$1")"
     done
     for mpi in $mpis; do
@@ -83,6 +83,9 @@ examples_work()
         quietly env LD_LIBRARY_PATH="$1/lib" "$1/bin/keelrun" -n 3 --nodes 3 --timeout 60 --kill 1@0.3 -x KEEL_OPLOG_SIZE=1m \
             -x KEEL_GETLOG_SIZE=1m "$scratch/examples/hello_keel"
         [ "$(grep -c '^rank [0-2], life [0-9]*: 524288$' "$scratch/out")" -eq 3 ] || fail "wrong output of hello_keel, static $linked"
+        quietly env LD_LIBRARY_PATH="$1/lib" "$1/bin/keelrun" -n 3 --timeout 60 --kill 1@marker:quarter -x KEEL_OPLOG_SIZE=1m \
+            -x KEEL_GETLOG_SIZE=1m "$scratch/examples/ucp_ring"
+        [ "$(grep -c '^rank [0-2]: right$' "$scratch/out")" -eq 3 ] || fail "wrong output of ucp_ring, static $linked"
         quietly env LD_LIBRARY_PATH="$1/lib" KEEL_OPLOG_SIZE=1m KEEL_GETLOG_SIZE=1m timeout 100 "$scratch/examples/attach_launch" -n 3 -k 1 \
             "$scratch/examples/attach"
         [ "$(grep -c ': right,' "$scratch/out")" -eq 3 ] || fail "wrong output of attach, static $linked"

@@ -3,7 +3,7 @@
  * process that forges messages without a secret, and a process that replays captured messages. All
  * ends are in this process.
  */
-#include "transports/ucp/ucp.h"
+#include "transports/ucp/ucp_ops.h"
 #include "transports/ucp/ucp_blob.h"
 #include "transports/ucp/ucp_link.h"
 

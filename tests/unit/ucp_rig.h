@@ -6,7 +6,7 @@
 #ifndef KEEL_TESTS_UCP_RIG_H_
 #define KEEL_TESTS_UCP_RIG_H_
 
-#include "transports/ucp/ucp.h"
+#include "transports/ucp/ucp_ops.h"
 
 #include <sys/types.h>
 

@@ -7,7 +7,7 @@
  * name first, which a process killed at that moment leaves behind, and UCP crashes if a peer dies
  * while its key is being unpacked.
  */
-#include "ucp.h"
+#include "ucp_ops.h"
 #include "ucp_demands.h"
 #include "ucp_memory.h"
 #include "ucp_settings.h"

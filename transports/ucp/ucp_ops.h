@@ -1,6 +1,6 @@
 /* Production transport: shared memory within a node, UCX between nodes. */
-#ifndef KEEL_TRANSPORTS_UCP_H_
-#define KEEL_TRANSPORTS_UCP_H_
+#ifndef KEEL_TRANSPORTS_UCP_OPS_H_
+#define KEEL_TRANSPORTS_UCP_OPS_H_
 
 #include "transport.h"
 
