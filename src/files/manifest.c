@@ -24,11 +24,22 @@ void keel_manifest_set_program(keel_manifest_t *manifest, const char *name)
     }
 }
 
+typedef struct text {
+    char *at;
+    size_t length;
+} text_t;
+
+static int write_text(void *arg, int file)
+{
+    const text_t *text = arg;
+
+    return keel_set_write_all(file, text->at, text->length);
+}
+
 int keel_manifest_write(int set, const keel_manifest_t *manifest)
 {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
+    text_t text = {.at = NULL};
+    FILE *stream = open_memstream(&text.at, &text.length);
     int error;
 
     if (stream == NULL) {
@@ -41,9 +52,9 @@ int keel_manifest_write(int set, const keel_manifest_t *manifest)
                 manifest->files[r].crc);
     }
     fflush(stream);
-    fprintf(stream, "end %08" PRIx32 "\n", keel_crc(0, text, length));
-    error = (fclose(stream) != 0) ? ENOMEM : keel_set_write_file(set, KEEL_FILES_MANIFEST, text, length);
-    free(text);
+    fprintf(stream, "end %08" PRIx32 "\n", keel_crc(0, text.at, text.length));
+    error = (fclose(stream) != 0) ? ENOMEM : keel_set_write_file(set, KEEL_FILES_MANIFEST, write_text, &text);
+    free(text.at);
     return error;
 }
 
@@ -52,7 +63,6 @@ static int read_whole(int set, const char *name, char **text_p, size_t *length_p
 {
     const int file = openat(set, name, O_RDONLY | O_CLOEXEC);
     struct stat about;
-    size_t length = 0;
     char *text;
     int error = 0;
 
@@ -69,25 +79,14 @@ static int read_whole(int set, const char *name, char **text_p, size_t *length_p
         return error;
     }
     text = keel_alloc((size_t)about.st_size + 1, "manifest");
-    while (text != NULL && length < (size_t)about.st_size) {
-        const ssize_t got = read(file, text + length, (size_t)about.st_size - length);
-
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            error = (got < 0) ? errno : EBADMSG;
-            break;
-        }
-        length += (size_t)got;
-    }
+    error = (text != NULL) ? keel_set_read_all(file, text, (size_t)about.st_size) : ENOMEM;
     close(file);
-    if (text == NULL || error != 0) {
+    if (error != 0) {
         keel_free(text);
-        return (text == NULL) ? ENOMEM : error;
+        return error;
     }
     *text_p = text;
-    *length_p = length;
+    *length_p = (size_t)about.st_size;
     return 0;
 }
 

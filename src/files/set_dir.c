@@ -243,7 +243,8 @@ static int sync_file(int file)
     return (fsync(file) != 0) ? errno : 0;
 }
 
-int keel_set_publish(int set, int file, const char *from, const char *to)
+/* Moves a written file to its name. */
+static int set_publish(int set, int file, const char *from, const char *to)
 {
     int error = sync_file(file);
 
@@ -253,7 +254,7 @@ int keel_set_publish(int set, int file, const char *from, const char *to)
     return (error == 0) ? sync_file(set) : error;
 }
 
-int keel_set_write_file(int set, const char *name, const void *data, size_t length)
+int keel_set_write_file(int set, const char *name, int (*contents)(void *arg, int file), void *arg)
 {
     char temporary[KEEL_FILES_NAME_MAX + 8];
     int file, error;
@@ -263,11 +264,43 @@ int keel_set_write_file(int set, const char *name, const void *data, size_t leng
     if (file < 0) {
         return errno;
     }
-    error = keel_set_write_all(file, data, length);
-    error = (error == 0) ? keel_set_publish(set, file, temporary, name) : error;
+    error = contents(arg, file);
+    error = (error == 0) ? set_publish(set, file, temporary, name) : error;
     close(file);
     if (error != 0) {
         (void)unlinkat(set, temporary, 0);
     }
     return error;
+}
+
+int keel_set_read_all(int file, void *data, size_t length)
+{
+    char *at = data;
+
+    while (length > 0) {
+        const ssize_t got = read(file, at, length);
+
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return (got < 0) ? errno : EBADMSG;
+        }
+        at += got;
+        length -= (size_t)got;
+    }
+    return 0;
+}
+
+int keel_set_rank_size(int set, uint32_t rank, uint64_t *bytes_p)
+{
+    char name[KEEL_FILES_NAME_MAX];
+    struct stat about;
+
+    keel_set_rank_name(rank, name);
+    if (fstatat(set, name, &about, 0) != 0) {
+        return errno;
+    }
+    *bytes_p = (uint64_t)about.st_size;
+    return S_ISREG(about.st_mode) ? 0 : EBADMSG;
 }

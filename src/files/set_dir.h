@@ -53,11 +53,13 @@ int keel_set_has(int dir, keel_set_id_t id, const char *name);
 int keel_set_mark(int dir, keel_set_id_t id, const char *name);
 /* Removes the set: the manifest, then the files. A missing set counts as removed. */
 int keel_set_remove(int dir, keel_set_id_t id);
-/* Writes a whole file under a temporary name, to stable storage, then renames the file. */
-int keel_set_write_file(int set, const char *name, const void *data, size_t length);
+/* Writes a file under a temporary name by @a contents, to stable storage, then renames the file. */
+int keel_set_write_file(int set, const char *name, int (*contents)(void *arg, int file), void *arg);
 /* Writes all bytes; repeats write() after a partial write. */
 int keel_set_write_all(int file, const void *data, size_t length);
-/* Syncs a written file, renames the file, and syncs the folder. */
-int keel_set_publish(int set, int file, const char *from, const char *to);
+/* Reads so many bytes. EBADMSG: the file is shorter. */
+int keel_set_read_all(int file, void *data, size_t length);
+/* Size of the file of a rank. EBADMSG: no regular file. */
+int keel_set_rank_size(int set, uint32_t rank, uint64_t *bytes_p);
 
 #endif

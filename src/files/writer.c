@@ -8,10 +8,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,8 +52,9 @@ static int writer_read(keel_writer_t *writer, size_t length)
     return is_readable;
 }
 
-static int writer_copy(keel_writer_t *writer, int file)
+static int writer_copy(void *arg, int file)
 {
+    keel_writer_t *writer = arg;
     const uint64_t bytes = writer->result.job.bytes;
     uint64_t started = 0;
     uint32_t crc = 0;
@@ -86,26 +85,14 @@ static int writer_copy(keel_writer_t *writer, int file)
 static int writer_rank(keel_writer_t *writer)
 {
     const keel_write_job_t *job = &writer->result.job;
-    char name[KEEL_FILES_NAME_MAX], temporary[KEEL_FILES_NAME_MAX + 8];
-    int set, file, error = keel_set_open(writer->dir, job->id, 1, &set);
+    char name[KEEL_FILES_NAME_MAX];
+    int set, error = keel_set_open(writer->dir, job->id, 1, &set);
 
     if (error != 0) {
         return error;
     }
     keel_set_rank_name(job->rank, name);
-    snprintf(temporary, sizeof(temporary), "%s.tmp", name);
-    file = openat(set, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0) {
-        error = errno;
-        close(set);
-        return error;
-    }
-    error = writer_copy(writer, file);
-    error = (error == 0) ? keel_set_publish(set, file, temporary, name) : error;
-    close(file);
-    if (error != 0) {
-        (void)unlinkat(set, temporary, 0);
-    }
+    error = keel_set_write_file(set, name, writer_copy, writer);
     close(set);
     return error;
 }
@@ -140,16 +127,12 @@ static int writer_prune(const keel_writer_t *writer)
 /* Verifies that all files of the manifest are there. */
 static int writer_check(const keel_manifest_t *manifest, int set)
 {
-    char name[KEEL_FILES_NAME_MAX];
-    struct stat about;
-
     for (uint32_t r = 0; r < manifest->count; r++) {
-        keel_set_rank_name(r, name);
-        if (fstatat(set, name, &about, 0) != 0) {
-            return errno;
-        }
-        if ((uint64_t)about.st_size != manifest->files[r].bytes) {
-            return EBADMSG;
+        uint64_t bytes;
+        const int error = keel_set_rank_size(set, r, &bytes);
+
+        if (error != 0 || bytes != manifest->files[r].bytes) {
+            return (error != 0) ? error : EBADMSG;
         }
     }
     return 0;

@@ -17,59 +17,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- loading ---- */
 
-static int read_all(int file, void *memory, size_t length)
-{
-    char *at = memory;
-
-    while (length > 0) {
-        const ssize_t got = read(file, at, length);
-
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return (got < 0) ? errno : EBADMSG;
-        }
-        at += got;
-        length -= (size_t)got;
-    }
-    return 0;
-}
-
-/* Size of the image of @a rank in a set. */
-static int load_size(int set, uint32_t rank, uint64_t *bytes_p)
-{
-    char name[KEEL_FILES_NAME_MAX];
-    struct stat about;
-
-    keel_set_rank_name(rank, name);
-    if (fstatat(set, name, &about, 0) != 0) {
-        return errno;
-    }
-    if (!S_ISREG(about.st_mode)) {
-        return EBADMSG;
-    }
-    *bytes_p = (uint64_t)about.st_size;
-    return 0;
-}
-
 /* Reads the own image into the first slot, and verifies it. */
 static int load_image(keel_context_h ctx, int set, const keel_files_message_t *wanted, keel_image_meta_t *meta_p)
 {
+    const uint64_t bytes = ctx->ckpt.set.sizes[ctx->ckpt.group.index];
     char name[KEEL_FILES_NAME_MAX];
     const char *why = NULL;
-    uint64_t bytes = 0;
     void *slot;
-    int file, error = load_size(set, ctx->lane.rank, &bytes);
+    int file, error;
 
-    if (error != 0) {
-        return error;
-    }
     if (bytes != wanted->bytes) {
         return EBADMSG;
     }
@@ -81,7 +41,7 @@ static int load_image(keel_context_h ctx, int set, const keel_files_message_t *w
     if (file < 0) {
         return errno;
     }
-    error = read_all(file, slot, bytes);
+    error = keel_set_read_all(file, slot, bytes);
     close(file);
     if (error == 0 && (keel_image_check(slot, bytes, meta_p, &why) != KEEL_OK || meta_p->rank != ctx->lane.rank ||
                        meta_p->generation != wanted->generation || keel_crc(0, slot, bytes) != wanted->crc)) {
@@ -103,16 +63,15 @@ static int load(keel_context_h ctx, const keel_files_message_t *wanted, keel_ima
         return error;
     }
     for (uint32_t i = 0; i < images->count && error == 0; i++) {
+        const uint32_t rank = (images->group->size > 0) ? images->group->members[i] : ctx->lane.rank;
+
         images->sizes[i] = 0;
-        if (images->group->size > 0 && keel_parity_has_image(images->group, i)) {
-            error = load_size(set, images->group->members[i], &images->sizes[i]);
+        if (keel_parity_has_image(images->group, i)) {
+            error = keel_set_rank_size(set, rank, &images->sizes[i]);
         }
     }
     if (error == 0 && ctx->lane.rank < ctx->lane.programs) {
         error = load_image(ctx, set, wanted, meta_p);
-        if (error == 0 && images->group->size == 0) {
-            error = load_size(set, ctx->lane.rank, &images->sizes[0]);
-        }
     }
     close(set);
     return error;
@@ -137,7 +96,7 @@ static keel_status_t start_wait(keel_context_h ctx, unsigned *rounds)
         status = KEEL_OK;
     }
     if (status == KEEL_OK && (keel_recovery_is_frozen(&ctx->rec) || ctx->rec.deaths > 0)) {
-        keel_error_ctx(ctx, "a rank died while the job began from files: it has to be started again");
+        keel_error_ctx(ctx, "a rank died while the job began from files: the job has to be started again");
         ctx->runtime->ops->abort(ctx->runtime, KEEL_EXIT_AGAIN, "a death while the job began from files");
         keel_recovery_fail(&ctx->rec, KEEL_ERR_CATASTROPHIC);
         status = KEEL_ERR_CATASTROPHIC;
@@ -161,7 +120,7 @@ static keel_status_t follow(keel_context_h ctx)
         }
         if (files->is_start_due && files->start.kind == KEEL_FILES_GIVE_UP) {
             keel_recovery_note_finished(&ctx->rec);
-            return KEEL_ERR_STATE; /* rank 0 has said why */
+            return KEEL_ERR_STATE; /* rank 0 prints the reason */
         }
         if (status != KEEL_OK) {
             return status;
