@@ -323,8 +323,8 @@ void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in)
         if (lane->failure == KEEL_OK) {
             keel_error(
                 lane->message,
-                "rank %u forms other groups than this one: KEEL_GROUP_SIZE, KEEL_TOPO_* and the files they name have "
-                "to be the same for all ranks",
+                "rank %u forms other groups than this one, or one of both has no KEEL_FILE_DIR: KEEL_GROUP_SIZE, "
+                "KEEL_TOPO_*, the files they name, and whether KEEL_FILE_DIR is set have to be the same for all ranks",
                 in->source);
         }
         keel_lane_fail(lane, KEEL_ERR_GROUPS);

@@ -212,6 +212,12 @@ other_jobs_are_refused()
     run_any -n 4 "${job[@]}" "$ring" 90
     [ $status -ne 0 ] || fail "another number of ranks is taken"
     has "$err" 1 'is of 3 ranks, and this job has 4'
+    # a setting of some ranks only
+    printf '#!/bin/sh\n[ "$PMIX_RANK" != 1 ] || unset KEEL_FILE_DIR\nexec "%s" 90\n' "$ring" >"$scratch/uneven"
+    chmod +x "$scratch/uneven"
+    run_any -n 3 "${job[@]}" "$scratch/uneven"
+    [ $status -ne 0 ] || fail "a folder of some ranks only is taken"
+    grep -q 'one of both has no KEEL_FILE_DIR' "$err" || fail "nothing is said of the folder of some ranks only"
     cp "$ring" "$scratch/another"
     run_any -n 3 "${job[@]}" "$scratch/another" 90
     [ $status -ne 0 ] || fail "another program is taken"

@@ -31,7 +31,7 @@ typedef struct command {
     int has_generation;
     uint32_t generation;
     unsigned keep;
-    double wait_s; /* below 0: as long as it takes */
+    double wait_s;
 } command_t;
 
 static void usage(FILE *stream)
@@ -225,13 +225,13 @@ static int run_checkpoint(const command_t *command)
     close(file);
     while (faccessat(command->dir, KEEL_FILES_REQUEST, F_OK, 0) == 0) {
         if (waited >= command->wait_s) {
-            printf("asked for\n");
+            printf("a checkpoint is requested in %s, and not complete yet\n", command->path);
             return (command->wait_s > 0) ? EXIT_FAILURE : EXIT_SUCCESS;
         }
         usleep(WAIT_LOOK_US);
         waited += WAIT_LOOK_US * 1e-6;
     }
-    printf("there\n");
+    printf("the requested checkpoint is complete in %s\n", command->path);
     return EXIT_SUCCESS;
 }
 
