@@ -1,5 +1,6 @@
 # Checkpoints in files; the same of files_test.sh
 add_executable(files_ring files_ring.c)
+target_include_directories(files_ring PRIVATE ${CMAKE_SOURCE_DIR}/tests/lib)
 target_link_libraries(files_ring PRIVATE keel)
 add_library(failing_file MODULE failing_file.c)
 set_target_properties(failing_file PROPERTIES C_VISIBILITY_PRESET default)

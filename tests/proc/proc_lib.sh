@@ -115,6 +115,19 @@ wait_for() # a text in a file: up to 20 seconds
     fail "'$1' never appeared"
 }
 
+# lost POINTS ARGUMENTS...: a job with checkpoints in files; keelrun and all ranks are killed at the last point (tests/lib/lost.h)
+lost()
+{
+    local points=$1
+    shift
+
+    LOST=$points start "$@"
+    wait_for 'lost here' "$out"
+    kill -9 "$pid"
+    wait "$pid" 2>/dev/null
+    check_nothing_left "$pid"
+}
+
 has() # FILE COUNT PATTERN: so many lines match
 {
     [ "$(grep -c -- "$3" "$1")" -eq "$2" ] || fail "not $2 lines with '$3'"

@@ -53,6 +53,7 @@ typedef struct keel_mpi_exposed {
 
 typedef struct keel_mpi_hidden {
     uint64_t next_context;
+    uint64_t promise; /* mpi_deterministic.c: KEEL_DETERMINISTIC of the job that took the image */
     /* startup record: offset, capacity, bytes used */
     uint64_t startup, startup_bytes, startup_used;
     /* messages in the unexpected queue at the checkpoint: offset (0: none) and bytes */

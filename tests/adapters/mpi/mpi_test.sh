@@ -1,6 +1,6 @@
 #!/bin/bash
 # One case of programs for MPI: mpi_test.sh DIRECTORY-OF-THE-BUILD openmpi|mpich CASE.
-# shellcheck disable=SC2015 # the last command of such a line is to run in both cases
+# shellcheck disable=SC2015,SC2034,SC2154 # the last command of such a line is to run in both cases
 set -u
 
 build=$1 mpi=$2 name=$3 here=$(dirname "$0")
@@ -44,6 +44,79 @@ deaths_are_rolled_back()
 }
 deaths_are_rolled_back_direct() { deaths_are_rolled_back direct; }
 deaths_are_rolled_back_served() { deaths_are_rolled_back served; }
+
+files=(-x "KEEL_FILE_DIR=$scratch/files" -x KEEL_FILE_INTERVAL=0 -x KEEL_LOG_LEVEL=info)
+
+# goes_on RIGHT-LINE POINT PROMISE LANES PROGRAM ARGUMENTS...: all ranks are lost at that point, keelrun too; the same command goes on
+goes_on()
+{
+    local right=$1 point=$2 job=(-n 4 --nodes 4 "${small[@]}" "${files[@]}" -x KEEL_DETERMINISTIC="$3" -x KEEL_LANES="$4")
+
+    shift 4
+    rm -rf "$scratch/files"
+    lost "$point" "${job[@]}" "$@"
+    LOST=${point//?/-} run 0 "${job[@]}" "$@" # of the same length: the window on the stack has the same address
+    has "$out" 1 "$right"
+    has "$err" 1 'the job restarts from checkpoint [1-9][0-9]* in'
+}
+
+# amid an epoch, a critical section and fences; messages are on their way at the checkpoint, handles of all kinds come back
+a_lost_job_goes_on_from_files()
+{
+    local promise lanes point
+
+    while read -r promise lanes point; do
+        goes_on '^mpi_survives: 4 ranks, 40 steps: right$' "$point" "$promise" "$lanes" "$survives" 40 -
+    done <<'END'
+n direct 1@2.0,1@14.1
+n served 0@3.1,0@23.2
+y direct 3@2.0,3@13.0
+waits direct 2@3.3,2@14.3
+waits served 1@2.0,1@13.1
+END
+}
+
+lost_programs_go_on_from_files()
+{
+    local seed promise
+
+    for seed in 1 2 3; do
+        for promise in n waits; do
+            goes_on "^mpi_random: seed $seed, 4 ranks, 40 steps: right\$" "$seed@2.0,$seed@$((20 + seed)).0" $promise \
+                "$([ $((seed % 2)) -eq 0 ] && echo direct || echo served)" "$programs/mpi_random_$mpi" $seed 40 -
+        done
+    done
+}
+
+# the record of what precedes the restart point depends on the promise
+another_promise_is_refused()
+{
+    local promise
+
+    lost 1@2.0,1@14.1 -n 4 --nodes 4 "${small[@]}" "${files[@]}" -x KEEL_DETERMINISTIC=waits "$survives" 40 -
+    for promise in n y; do
+        run 1 -n 4 --nodes 4 "${small[@]}" "${files[@]}" -x KEEL_DETERMINISTIC=$promise "$survives" 40 -
+        grep -q '^mpi [0-3] error: MPI_Init_thread: the checkpoint in files is of a job with another KEEL_DETERMINISTIC$' "$err" ||
+            fail "nothing is said of another promise"
+    done
+    run 0 -n 4 --nodes 4 "${small[@]}" "${files[@]}" -x KEEL_DETERMINISTIC=waits "$survives" 40 -
+    has "$out" 1 '^mpi_survives: 4 ranks, 40 steps: right$'
+    has "$err" 1 'the job restarts from checkpoint [1-9][0-9]* in'
+}
+
+# and a job that has ended is not gone on with
+deaths_after_a_restart_are_recovered()
+{
+    rm -rf "$scratch/files"
+    lost 1@2.0,1@14.1 -n 4 --nodes 4 "${small[@]}" "${files[@]}" "$survives" 40 -
+    run 0 -n 4 --nodes 4 "${small[@]}" "${files[@]}" -x KEEL_VERBOSE=y "$survives" 40 1@25.2,0@33.1
+    has "$out" 1 '^mpi_survives: 4 ranks, 40 steps: right$'
+    has "$err" 1 'the job restarts from checkpoint [1-9][0-9]* in'
+    has "$err" 2 ': image of generation [1-9][0-9]* rebuilt: '
+    has "$err" 0 'started anew'
+    run 0 -n 4 --nodes 4 "${small[@]}" "${files[@]}" "$survives" 40 -
+    has "$err" 0 'the job restarts from checkpoint'
+}
 
 # handles of all kinds were freed by then, which the restored program has again; what it printed may be there twice
 deaths_behind_the_last_call_are_rolled_back()

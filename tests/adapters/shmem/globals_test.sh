@@ -1,5 +1,6 @@
 #!/bin/bash
 # One case of global variables as symmetric objects: globals_test.sh DIRECTORY-OF-THE-BUILD CASE.
+# shellcheck disable=SC2034,SC2154 # for proc_lib.sh, and of it
 set -u
 
 build=$1 name=$2
@@ -84,6 +85,23 @@ globals_return()
 }
 globals_return_direct() { globals_return direct; }
 globals_return_served() { globals_return served; }
+
+# all PEs are lost, keelrun too: the same command goes on with the global variables, and its sums are those of a job without that
+lost_globals_return_from_files()
+{
+    local lanes files=(-x "KEEL_FILE_DIR=$scratch/files" -x KEEL_FILE_INTERVAL=0 -x KEEL_LOG_LEVEL=info)
+
+    counting a globals_return.c || fail "not compiled"
+    for lanes in direct served; do
+        rm -rf "$scratch/files"
+        run 0 -np 4 --nodes 4 -x KEEL_LANES=$lanes "$scratch/a" 30 -
+        sort "$out" >"$scratch/right"
+        lost 1@4.1,1@14.1 -np 4 --nodes 4 -x KEEL_LANES=$lanes "${files[@]}" "$scratch/a" 30 -
+        run 0 -np 4 --nodes 4 -x KEEL_LANES=$lanes "${files[@]}" "$scratch/a" 30 -
+        sort "$out" | diff - "$scratch/right" >&2 || fail "other results after a restart"
+        has "$err" 1 'the job restarts from checkpoint [1-9][0-9]* in'
+    done
+}
 
 what_globals_cannot_is_said()
 {

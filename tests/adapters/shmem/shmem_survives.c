@@ -7,6 +7,7 @@
  *       2 before the sum, 3 with the lock; plain: without a restart point and checkpoints
  */
 #include "deaths.h"
+#include "lost.h"
 
 #include <shmem.h>
 
@@ -20,6 +21,13 @@ static struct {
     long step, sum;
 } at; /* protected */
 static const char *deaths;
+static long *token; /* in the heap */
+
+/* Lets the writing of files advance. */
+static void look(void)
+{
+    (void)shmem_long_test(token, SHMEM_CMP_LT, -9);
+}
 
 static void die_here(unsigned place)
 {
@@ -27,6 +35,7 @@ static void die_here(unsigned place)
 
     die_when_said(job != NULL && strcmp(job, "0") == 0 ? deaths : NULL, (unsigned long)shmem_my_pe(),
                   (unsigned long)at.step, place);
+    lose_when_said(shmem_my_pe(), at.step, place, look);
 }
 
 static void wrong(const char *what, long is)
@@ -79,6 +88,7 @@ int main(int argc, char **argv)
     shmem_init();
     unused = shmem_malloc(1 << 20);
     memory = shmem_calloc(1, sizeof(*memory));
+    token = &memory->token;
     shmem_free(unused);
     if (!is_plain) {
         shmemx_protect(1, &at, sizeof(at));

@@ -8,6 +8,7 @@
  *       set's sum
  */
 #include "deaths.h"
+#include "lost.h"
 
 #include <shmem.h>
 
@@ -25,15 +26,23 @@ static shmem_team_t row; /* made again in each incarnation */
 static shmem_ctx_t ctx;
 static int pe, pes;
 static const char *deaths;
+static long *word; /* in the heap */
 
 typedef struct {
     long own[MANY], sums[MANY], row[MANY], all[64], one, active;
     long work[SHMEM_REDUCE_SYNC_SIZE], room[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
 } memory_t;
 
+/* Lets the writing of files advance. */
+static void look(void)
+{
+    (void)shmem_long_test(word, SHMEM_CMP_LT, -9);
+}
+
 static void die_here(unsigned place)
 {
     die_when_said(deaths, (unsigned long)pe, (unsigned long)at.step, place);
+    lose_when_said(pe, at.step, place, look);
 }
 
 static void check(long is, long should, const char *what)
@@ -118,6 +127,7 @@ int main(int argc, char **argv)
     pe = shmem_my_pe();
     pes = shmem_n_pes();
     memory = shmem_calloc(1, sizeof(*memory));
+    word = &memory->one;
     shmem_team_split_2d(SHMEM_TEAM_WORLD, 2, NULL, 0, &row, NULL, 0, &at.column);
     shmem_team_create_ctx(at.column, 0, &ctx);
     shmemx_protect(1, &at, sizeof(at));

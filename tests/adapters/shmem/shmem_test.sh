@@ -1,5 +1,6 @@
 #!/bin/bash
 # One case of programs for OpenSHMEM: shmem_test.sh DIRECTORY-OF-THE-BUILD CASE.
+# shellcheck disable=SC2034,SC2154 # for proc_lib.sh, and of it
 set -u
 
 build=$1 name=$2
@@ -120,6 +121,50 @@ deaths_are_rolled_back()
 }
 deaths_are_rolled_back_direct() { deaths_are_rolled_back direct; }
 deaths_are_rolled_back_served() { deaths_are_rolled_back served; }
+
+files=(-x "KEEL_FILE_DIR=$scratch/files" -x KEEL_FILE_INTERVAL=0 -x KEEL_LOG_LEVEL=info)
+
+# goes_on RIGHT-LINE POINTS PROMISE LANES PES PROGRAM ARGUMENTS...: all PEs are lost at the last point, keelrun too; the same command goes on
+goes_on()
+{
+    local right=$1 points=$2 job=(-n "$5" --nodes "$5" "${small[@]}" "${files[@]}" -x SHMEM_KEEL_DETERMINISTIC="$3" -x KEEL_LANES="$4")
+
+    shift 5
+    rm -rf "$scratch/files"
+    lost "$points" "${job[@]}" "$@"
+    run 0 "${job[@]}" "$@"
+    has "$out" 1 "$right"
+    has "$err" 1 'the job restarts from checkpoint [1-9][0-9]* in'
+}
+
+# amid a put, a sum and a critical section
+a_lost_job_goes_on_from_files()
+{
+    local promise lanes points
+
+    while read -r promise lanes points; do
+        goes_on '^shmem_survives: 4 PEs, 40 steps: right$' "$points" "$promise" "$lanes" 4 "$survives" 40 -
+    done <<'END'
+n direct 1@6.0,1@14.1
+n served 0@6.2,0@23.2
+y direct 3@6.0,3@13.3
+waits served 2@7.0,2@14.1
+END
+}
+
+# teams are made again before the restart point, or come back with what is protected
+lost_teams_go_on_from_files()
+{
+    local promise lanes
+
+    while read -r promise lanes; do
+        goes_on '^shmem_teams_survive: 6 PEs, 20 steps: right$' 2@6.0,2@13.3 "$promise" "$lanes" 6 \
+            "$build/tests/adapters/shmem/shmem_teams_survive" 20 -
+    done <<'END'
+n direct
+y served
+END
+}
 
 teams_survive()
 {

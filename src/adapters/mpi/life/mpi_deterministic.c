@@ -19,6 +19,16 @@ uint64_t keel_mpi_deterministic_flags(const char *call)
                                            : 0;
 }
 
+void keel_mpi_deterministic_note(const char *call)
+{
+    const uint64_t promise = 1 + (uint64_t)keel_mpi.is_deterministic_mode + (uint64_t)keel_mpi.waits;
+
+    if (keel_mpi.phase == KEEL_MPI_REPLAYS && keel_mpi.hidden->promise != promise) {
+        keel_mpi_fatal(call, "the checkpoint in files is of a job with another KEEL_DETERMINISTIC");
+    }
+    keel_mpi.hidden->promise = promise;
+}
+
 /* The logs and the message protocol are chosen in MPI_Init. A window that asks for deterministic
  * mode before the restart point therefore has keelrun launch the job again. */
 static void request_deterministic_mode(const char *value, const keel_mpi_comm_t *comm, const char *call)

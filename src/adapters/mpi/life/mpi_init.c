@@ -96,6 +96,7 @@ static int init(int *argc, char ***argv, int required, int *provided, const char
     }
     keel_mpi_arena_make();
     keel_mpi_restart_begin();
+    keel_mpi_deterministic_note(call);
     keel_mpi_startup_make();
     keel_mpi_channel_make();
     keel_mpi_layout_make();
