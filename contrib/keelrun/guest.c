@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,82 +50,107 @@ static bool guest_find(const struct sockaddr_in *local, const struct sockaddr_in
 }
 
 /*
- * True if the process holds the inode, or hides its files from its own user (after gaining a
- * capability).
+ * Searches the open files of a process. A process that hides its files from its own user (after
+ * gaining a capability) counts as the holder. A process without files is exiting: the kernel takes
+ * the table of files away before the sockets in the table are closed.
  */
-static bool process_holds(long pid, uint64_t inode)
+static guest_owner_t process_holds(long pid, uint64_t inode)
 {
     char path[64], wanted[64], target[64];
     const struct dirent *entry;
-    bool is_holder = false;
+    bool is_holder = false, is_exiting = true;
     DIR *files;
 
     snprintf(path, sizeof path, "/proc/%ld/fd", pid);
     snprintf(wanted, sizeof wanted, "socket:[%" PRIu64 "]", inode);
     files = opendir(path);
     if (files == NULL) {
-        return errno == EACCES || errno == EPERM;
+        return (errno == EACCES || errno == EPERM) ? GUEST_OURS : GUEST_GONE;
     }
     while (!is_holder && (entry = readdir(files)) != NULL) {
         const ssize_t length = readlinkat(dirfd(files), entry->d_name, target, sizeof target - 1);
 
         is_holder = length > 0 && (size_t)length == strlen(wanted) && memcmp(target, wanted, (size_t)length) == 0;
+        is_exiting = length < 0 || (is_exiting && entry->d_name[0] == '.');
     }
     closedir(files);
-    return is_holder;
+    return is_holder ? GUEST_OURS : is_exiting ? GUEST_GONE : GUEST_FOREIGN;
 }
 
-static bool descendants_hold(long pid, uint64_t inode, unsigned depth);
+static guest_owner_t descendants_hold(long pid, uint64_t inode, unsigned depth);
+
+/* Of two answers about different processes: the one that is nearer to "ours". */
+static guest_owner_t owner_of(guest_owner_t one, guest_owner_t other)
+{
+    return (one < other) ? one : other;
+}
 
 /* Searches the children of a thread: the kernel lists children by parent thread. */
-static bool children_hold(long pid, const char *thread, uint64_t inode, unsigned depth)
+static guest_owner_t children_hold(long pid, const char *thread, uint64_t inode, unsigned depth)
 {
+    guest_owner_t owner = GUEST_FOREIGN;
     char path[320];
-    bool is_held = false;
     FILE *children;
     long child;
 
     snprintf(path, sizeof path, "/proc/%ld/task/%.255s/children", pid, thread);
     children = fopen(path, "re");
-    while (children != NULL && !is_held && fscanf(children, "%ld", &child) == 1) {
-        is_held = process_holds(child, inode) || descendants_hold(child, inode, depth + 1);
+    while (children != NULL && owner != GUEST_OURS && fscanf(children, "%ld", &child) == 1) {
+        owner = owner_of(owner, process_holds(child, inode));
+        if (owner != GUEST_OURS) {
+            owner = owner_of(owner, descendants_hold(child, inode, depth + 1));
+        }
     }
     if (children != NULL) {
         fclose(children);
     }
-    return is_held;
+    return owner;
 }
 
-static bool descendants_hold(long pid, uint64_t inode, unsigned depth)
+static guest_owner_t descendants_hold(long pid, uint64_t inode, unsigned depth)
 {
+    guest_owner_t owner = GUEST_FOREIGN;
     const struct dirent *thread;
-    bool is_held = false;
     char path[64];
     DIR *threads;
 
     if (depth == GUEST_DEPTH_MAX) {
-        return false;
+        return GUEST_FOREIGN;
     }
     snprintf(path, sizeof path, "/proc/%ld/task", pid);
     threads = opendir(path);
-    while (threads != NULL && !is_held && (thread = readdir(threads)) != NULL) {
-        is_held = thread->d_name[0] != '.' && children_hold(pid, thread->d_name, inode, depth);
+    while (threads != NULL && owner != GUEST_OURS && (thread = readdir(threads)) != NULL) {
+        if (thread->d_name[0] != '.') {
+            owner = owner_of(owner, children_hold(pid, thread->d_name, inode, depth));
+        }
     }
     if (threads != NULL) {
         closedir(threads);
     }
-    return is_held;
+    return owner;
 }
 
-bool guest_is_ours(int fd)
+/* True once the other end has closed the connection. */
+static bool is_closed(int fd)
+{
+    struct tcp_info info = {0};
+    socklen_t length = sizeof info;
+
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 || info.tcpi_state != TCP_ESTABLISHED;
+}
+
+guest_owner_t guest_owner(int fd)
 {
     struct sockaddr_in local = {.sin_port = 0}, remote = {.sin_port = 0};
     socklen_t local_length = sizeof local, remote_length = sizeof remote;
+    guest_owner_t owner = GUEST_FOREIGN;
     guest_t guest;
 
-    if (getsockname(fd, (struct sockaddr *)&local, &local_length) != 0 ||
-        getpeername(fd, (struct sockaddr *)&remote, &remote_length) != 0 || remote.sin_family != AF_INET) {
-        return false;
+    if (getsockname(fd, (struct sockaddr *)&local, &local_length) == 0 &&
+        getpeername(fd, (struct sockaddr *)&remote, &remote_length) == 0 && remote.sin_family == AF_INET &&
+        guest_find(&local, &remote, &guest) && guest.uid == getuid()) {
+        owner = descendants_hold(getpid(), guest.inode, 0);
     }
-    return guest_find(&local, &remote, &guest) && guest.uid == getuid() && descendants_hold(getpid(), guest.inode, 0);
+    /* looked at last: a process that ended during the search has closed its end by now */
+    return (owner == GUEST_FOREIGN && is_closed(fd)) ? GUEST_GONE : owner;
 }

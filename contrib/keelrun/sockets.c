@@ -86,7 +86,8 @@ __attribute__((visibility("default"))) ssize_t send(int fd, const void *data, si
     return count < 0 && flags == 0 && (errno == EPIPE || errno == ECONNRESET) ? (ssize_t)length : count;
 }
 
-static void sockets_refuse(int fd)
+/* Reports the first foreign connection: its address is still known. */
+static void sockets_report(int fd)
 {
     static bool is_reported; /* used by the accepting thread alone */
     struct sockaddr_in address = {.sin_port = 0};
@@ -99,7 +100,6 @@ static void sockets_refuse(int fd)
         report("a connection from %s:%u to the launcher's server is refused: no process of this job holds it", text,
                ntohs(address.sin_port));
     }
-    close(fd);
 }
 
 /*
@@ -107,15 +107,21 @@ static void sockets_refuse(int fd)
  * that serves all ranks reads the greeting of a connection with a blocking call: a foreign client
  * that sends too little stops the thread, and thus reports of deaths and ends. So a connection that
  * no process of a rank holds is closed here, and the caller gets EAGAIN, as after a connection
- * withdrawn by its client. PMIx's socket does not block.
+ * withdrawn by its client. PMIx's socket does not block. A rank that dies between connect() and
+ * accept() has withdrawn its connection: no message is due.
  */
 __attribute__((visibility("default"))) int accept(int fd, struct sockaddr *address, socklen_t *length)
 {
     const socklen_t room = (length != NULL) ? *length : 0;
+    guest_owner_t owner;
     int guest;
 
-    while ((guest = (int)syscall(SYS_accept4, fd, address, length, 0)) >= 0 && !guest_is_ours(guest)) {
-        sockets_refuse(guest);
+    while ((guest = (int)syscall(SYS_accept4, fd, address, length, 0)) >= 0 &&
+           (owner = guest_owner(guest)) != GUEST_OURS) {
+        if (owner == GUEST_FOREIGN) {
+            sockets_report(guest);
+        }
+        close(guest);
         if (length != NULL) {
             *length = room;
         }

@@ -253,6 +253,20 @@ death_before_all_met_ends_the_job()
     has "$err" 2 "the job is started anew (. of 2)"
 }
 
+# the launcher accepts these connections when their processes are gone
+death_after_connecting_is_no_foreign_connection()
+{
+    # shellcheck disable=SC2016
+    run 0 -n 2 bash -c '
+        port=$(env | sed -n "s,^PMIX_SERVER_URI[0-9]*=.*;tcp4://127\.0\.0\.1:\([0-9]*\).*,\1,p" | head -n 1)
+        [ -n "$port" ] || exit 3
+        for ((i = 0; i < 40; i++)); do
+            (exec 4<>"/dev/tcp/127.0.0.1/$port" && kill -9 "$BASHPID")
+        done 2>/dev/null
+        exec "$0" watch 0' "$client"
+    [ ! -s "$err" ] || fail "standard error is not empty"
+}
+
 no_restart_ends_the_job()
 {
     run 137 -n 4 --nodes 2 --no-restart --kill 2@0.02 "$client" watch 1
