@@ -257,26 +257,23 @@ static keel_status_t context_configure(keel_context_h ctx, const keel_params_t *
     return status;
 }
 
-/*
- * Reports a failure of keel_init(): a layer without memory, or with a failed system call,
- * may have had no way to report.
- */
-static void report_init_failure(keel_status_t status)
+void keel_init_report(const keel_message_t *message, int is_attached, keel_status_t status)
 {
-    const keel_message_t message = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
     const int error = (status == KEEL_ERR_NO_MEMORY) ? ENOMEM : 0;
     char hint[KEEL_LIMIT_HINT_MAX];
 
     if (status == KEEL_ERR_NO_MEMORY || status == KEEL_ERR_IO || status == KEEL_ERR_TRANSPORT) {
-        keel_error(&message, "keel_init: %s%s", keel_status_string(status), keel_limit_hint(error, hint));
+        keel_error(message, is_attached ? "keel_init_attached: %s%s" : "keel_init: %s%s", keel_status_string(status),
+                   keel_limit_hint(error, hint));
     }
 }
 
 keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
 {
+    const keel_message_t nobody = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
     const keel_status_t status = keel_init_on(NULL, params, ctx_p);
 
-    report_init_failure(status);
+    keel_init_report(&nobody, 0, status);
     return status;
 }
 

@@ -5,9 +5,17 @@
 #include "runtime/foreign.h"
 #include "transports/table.h"
 
+/* sink of messages before there is a context */
+static void table_say(void *arg, keel_message_level_t level, const char *line)
+{
+    const keel_attach_t *table = arg;
+
+    table->message(table->arg, (int)level, line);
+}
+
 keel_status_t keel_init_attached(const keel_attach_t *runtime, const keel_params_t *params, keel_context_h *ctx_p)
 {
-    const keel_message_t nobody = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
+    keel_message_t message = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
     keel_params_t returning = {0}; /* keel_init_on() checks the copy */
     keel_attach_t table;
     keel_drivers_t drivers = {.runtime = &keel_runtime_attached_ops, .runtime_arg = &table};
@@ -19,7 +27,7 @@ keel_status_t keel_init_attached(const keel_attach_t *runtime, const keel_params
     if (table.transport != NULL) {
         drivers.transport = keel_transport_named(table.transport);
         if (drivers.transport == NULL) {
-            keel_error(&nobody, "keel_init_attached: this library has no transport '%s'", table.transport);
+            keel_error(&message, "keel_init_attached: this library has no transport '%s'", table.transport);
             return KEEL_ERR_INVALID_PARAM;
         }
     }
@@ -31,5 +39,9 @@ keel_status_t keel_init_attached(const keel_attach_t *runtime, const keel_params
         returning.flags = 0;
     }
     returning.flags |= KEEL_PARAM_FLAG_CHECKSUM_RETURNS;
-    return keel_init_on(&drivers, &returning, ctx_p);
+    status = keel_init_on(&drivers, &returning, ctx_p);
+    message.sink = (table.message != NULL) ? table_say : NULL;
+    message.arg = &table;
+    keel_init_report(&message, 1, status);
+    return status;
 }

@@ -7,6 +7,7 @@
  */
 #include "foreign.h"
 #include "event_queue.h"
+#include "one_context.h"
 
 #include <base/day.h>
 #include <base/memory.h>
@@ -34,7 +35,6 @@ typedef struct attached {
     int is_held, is_announced, is_finished;
 } attached_t;
 
-static int is_attached; /* this process has a context */
 static const keel_message_t nobody = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
 
 /* ---- events ---- */
@@ -294,7 +294,7 @@ keel_status_t keel_attached_check(const keel_attach_t *given, keel_attach_t *tab
 static void attached_release(attached_t *attached)
 {
     keel_events_destroy(attached->own);
-    __atomic_store_n(&is_attached, 0, __ATOMIC_SEQ_CST);
+    keel_one_context_end();
     keel_free(attached->addresses);
     keel_free(attached->base.node);
     keel_free(attached);
@@ -317,15 +317,15 @@ static keel_status_t attached_open(void *driver_arg, keel_runtime_t **runtime_p)
     const keel_attach_t *table = driver_arg;
     attached_t *attached = keel_alloc(sizeof(*attached), "runtime");
     keel_runtime_t *base = &attached->base;
-    keel_status_t status = KEEL_OK;
+    keel_status_t status;
 
     if (attached == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    if (__atomic_exchange_n(&is_attached, 1, __ATOMIC_SEQ_CST)) {
-        keel_error(&nobody, "keel_init_attached: this process has a context");
+    status = keel_one_context_begin("keel_init_attached");
+    if (status != KEEL_OK) {
         keel_free(attached);
-        return KEEL_ERR_STATE;
+        return status;
     }
     attached->table = *table;
     *base = (keel_runtime_t){.ops = &keel_runtime_attached_ops,

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "fabric.h"
+#include "one_context.h"
 #include "pmix_events.h"
 #include "pmix_runtime.h"
 #include "pmix_secret.h"
@@ -136,10 +137,7 @@ static pmix_value_t *keel_pmix_own_host(void)
     return value;
 }
 
-/*
- * Numbers nodes by first appearance of the host's name: NODEID is missing or wrong under some
- * launchers.
- */
+/* Numbers nodes by first appearance of a host's name: NODEID is wrong under some launchers. */
 static keel_status_t keel_pmix_read_nodes(keel_runtime_pmix_t *runtime)
 {
     uint32_t size = runtime->job_size, nodes = 0;
@@ -181,10 +179,7 @@ static keel_status_t keel_pmix_read_nodes(keel_runtime_pmix_t *runtime)
     return result;
 }
 
-/*
- * Notes the host of a replacement, as reported by the server (PMIx_server_setup_fork): the host may
- * differ from the rank's first host.
- */
+/* Notes the host of a replacement, as the server reports it: it may not be the rank's first. */
 void keel_pmix_read_place(keel_runtime_t *base)
 {
     const char *host = getenv("PMIX_HOSTNAME");
@@ -275,6 +270,7 @@ static void keel_pmix_close(keel_runtime_t *base)
     keel_free(runtime->processes);
     keel_pmix_release_nodes(runtime);
     keel_free(runtime);
+    keel_one_context_end();
 }
 
 /* Reads the launcher's data. Requires a connection to PMIx. */
@@ -372,13 +368,17 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
         status = KEEL_ERR_STATE;
         goto err_free;
     }
+    status = keel_one_context_begin("keel_init");
+    if (status != KEEL_OK) {
+        goto err_free;
+    }
     if (getenv("PMIX_NAMESPACE") == NULL) { /* set by every launcher */
         status = keel_pmix_open_singleton(runtime);
         if (status == KEEL_OK) {
             status = keel_pmix_secret_open(runtime, is_auth_off);
         }
         if (status != KEEL_OK) {
-            goto err_free;
+            goto err_context;
         }
         has_joined = 1;
         *runtime_p = &runtime->base;
@@ -388,7 +388,7 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
     if (pmix_status != PMIX_SUCCESS) {
         keel_pmix_complain(runtime, "PMIx_Init cannot reach the launcher", pmix_status);
         status = KEEL_ERR_RUNTIME;
-        goto err_free;
+        goto err_context;
     }
     has_joined = 1;
     status = keel_pmix_join_job(runtime, config != NULL ? config->spares : 0, config != NULL ? config->spawns : 0);
@@ -412,6 +412,8 @@ static keel_status_t keel_pmix_open(void *driver_arg, keel_runtime_t **runtime_p
 
 err_finalize:
     PMIx_Finalize(NULL, 0);
+err_context:
+    keel_one_context_end();
 err_free:
     keel_pmix_spares_release(runtime);
     keel_pmix_release_nodes(runtime);

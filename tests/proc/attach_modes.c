@@ -40,6 +40,7 @@ static struct {
 
 static const char *mode;
 static uint32_t rank, life, job_number, gathers, taken, fails_at = UINT32_MAX;
+static keel_status_t fails_with = KEEL_ERR_RUNTIME;
 
 static void must_be(int is_right, const char *condition, int line)
 {
@@ -90,7 +91,7 @@ static keel_status_t on_exchange(void *arg, const void *mine, void *all, size_t 
         return KEEL_OK;
     }
     if (gather == fails_at) {
-        return KEEL_ERR_RUNTIME;
+        return fails_with;
     }
     must(gather < GATHERS && life == 0);
     memcpy(job->gather[gather][rank], mine, length);
@@ -230,7 +231,7 @@ static keel_attach_t table_of(void)
     }
     table.leave = on_leave;
     table.finish = on_finish;
-    table.message = is_mode("sink") ? on_message : NULL;
+    table.message = (is_mode("sink") || is_mode("beside")) ? on_message : NULL;
     table.abort = is_mode("abort") ? on_abort : NULL;
     return table;
 }
@@ -384,6 +385,29 @@ static void run_fails(void)
     run_steps();
 }
 
+/* A process has one context at a time, whichever call makes it. A failed start is reported to the
+ * runtime. */
+static void run_beside(void)
+{
+    keel_attach_t table = table_of();
+    keel_context_h ctx = NULL, other = NULL;
+    keel_win_h win;
+
+    fails_at = 0;
+    fails_with = KEEL_ERR_IO;
+    must(keel_init_attached(&table, NULL, &ctx) == KEEL_ERR_IO && ctx == NULL);
+    fails_at = UINT32_MAX;
+    gathers = 0;
+    must(keel_init_attached(&table, NULL, &ctx) == KEEL_OK);
+    must(keel_init(NULL, &other) == KEEL_ERR_STATE && other == NULL);
+    must(keel_win_alloc(ctx, 64, NULL, &win) == KEEL_OK && keel_gsync(ctx, KEEL_GSYNC_SAFE) == KEEL_OK);
+    must(keel_finalize(ctx) == KEEL_OK);
+    must(keel_init(NULL, &other) == KEEL_OK);
+    ctx = NULL;
+    must(keel_init_attached(&table, NULL, &ctx) == KEEL_ERR_STATE && ctx == NULL);
+    must(keel_finalize(other) == KEEL_OK);
+}
+
 static void run_dedicated(void)
 {
     keel_attach_t table = table_of();
@@ -457,6 +481,7 @@ static void run(void)
     void (*program)(void) = is_mode("twice")       ? run_twice
                             : is_mode("refused")   ? run_refused
                             : is_mode("fails")     ? run_fails
+                            : is_mode("beside")    ? run_beside
                             : is_mode("dedicated") ? run_dedicated
                             : is_mode("abort")     ? run_abort
                             : is_mode("progress")  ? run_progress
@@ -529,6 +554,7 @@ int main(int argc, char **argv)
     }
     must(deaths == ((is_mode("twice") || is_mode("events") || is_mode("sink") || is_mode("fails")) ? 1u : 0u));
     must(!is_mode("sink") || board->lines > 0);
+    must(!is_mode("beside") || board->lines == RANKS);
     if (!is_mode("refused") && !is_mode("abort")) { /* once for each context that met the others */
         must(board->leaves == RANKS * (is_mode("twice") ? 2 : 1));
         must(board->finishes == board->leaves);
