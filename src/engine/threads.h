@@ -55,10 +55,28 @@ static inline void keel_inside_leave(const keel_context_h *ctx)
     }
 }
 
+typedef struct {
+    keel_context_h ctx;
+    keel_status_t status; /* KEEL_OK, or KEEL_ERR_STATE: another thread is in a collective call */
+} keel_collective_t;
+
+static inline void keel_collective_end(const keel_collective_t *collective)
+{
+    if (collective->status == KEEL_OK) {
+        keel_threads_end_collective(collective->ctx);
+    }
+}
+
 /* First line of a public call: no other thread is inside Keel until its end, except while it
  * waits. */
 #define KEEL_INSIDE(_ctx) \
     __attribute__((cleanup(keel_inside_leave), unused)) const keel_context_h keel_is_inside = keel_inside_enter(_ctx)
 #define KEEL_INSIDE_WIN(_win) KEEL_INSIDE(((_win) != NULL) ? (_win)->ctx : NULL)
+
+/* Begins a collective call, which ends with the block. keel_collective.status says whether the
+ * call may go on. */
+#define KEEL_COLLECTIVE(_ctx, _call)              \
+    __attribute__((cleanup(keel_collective_end))) \
+    const keel_collective_t keel_collective = {(_ctx), keel_threads_begin_collective(_ctx, _call)}
 
 #endif

@@ -384,10 +384,12 @@ keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p
                                                                       : status;
 }
 
-keel_status_t keel_gsync_check(keel_context_h ctx, const char *call)
+keel_status_t keel_gsync_admit(keel_context_h ctx, const char *call)
 {
-    if (ctx->rec.phase < KEEL_GSYNC_LAST || KEEL_PLANT(gsync_unbounded)) {
-        return KEEL_OK;
+    keel_status_t status = keel_mix(ctx, KEEL_WAY_GSYNC, call);
+
+    if (status != KEEL_OK || ctx->rec.phase < KEEL_GSYNC_LAST || KEEL_PLANT(gsync_unbounded)) {
+        return status;
     }
     keel_error_ctx(ctx, "%s: this program has done %u gsyncs, which is as many as there can be", call, KEEL_GSYNC_LAST);
     return KEEL_ERR_LIMIT;

@@ -13,8 +13,9 @@ keel_status_t keel_gsync_settle(keel_context_h ctx);
 /* State of rank @a rank at gsync @a number: not arrived, or the kind of its call. */
 typedef enum { KEEL_ARRIVED_NOT, KEEL_ARRIVED_UNSAFE, KEEL_ARRIVED_SAFE, KEEL_ARRIVED_STOPS } keel_arrived_t;
 keel_arrived_t keel_gsync_arrived(const keel_context_h ctx, uint32_t rank, uint32_t number);
-/* Reports and returns KEEL_ERR_LIMIT if @a call would be a gsync after the last possible one. */
-keel_status_t keel_gsync_check(keel_context_h ctx, const char *call);
+/* Before the gsync of @a call: the program synchronises by gsyncs, too. Reports and returns
+ * KEEL_ERR_LIMIT after the last possible gsync. */
+keel_status_t keel_gsync_admit(keel_context_h ctx, const char *call);
 /* Announces that the own copies and sums of gsync @a number are complete, and waits until those
  * of all ranks are. */
 keel_status_t keel_gsync_second(keel_context_h ctx, uint32_t number);

@@ -177,13 +177,9 @@ static keel_status_t restore_alone(keel_context_h ctx)
 keel_status_t keel_restore(keel_context_h ctx)
 {
     KEEL_INSIDE(ctx);
-    keel_status_t status = keel_threads_begin_collective(ctx, "keel_restore");
+    KEEL_COLLECTIVE(ctx, "keel_restore");
 
-    if (status == KEEL_OK) {
-        status = restore_alone(ctx);
-        keel_threads_end_collective(ctx);
-    }
-    return status;
+    return (keel_collective.status == KEEL_OK) ? restore_alone(ctx) : keel_collective.status;
 }
 
 /* ---- rollback, as the program sees it ---- */

@@ -3,7 +3,6 @@
 #include "epoch/gsync.h"
 #include "engine/threads.h"
 #include "epoch/lock.h"
-#include "order/mix.h"
 
 #include "check/plant.h"
 #include "check/reached.h"
@@ -213,6 +212,14 @@ static keel_status_t stop_run(keel_context_h ctx)
 
 /* ---- calls ---- */
 
+static keel_status_t point_join(keel_context_h ctx)
+{
+    KEEL_COLLECTIVE(ctx, "keel_safe_point");
+
+    KEEL_REACHED(stop_joined);
+    return (keel_collective.status == KEEL_OK) ? stop_run(ctx) : keel_collective.status;
+}
+
 static keel_status_t point_alone(keel_context_h ctx)
 {
     keel_status_t status = keel_context_begin_outside(ctx, "keel_safe_point");
@@ -225,16 +232,7 @@ static keel_status_t point_alone(keel_context_h ctx)
     ctx->stops.calls++;
     keel_log_pressure_note_safe_point(&ctx->rec);
     keel_log_pressure_step(&ctx->rec); /* sections that never wait make no progress otherwise */
-    if ((ctx->lane.rank == 0) ? !stop_begins(ctx) : !stop_is_begun(ctx)) {
-        return KEEL_OK;
-    }
-    KEEL_REACHED(stop_joined);
-    status = keel_threads_begin_collective(ctx, "keel_safe_point");
-    if (status == KEEL_OK) {
-        status = stop_run(ctx);
-        keel_threads_end_collective(ctx);
-    }
-    return status;
+    return ((ctx->lane.rank == 0) ? stop_begins(ctx) : stop_is_begun(ctx)) ? point_join(ctx) : KEEL_OK;
 }
 
 keel_status_t keel_safe_point(keel_context_h ctx)
@@ -244,32 +242,23 @@ keel_status_t keel_safe_point(keel_context_h ctx)
     return keel_context_end(ctx, point_alone(ctx));
 }
 
-static keel_status_t gsync_alone(keel_context_h ctx, unsigned flags)
-{
-    keel_status_t status = keel_context_begin_outside(ctx, "keel_gsync");
-
-    if (status != KEEL_OK) {
-        return keel_context_end(ctx, status);
-    }
-    if (flags & ~(unsigned)KEEL_GSYNC_SAFE) {
-        keel_error_ctx(ctx, "keel_gsync: unknown flags 0x%x", flags);
-        return KEEL_ERR_INVALID_PARAM;
-    }
-    status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_gsync");
-    status = (status == KEEL_OK) ? keel_gsync_check(ctx, "keel_gsync") : status;
-    return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, flags) : status);
-}
-
 keel_status_t keel_gsync(keel_context_h ctx, unsigned flags)
 {
     KEEL_INSIDE(ctx);
-    keel_status_t status = keel_threads_begin_collective(ctx, "keel_gsync");
+    KEEL_COLLECTIVE(ctx, "keel_gsync");
+    keel_status_t status = keel_collective.status;
 
     if (status == KEEL_OK) {
-        status = gsync_alone(ctx, flags);
-        keel_threads_end_collective(ctx);
+        status = keel_context_begin_outside(ctx, "keel_gsync");
     }
-    return status;
+    if (status == KEEL_OK && (flags & ~(unsigned)KEEL_GSYNC_SAFE)) {
+        keel_error_ctx(ctx, "keel_gsync: unknown flags 0x%x", flags);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if (status == KEEL_OK) {
+        status = keel_gsync_admit(ctx, "keel_gsync");
+    }
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_gsync_run(ctx, flags) : status);
 }
 
 keel_status_t keel_checkpoint_run(keel_context_h ctx)
@@ -280,27 +269,17 @@ keel_status_t keel_checkpoint_run(keel_context_h ctx)
     return (status == KEEL_OK) ? keel_gsync_run(ctx, KEEL_GSYNC_SECOND) : status;
 }
 
-static keel_status_t checkpoint_alone(keel_context_h ctx)
-{
-    keel_status_t status = keel_context_begin_outside(ctx, "keel_checkpoint");
-
-    if (status == KEEL_OK) {
-        status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_checkpoint");
-    }
-    if (status == KEEL_OK) {
-        status = keel_gsync_check(ctx, "keel_checkpoint");
-    }
-    return keel_context_end(ctx, (status == KEEL_OK) ? keel_checkpoint_run(ctx) : status);
-}
-
 keel_status_t keel_checkpoint(keel_context_h ctx)
 {
     KEEL_INSIDE(ctx);
-    keel_status_t status = keel_threads_begin_collective(ctx, "keel_checkpoint");
+    KEEL_COLLECTIVE(ctx, "keel_checkpoint");
+    keel_status_t status = keel_collective.status;
 
     if (status == KEEL_OK) {
-        status = checkpoint_alone(ctx);
-        keel_threads_end_collective(ctx);
+        status = keel_context_begin_outside(ctx, "keel_checkpoint");
     }
-    return status;
+    if (status == KEEL_OK) {
+        status = keel_gsync_admit(ctx, "keel_checkpoint");
+    }
+    return keel_context_end(ctx, (status == KEEL_OK) ? keel_checkpoint_run(ctx) : status);
 }

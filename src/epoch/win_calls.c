@@ -4,7 +4,6 @@
 #include "epoch/gsync.h"
 #include "epoch/stop.h"
 #include "engine/threads.h"
-#include "order/mix.h"
 #include "engine/refuse.h"
 #include "epoch/restore.h"
 #include "access/target.h"
@@ -12,29 +11,23 @@
 #include "window/window.h"
 #include "recovery/recover.h"
 
-static keel_status_t win_make_alone(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
-                                    keel_win_h *win_p, const char *call)
+static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
+                              keel_win_h *win_p, const char *call)
 {
-    keel_status_t status = keel_context_check_outside(ctx, call);
-    int is_before;
+    KEEL_COLLECTIVE(ctx, call);
+    const int is_before = keel_windows_due(ctx) > 0;
+    keel_status_t status = keel_collective.status;
 
-    if (status != KEEL_OK) {
-        return keel_context_end(ctx, status);
+    if (status == KEEL_OK) {
+        status = keel_context_check_outside(ctx, call);
     }
-    is_before = keel_windows_due(ctx) > 0;
-    if (!is_before) {
+    if (status == KEEL_OK && !is_before) {
         status = keel_context_check(ctx);
-        if (status == KEEL_OK) {
-            status = keel_mix(ctx, KEEL_WAY_GSYNC, call);
-        }
-        if (status == KEEL_OK) {
-            status = keel_gsync_check(ctx, call);
-        }
-        if (status != KEEL_OK) {
-            return keel_context_end(ctx, status);
-        }
+        status = (status == KEEL_OK) ? keel_gsync_admit(ctx, call) : status;
     }
-    status = keel_win_make(ctx, bytes, given, params, win_p);
+    if (status == KEEL_OK) {
+        status = keel_win_make(ctx, bytes, given, params, win_p);
+    }
     if (status != KEEL_OK || is_before) {
         return keel_context_end(ctx, status);
     }
@@ -52,18 +45,6 @@ static keel_status_t win_make_alone(keel_context_h ctx, size_t bytes, void *give
     }
     keel_recovery_note_windows(&ctx->rec, ctx->window_calls);
     return keel_context_end(ctx, status);
-}
-
-static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
-                              keel_win_h *win_p, const char *call)
-{
-    keel_status_t status = keel_threads_begin_collective(ctx, call);
-
-    if (status == KEEL_OK) {
-        status = win_make_alone(ctx, bytes, given, params, win_p, call);
-        keel_threads_end_collective(ctx);
-    }
-    return status;
 }
 
 keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_params_t *params, keel_win_h *win_p)
@@ -135,10 +116,7 @@ static keel_status_t win_free_alone(keel_win_h win)
             status = win_check_unlocked(win);
         }
         if (status == KEEL_OK) {
-            status = keel_mix(ctx, KEEL_WAY_GSYNC, "keel_win_free");
-        }
-        if (status == KEEL_OK) {
-            status = keel_gsync_check(ctx, "keel_win_free");
+            status = keel_gsync_admit(ctx, "keel_win_free");
         }
         if (status == KEEL_OK) {
             status = keel_gsync_run(ctx, KEEL_GSYNC_FREE);
@@ -153,12 +131,9 @@ static keel_status_t win_free_alone(keel_win_h win)
 
 keel_status_t keel_win_free(keel_win_h win)
 {
-    KEEL_INSIDE((win != NULL) ? win->ctx : NULL);
-    keel_status_t status = keel_threads_begin_collective((win != NULL) ? win->ctx : NULL, "keel_win_free");
+    const keel_context_h ctx = (win != NULL) ? win->ctx : NULL;
+    KEEL_INSIDE(ctx);
+    KEEL_COLLECTIVE(ctx, "keel_win_free");
 
-    if (status == KEEL_OK) {
-        status = win_free_alone(win);
-        keel_threads_end_collective((win != NULL) ? win->ctx : NULL);
-    }
-    return status;
+    return (keel_collective.status == KEEL_OK) ? win_free_alone(win) : keel_collective.status;
 }
