@@ -101,7 +101,8 @@ lint_layers() {
         while read -r include; do
             folder=${include%%/*}
             [ "$folder" != "$include" ] && [ "$folder" != "$layer" ] || continue
-            [ "$layer" != adapters ] || [ ! -f "src/adapters/mpi/$include" ] || continue # a sub-folder of the adapter's own
+            # a sub-folder of the adapter's own
+            [ "$layer" != adapters ] || [ ! -f "${file%"${file#src/adapters/*/}"}$include" ] || continue
             case $layer/$include in
             job/transports/* | job/runtime/* | tools/transports/* | tools/runtime/*) continue ;; # who picks the default drivers
             esac

@@ -1,5 +1,5 @@
 /* Contexts: a name for a team's numbering of PEs. Completing one context completes all. */
-#include "shmem_team_state.h"
+#include "teams/shmem_team_state.h"
 
 /* Returns the context; NULL: SHMEM_CTX_INVALID. Refuses invalid handles. */
 static keel_shmem_context_t *context(shmem_ctx_t ctx, const char *call)

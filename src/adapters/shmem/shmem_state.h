@@ -181,12 +181,12 @@ void keel_shmem_await(const uint64_t *word, keel_compare_t compare, uint64_t val
 size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int is_test, size_t *indices,
                        const char *call);
 
-/* shmem_team.c: barrier of all PEs, skipped by a replacement before its restart point */
+/* teams/shmem_team.c: barrier of all PEs, skipped by a replacement before its restart point */
 void keel_shmem_barrier_of_world(const char *call);
 
 /*
- * shmem_team_state.c. Called in shmem_init() before any restore: allocates the window of teams;
- * then sets its initial contents.
+ * teams/shmem_team_state.c. Called in shmem_init() before any restore: allocates the window of
+ * teams; then sets its initial contents.
  */
 void keel_shmem_teams_alloc(const char *call);
 void keel_shmem_teams_begin(void);

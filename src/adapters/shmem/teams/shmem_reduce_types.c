@@ -1,5 +1,5 @@
 /* Reductions by type and operation, for teams and active sets, and scans. */
-#include "shmem_active.h"
+#include "teams/shmem_active.h"
 #include "shmemx.h"
 
 static int reduce(shmem_team_t team, void *dest, const void *source, const keel_shmem_numbers_t *numbers,

@@ -6,7 +6,7 @@
  * all results have the same bits. Large data is cut into one block per PE; each PE gets its block
  * from all others and puts the result to them.
  */
-#include "shmem_reduce.h"
+#include "teams/shmem_reduce.h"
 
 _Static_assert(KEEL_SHMEM_DIRECT_PES_MAX *KEEL_SHMEM_DIRECT_BYTES_MAX <= KEEL_SHMEM_CHUNK,
                "a place has room for what few PEs put");

@@ -1,5 +1,5 @@
 /* Collectives of teams for data. */
-#include "shmem_collect.h"
+#include "teams/shmem_collect.h"
 
 static int broadcast(shmem_team_t team, void *dest, const void *source, size_t bytes, int root, const char *call)
 {

@@ -2,7 +2,7 @@
 #ifndef KEEL_SHMEM_REDUCE_H_
 #define KEEL_SHMEM_REDUCE_H_
 
-#include "shmem_set.h"
+#include "teams/shmem_set.h"
 
 /* sum[i] = sum[i] op other[i] */
 typedef void (*keel_shmem_combine_t)(void *sum, const void *other, size_t count);

@@ -4,8 +4,8 @@
  * such flags need no reset, so the PE may leave at once. With several calling threads pSync is
  * used: another thread may be in a collective of that team.
  */
-#include "shmem_active.h"
-#include "shmem_collect.h"
+#include "teams/shmem_active.h"
+#include "teams/shmem_collect.h"
 
 _Static_assert(SHMEM_SYNC_VALUE == 0, "a flag that is not up");
 _Static_assert(KEEL_SHMEM_FLAG_KINDS *KEEL_SHMEM_ROUNDS_MAX + KEEL_SHMEM_SINGLES +

@@ -5,7 +5,7 @@
 #ifndef KEEL_SHMEM_COLLECT_H_
 #define KEEL_SHMEM_COLLECT_H_
 
-#include "shmem_set.h"
+#include "teams/shmem_set.h"
 
 /* Sends to the other PEs of the set; the root's dest is not written. */
 void keel_shmem_broadcast(keel_shmem_set_t *set, void *dest, const void *source, size_t bytes, int root);

@@ -6,7 +6,7 @@
 #ifndef KEEL_SHMEM_TEAM_STATE_H_
 #define KEEL_SHMEM_TEAM_STATE_H_
 
-#include "shmem_set.h"
+#include "teams/shmem_set.h"
 
 enum {
     KEEL_SHMEM_TEAMS = 64, /* teams of a PE at one time; bits of a word */

@@ -1,4 +1,4 @@
-#include "shmem_set.h"
+#include "teams/shmem_set.h"
 
 void keel_shmem_set_check(const keel_shmem_set_t *set, const void *dest, size_t bytes)
 {

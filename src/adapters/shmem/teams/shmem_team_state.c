@@ -1,4 +1,4 @@
-#include "shmem_team_state.h"
+#include "teams/shmem_team_state.h"
 
 static uint32_t rounds(void)
 {

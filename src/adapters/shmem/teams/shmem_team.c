@@ -3,8 +3,8 @@
  * and in which slot. A slot is free at a PE once the PE has left the call that destroyed the slot's
  * last team, so no put of that team is still on its way to the PE.
  */
-#include "shmem_reduce.h"
-#include "shmem_team_state.h"
+#include "teams/shmem_reduce.h"
+#include "teams/shmem_team_state.h"
 #include "shmemx.h"
 
 typedef struct {

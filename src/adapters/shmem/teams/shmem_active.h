@@ -2,7 +2,7 @@
 #ifndef KEEL_SHMEM_ACTIVE_H_
 #define KEEL_SHMEM_ACTIVE_H_
 
-#include "shmem_reduce.h"
+#include "teams/shmem_reduce.h"
 
 typedef struct keel_shmem_active {
     int start, log_stride, size;

@@ -4,7 +4,7 @@
  * Bruck's algorithm: after round k a PE has its own block and the 2^(k + 1) - 1 blocks before, and
  * puts them to the PE at the same distance behind.
  */
-#include "shmem_collect.h"
+#include "teams/shmem_collect.h"
 
 /* Puts to the PEs at distance 2^k, from round @a k on. */
 static void broadcast_down(const keel_shmem_set_t *set, void *dest, const void *source, size_t bytes,
