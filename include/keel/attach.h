@@ -38,8 +38,8 @@ extern "C" {
  * contrib/doc/reexecution.md, "Attached memory".
  * @return KEEL_ERR_INVALID_PARAM: @a bytes is 0; a part of the range is attached, or was attached
  *         in the image and must be attached again first; a part of the memory is a window's,
- *         attached, protected, or not private; KEEL_ERR_RANGE, KEEL_ERR_ALIGNMENT;
- *         KEEL_ERR_UNSUPPORTED: the window was not made for attached memory; KEEL_ERR_NO_MEMORY.
+ *         attached, protected, or not private. KEEL_ERR_RANGE, KEEL_ERR_ALIGNMENT.
+ *         KEEL_ERR_UNSUPPORTED: the window was not made for attached memory. KEEL_ERR_NO_MEMORY.
  */
 KEEL_API keel_status_t keel_win_attach(keel_win_h win, uint64_t offset, void *memory, size_t bytes);
 

@@ -118,13 +118,13 @@ typedef struct keel_params {
  * Death: before all ranks have met, the job fails. Afterwards the call waits for the replacement.
  * @param [in]  params  may be NULL.
  * @param [out] ctx_p   the context; freed by keel_finalize().
- * @return KEEL_ERR_INVALID_PARAM, KEEL_ERR_NO_MEMORY, KEEL_ERR_GROUPS, KEEL_ERR_TRANSPORT;
- *         KEEL_ERR_RUNTIME, also if a launcher without PMIx has started several processes
- *         (PMI_SIZE, SLURM_NTASKS); KEEL_ERR_BUDGET, also if the limit of open files (ulimit -n)
- *         is below two for each other rank and about 70 more; KEEL_ERR_STATE: the process has a
+ * @return KEEL_ERR_INVALID_PARAM, KEEL_ERR_NO_MEMORY, KEEL_ERR_GROUPS, KEEL_ERR_TRANSPORT.
+ *         KEEL_ERR_RUNTIME: also if a launcher without PMIx has started several processes
+ *         (PMI_SIZE, SLURM_NTASKS). KEEL_ERR_BUDGET: also if the limit of open files (ulimit -n)
+ *         is below two for each other rank and about 70 more. KEEL_ERR_STATE: the process has a
  *         context already, or left its job under a launcher (a process joins its job once), or
  *         KEEL_FILE_DIR is in use by another job, or has checkpoints but none that this job can
- *         begin at; KEEL_ERR_IO: KEEL_FILE_DIR cannot be opened.
+ *         begin at. KEEL_ERR_IO: KEEL_FILE_DIR cannot be opened.
  */
 KEEL_API keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p);
 
