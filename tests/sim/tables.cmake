@@ -52,8 +52,12 @@ endfunction()
 # sim_drawn_test(NAME RUNS OPTIONS...)
 function(sim_drawn_test name runs)
   add_test(NAME ${name} COMMAND sim_${program} --runs ${runs} --fixed ${runs} --workers 1 ${ARGN})
-  # the longest ones begin first
-  set_tests_properties(${name} PROPERTIES TIMEOUT 1800 LABELS sim ENVIRONMENT "${sim_environment}" COST ${runs})
+  # the longest ones begin first; a run of many ranks takes as long as many runs of few
+  set(cost ${runs})
+  if("${ARGN}" MATCHES "--ranks;([0-9][0-9]+)")
+    math(EXPR cost "${runs} * ${CMAKE_MATCH_1} * ${CMAKE_MATCH_1} / 50")
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT 1800 LABELS sim ENVIRONMENT "${sim_environment}" COST ${cost})
 endfunction()
 
 # programs from given seeds

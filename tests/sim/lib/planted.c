@@ -78,12 +78,18 @@ static const struct {
 #undef CASE_ROW_PLANTED
 };
 
+void reached_print(void)
+{
+    for (unsigned i = 0; i < KEEL_CASE_LAST; i++) {
+        printf("%10llu  %s\n", (unsigned long long)keel_reached[i], cases[i].what);
+    }
+}
+
 unsigned reached_gaps(void)
 {
     unsigned gaps = 0;
 
     for (unsigned i = 0; i < KEEL_CASE_LAST; i++) {
-        printf("%10llu  %s\n", (unsigned long long)keel_reached[i], cases[i].what);
         gaps += cases[i].is_usual && keel_reached[i] == 0;
     }
     return gaps;

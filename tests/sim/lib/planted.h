@@ -12,7 +12,9 @@ void planted_list(void);
 
 /* Starts counting in all processes forked from here on. Returns 0 if out of memory. */
 int reached_begin(void);
-/* Prints the counts. Returns the number of unreached cases that every run set must reach. */
+/* Prints how often each case was reached. */
+void reached_print(void);
+/* Returns the number of unreached cases that every run set must reach. */
 unsigned reached_gaps(void);
 /* Returns how often the case was reached; -1: no case has this name. */
 long long reached_count(const char *name);

@@ -171,8 +171,26 @@ static void count(tally_t *tally, const case_result_t *result)
     }
 }
 
+#ifdef KEEL_PLANTED_DEFECTS
+/* Returns 1 if all cases that must be reached have been reached. */
+static int has_reached_all(const options_t *options)
+{
+    int has_all = !options->cases || reached_gaps() == 0;
+
+    for (unsigned i = 0; i < options->must_count; ++i) {
+        has_all &= reached_count(options->must[i]) > 0;
+    }
+    return has_all;
+}
+#endif
+
 static int is_over(const options_t *options, tally_t *tally, uint64_t number, time_t start)
 {
+#ifdef KEEL_PLANTED_DEFECTS
+    if (options->stop_early && (options->cases || (options->must_count > 0)) && has_reached_all(options)) {
+        return 1;
+    }
+#endif
     if ((options->runs > 0) && (number >= options->runs)) {
         return 1;
     }
@@ -609,20 +627,6 @@ static void say_failed(const options_t *options, const tally_t *tally)
     }
 }
 
-#ifdef KEEL_PLANTED_DEFECTS
-/* Returns 1 if every --case was reached; prints how often each was reached. */
-static int has_reached_all(const options_t *options)
-{
-    int has_all = 1;
-
-    for (unsigned i = 0; i < options->must_count; ++i) {
-        printf("%s: reached %lld times\n", options->must[i], reached_count(options->must[i]));
-        has_all &= reached_count(options->must[i]) > 0;
-    }
-    return has_all;
-}
-#endif
-
 int main(int argc, char **argv)
 {
     options_t options = {.fixed = 2000, .workers = 2, .limits = case_limits_none()};
@@ -684,7 +688,14 @@ int main(int argc, char **argv)
            (unsigned long long)tally->demanded, (unsigned long long)tally->decoded, (unsigned long long)tally->sparing,
            (unsigned long long)tally->spared);
 #ifdef KEEL_PLANTED_DEFECTS
+    for (unsigned i = 0; i < options.must_count; ++i) {
+        printf("%s: reached %lld times\n", options.must[i], reached_count(options.must[i]));
+    }
+    if (options.cases) {
+        reached_print();
+    }
     if (!has_reached_all(&options)) {
+        fprintf(stderr, "sim_planted: not all cases were reached\n");
         return EXIT_FAILURE;
     }
 #endif
@@ -695,12 +706,6 @@ int main(int argc, char **argv)
     }
     gaps = !options.allow_gaps && !options.has_seed && has_gaps(&options, tally);
     gaps |= (options.runs >= RUNS_OF_PARITIES) && groups_are_unused(&tally->groups, options.limits.parities);
-#ifdef KEEL_PLANTED_DEFECTS
-    if (options.cases && reached_gaps() > 0) {
-        fprintf(stderr, "sim_planted: not all cases were reached\n");
-        gaps = 1;
-    }
-#endif
     if (tally->free > 0) {
         printf(
             "of %llu runs with deaths in which nothing but an atomic under way could stand in the way, %llu (%.1f %%) "

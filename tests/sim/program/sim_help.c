@@ -55,7 +55,7 @@ void sim_help(void)
          "  --harsh          several deaths, amid arrivals too; small logs; words asked for in different ways\n"
          "  --each-step      look at the invariants after each step\n"
          "  --allow-gaps     do not fail when some outcome never occurred\n"
-         "  --stop           stop after 10 flaws");
+         "  --stop           stop after 10 flaws, or when all of --case and --cases were reached");
 #ifdef KEEL_PLANTED_DEFECTS
     puts("  --plant NAME     with this defect; ends with success as soon as it is noticed\n"
          "  --plants         what there is\n"
