@@ -8,6 +8,8 @@ keel_build_packages=("${keel_install_with[@]}" check libopenmpi-dev libmpich-dev
 # shellcheck disable=SC2034
 keel_site_packages=(python3-sphinx python3-myst-parser furo pandoc chromium) # contrib/site and its test
 # shellcheck disable=SC2034
+keel_client_packages=(gfortran libcoarrays-openmpi-dev libcoarrays-mpich-dev libglobalarrays-dev libarmci-mpi-dev libscalapack-openmpi-dev libscalapack-mpich-dev) # tests/adapters/mpi
+# shellcheck disable=SC2034
 keel_guest_packages=(qemu-system-x86 busybox-static kmod cpio ibverbs-providers iproute2) # tests/rdma
 
 # keel_pick_clang: prints the version of clang to use: 14, whose clang-format the sources are formatted with, or else what the

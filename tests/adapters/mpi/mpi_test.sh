@@ -207,6 +207,8 @@ refused_functions_are_named()
     run 1 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" native
     grep -q '^mpi [01] error: MPI: ' "$err" || fail "not named"
     run 9 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" abort
+    run 0 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" abort 0 # so STOP ends a program of coarrays
+    run 1 -n 2 "${small[@]}" "$programs/mpi_wrong_$mpi" abort 256
 }
 
 # modules mpi and mpi_f08, and mpif.h in fixed form; compiled here, as a build needs no compiler for Fortran
@@ -223,6 +225,44 @@ fortran_programs_are_right()
             has "$out" "$ranks" "^$program: rank [0-9]* of $ranks: right\$"
         done
     done
+}
+
+# client_survives LINES PROGRAM ARGUMENTS...: right on each lane, and right again after a death; LINES say so in each job
+client_survives()
+{
+    local lines=$1 lanes
+
+    shift
+    for lanes in direct served; do
+        run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES=$lanes "$@"
+        has "$out" "$lines" ': right$'
+    done
+    run 0 -n 4 --nodes 4 "${small[@]}" -x KILLED=2@5 --kill "2@anyone:step 5" "$@"
+    has "$out" "$lines" ': right$'
+    has "$err" 1 'the job is started anew (1 of 1)$'
+}
+
+# coarrays of Fortran, which OpenCoarrays runs over MPI: libcoarrays-openmpi-dev, libcoarrays-mpich-dev
+coarray_programs_survive()
+{
+    type "caf.$mpi" >/dev/null 2>&1 || { echo "skipped: no caf.$mpi (OpenCoarrays)" >&3; exit 77; }
+    (cd "$scratch" && "caf.$mpi" -o coarrays "$OLDPWD/$here/mpi_coarrays.f90") || fail "not compiled"
+    client_survives 1 "$scratch/coarrays" 6
+    printf '%s\n' 'program stops' 'integer :: cell[*]' 'cell = this_image()' 'sync all' 'stop' 'end program' >"$scratch/stops.f90"
+    "caf.$mpi" -o "$scratch/stops" "$scratch/stops.f90" || fail "not compiled"
+    run 0 -n 2 "${small[@]}" "$scratch/stops"
+}
+
+# Global Arrays over ARMCI-MPI: libglobalarrays-dev, libarmci-mpi-dev, libscalapack-openmpi-dev, libscalapack-mpich-dev
+global_arrays_survive()
+{
+    local libraries
+
+    libraries=$("$(type -P "mpicc.$mpi")" -print-file-name="ga/$mpi/bin/ga-config" 2>/dev/null)
+    [ -x "$libraries" ] || { echo "skipped: no ga-config of $mpi (Global Arrays)" >&3; exit 77; }
+    # shellcheck disable=SC2046 # options are several words
+    "mpicc.$mpi" -O1 -o "$scratch/arrays" "$here/mpi_global_arrays.c" $("$libraries" --ldflags) $("$libraries" --libs) -lgfortran -lm || fail "not compiled"
+    client_survives 4 -x KEELMPI_ARENA=64m "$scratch/arrays" 6
 }
 
 # killed RANK WHAT-IT-CAUSES ARGUMENTS...: the rank waits for its kill at a step, the others are anywhere then, and the job is right

@@ -1,6 +1,7 @@
-/* A single call that ends the job, by a word: mpi_wrong port|shared|native|abort. */
+/* A single call that ends the job, by a word: mpi_wrong port|shared|native|abort [CODE]. */
 #include <mpi.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 int main(int argc, char **argv)
@@ -21,7 +22,7 @@ int main(int argc, char **argv)
         /* an error detected by the system's MPI */
         MPI_Comm_delete_attr(MPI_COMM_WORLD, MPI_KEYVAL_INVALID);
     } else if (strcmp(word, "abort") == 0 && rank == 1) {
-        MPI_Abort(MPI_COMM_WORLD, 9);
+        MPI_Abort(MPI_COMM_WORLD, argc > 2 ? atoi(argv[2]) : 9);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();

@@ -168,5 +168,6 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
 {
     keel_mpi_begin("MPI_Abort");
     fprintf(stderr, "mpi %u: MPI_Abort: %d\n", keel_mpi.rank, errorcode);
-    keel_abort(keel_mpi.ctx, (errorcode & 0xff) != 0 ? errorcode & 0xff : EXIT_FAILURE);
+    /* Only errorcode 0 is success, as with both MPIs: STOP of OpenCoarrays aborts with 0. */
+    keel_abort(keel_mpi.ctx, errorcode == 0 || (errorcode & 0xff) != 0 ? errorcode & 0xff : EXIT_FAILURE);
 }
