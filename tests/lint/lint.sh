@@ -415,8 +415,49 @@ word_verdicts() {
     }' | sort -r | sed -E 's/^([a-z]+) [0-9.]+/\1/'
 }
 
+# long_sentences FILE...: the sentences of more than 40 words in comments, each with its file and the line where it begins. A blank line, a row
+# of a list and a line that begins with @ end a sentence.
+long_sentences() {
+    awk '
+    function report() {
+        if (words > 40)
+            printf "%s:%d: a sentence of %d words (40)\n", file, line, words
+        words = 0
+    }
+    function take(text, n, word, i) {
+        sub(/^[\/ *<]*/, "", text)
+        if (text == "" || text ~ /^(-|@|KEEL_[A-Z_]+  )/)
+            report()
+        n = split(text, word, " ")
+        for (i = 1; i <= n; i++) {
+            if (words++ == 0) {
+                file = FILENAME
+                line = FNR
+            }
+            if (word[i] ~ /[.?!]\)?$/)
+                report()
+        }
+    }
+    {
+        rest = $0
+        if (!inside && match(rest, /\/\*/)) {
+            inside = 1
+            rest = substr(rest, RSTART)
+        }
+        if (inside) {
+            end = match(rest, /\*\//)
+            take(end ? substr(rest, 1, RSTART - 1) : rest)
+            if (end) {
+                inside = 0
+                report()
+            }
+        }
+    }' "$@"
+}
+
 # Comments name their objects: at most 7 % of the words are pronouns (files of 30 words and more), no rank is a "who", and no line is longer
-# than 100 columns. tests/lint/words_pending lists the folders (without the ones below them) that are not there yet.
+# than 100 columns. tests/lint/words_pending lists the folders (without the ones below them) that are not there yet. In the interface no
+# sentence has more than 40 words.
 lint_words() {
     local sample verdict text pending=tests/lint/words_pending
     sample=$(mktemp -d) || exit 1
@@ -435,7 +476,20 @@ lint_words() {
 worse a/x.c
 worse b/v.c
 better $sample/none" ] || complain "word_verdicts misjudges"
+    {
+        echo "/** $(printf 'of %.0s' {1..40})end."
+        echo ' * Short.'
+        echo ' *'
+        echo " * $(printf 'of %.0s' {1..30})"
+        echo " * - $(printf 'of %.0s' {1..30}) */"
+        echo "int a; /* $(printf 'of %.0s' {1..41}) */"
+    } > "$sample/long.c"
+    [ "$(long_sentences "$sample/long.c" | sed 's/.*long.c:\([0-9]*\): a sentence of \([0-9]*\) .*/\1 \2/' | tr '\n' ' ')" = '1 41 6 41 ' ] ||
+        complain "long_sentences miscounts: $(long_sentences "$sample/long.c")"
     rm -r "$sample"
+    while read -r text; do
+        complain "$text"
+    done < <(long_sentences include/keel/*.h)
     while read -r verdict text; do
         case $verdict in
         worse) complain "$text" ;;
