@@ -15,7 +15,10 @@ keel_tiers(
         "proc_perftest_(bad_arguments_are_refused|ucx_reads_its_option)" proc_polling_accesses_kill_direct
         proc_rehearsal_forgotten_protection_is_found "proc_topo_(wrong_files_are_named|a_job_shows_its_own_topology)"
   # deaths at chosen places of kernels: drawn programs of the simulator die at such places many times a night
-  LONG "proc_long_.*" "proc_kills_long_.*" proc_deaths_cost_as_documented_direct "proc_ft_survives_death_at_(0_0_0|3_0_2|0_3_3|6_4_1|2_5_3)"
+  LONG "proc_long_.*" "proc_kills_long_.*"
+       # proc_kills_(together|spares|demand|dedicated)_ kill the same kernels over the same lane, and proc_kills_X_auto over both at once
+       "proc_kills_(ft|stencil)_direct" "proc_kills_(ft|stencil|sections)_served"
+       proc_deaths_cost_as_documented_direct "proc_ft_survives_death_at_(0_0_0|3_0_2|0_3_3|6_4_1|2_5_3)"
        "proc_stencil_survives_death_at_(0_0_1|4_1_0|3_18_1)" "proc_stencil_with_atomics_survives_death_on_one_node_at_[345]_.*"
        "proc_stencil_with_atomics_survives_death_at_(4_1_1|7_21_1)" "proc_stencil_begins_at_its_own_image_after_(0_397_1_on_1|3_301_0_on_1)"
        "proc_sections_survive_death_at_(3_0_0|7_1000_0)" "proc_waits_survive_death_at_(3_20_2|7_100_0)"
