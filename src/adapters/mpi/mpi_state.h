@@ -7,6 +7,8 @@
 #ifndef KEEL_MPI_STATE_H_
 #define KEEL_MPI_STATE_H_
 
+#include "life/mpi_record.h"
+
 #include <mpi.h>
 
 #include <keel/keel.h>
@@ -87,7 +89,8 @@ typedef struct keel_mpi {
     size_t bytes; /* of the arena */
     uint32_t rank, ranks;
     keel_mpi_phase_t phase;
-    uint64_t replayed; /* bytes of the startup record replayed so far */
+    size_t recorded_last;              /* keel_mpi_record_t.last of the startup record */
+    keel_mpi_record_cursor_t replayed; /* place of a replacement in the startup record */
     /* KEEL_DETERMINISTIC: the program is deterministic, so a death may be recovered locally */
     int is_deterministic_mode;
     /* KEEL_DETERMINISTIC=waits: receives before the restart point use Keel's logged waits, too */

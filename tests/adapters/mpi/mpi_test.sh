@@ -492,7 +492,7 @@ times_are_compared()
 
 unfit_checkpoints_are_refused()
 {
-    local word text
+    local word text promise
 
     while IFS='|' read -r word text; do
         run 1 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" "$word"
@@ -511,6 +511,11 @@ prefix|KEEL_MPI_RESTART_POINT: what was received before it is more than KEELMPI_
 END
     run 0 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" none
     run 0 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" sent
+    for promise in n y waits; do
+        run 0 -n 2 "${small[@]}" -x KEELMPI_PREFIX=10k -x KEEL_DETERMINISTIC=$promise -x KEEL_VERBOSE=y "$programs/mpi_unfit_$mpi" polls
+        grep -q ' decided: ' "$err" || fail "$promise: nobody died"
+        ! grep -q 'started anew' "$err" || fail "$promise: the job was started anew"
+    done
 }
 
 run_case

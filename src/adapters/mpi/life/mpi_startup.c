@@ -31,27 +31,30 @@ int keel_mpi_startup_is_full(void)
 static void record(const void *data, size_t bytes)
 {
     keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    keel_mpi_record_t record;
 
     if (hidden->startup == 0) { /* the allocation of the record itself */
         return;
     }
-    if (keel_mpi_startup_is_full() || bytes > hidden->startup_bytes - hidden->startup_used) {
+    record = (keel_mpi_record_t){keel_mpi_arena_at(hidden->startup), hidden->startup_bytes, hidden->startup_used,
+                                 keel_mpi.recorded_last};
+    if (keel_mpi_startup_is_full() || !keel_mpi_record_append(&record, data, bytes)) {
         hidden->startup_used = hidden->startup_bytes + 1;
         return;
     }
-    memcpy(keel_mpi_arena_at(hidden->startup + hidden->startup_used), data, bytes);
-    hidden->startup_used += bytes;
+    hidden->startup_used = record.used;
+    keel_mpi.recorded_last = record.last;
 }
 
 static void replay(void *data, size_t bytes)
 {
     const keel_mpi_hidden_t *hidden = keel_mpi.hidden;
+    const keel_mpi_record_t record = {keel_mpi_arena_at(hidden->startup), hidden->startup_bytes, hidden->startup_used,
+                                      0};
 
-    if (bytes > hidden->startup_used - keel_mpi.replayed) {
+    if (!keel_mpi_record_read(&record, &keel_mpi.replayed, data, bytes)) {
         keel_mpi_relaunch("MPI", "its replacement did otherwise than it had done before the restart point");
     }
-    memcpy(data, keel_mpi_arena_at(hidden->startup + keel_mpi.replayed), bytes);
-    keel_mpi.replayed += bytes;
 }
 
 void keel_mpi_startup_exchange(void *data, size_t bytes)
