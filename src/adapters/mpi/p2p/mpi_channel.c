@@ -10,9 +10,9 @@
 #include "p2p/mpi_ordered.h"
 #include "p2p/mpi_pending.h"
 #include "p2p/mpi_request.h"
+#include "p2p/mpi_spin.h"
 #include "p2p/mpi_stream.h"
 #include "p2p/mpi_synchronous.h"
-#include "rma/mpi_direct.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -42,6 +42,7 @@ void keel_mpi_channel_make(void)
     if (state.incoming == NULL) {
         keel_mpi_fatal("MPI_Init", "no memory");
     }
+    keel_mpi_spin_make();
     keel_mpi_stream_make();
     keel_mpi_ordered_make();
 }
@@ -88,6 +89,7 @@ static int take_messages(uint32_t source, const char *call)
                 break;
             }
             ring_read(source, channel->taken, &head, sizeof(head));
+            keel_mpi_spin_heard(source, head.part);
             channel->taken += sizeof(head);
             state.incoming[source] = message = keel_mpi_message_make(&head);
             keel_mpi_match_deliver(message);
@@ -182,7 +184,7 @@ int keel_mpi_channel_progress(const char *call)
 /*
  * Messages arrive by stores of their senders, so a waiting rank looks at memory and yields the core
  * between looks. Only every PROGRESSth round asks Keel, since Keel notices deaths by system calls.
- * If each rank has a core, the rank spins for a while before yielding.
+ * If each rank has a core of its own, the rank spins for a while before yielding.
  */
 void keel_mpi_channel_progress_or_yield(const char *call)
 {
@@ -192,10 +194,10 @@ void keel_mpi_channel_progress_or_yield(const char *call)
 
     if (is_progress) {
         state.idle_rounds = 0;
-    } else if (keel_mpi.is_deterministic_mode || state.idle_rounds > keel_mpi_direct_spins(keel_mpi.ranks)) {
+    } else if (keel_mpi.is_deterministic_mode) {
         sched_yield();
     } else {
-        keel_mpi_direct_spin();
+        keel_mpi_spin_wait(state.idle_rounds);
     }
 }
 
@@ -283,6 +285,7 @@ static uint64_t send_message(uint32_t rank, keel_mpi_head_t head, const void *da
     if (keel_mpi.is_deterministic_mode) {
         return keel_mpi_pending_send(rank, head, data, call);
     }
+    head.part = keel_mpi_spin_own_core();
     if (state.is_sending_acks) {
         return keel_mpi_stream_send(rank, head, data, mode, call);
     }

@@ -19,7 +19,8 @@ typedef struct keel_mpi_head {
      * data follows on the ring. is_chain: the node links to the next message. part: bytes on the
      * ring after this head. taken: number of the receiver's entries that the sender has taken. */
     uint64_t node;
-    uint32_t is_chain, part;
+    uint32_t is_chain;
+    uint32_t part; /* without deterministic mode: the sender's core (mpi_spin.h) */
     uint64_t taken;
 } keel_mpi_head_t;
 

@@ -6,35 +6,14 @@
  * while holding a word that excludes others. The others notice the death in their waits, and the
  * rollback restores the word.
  */
-#define _GNU_SOURCE /* CPU_COUNT() */
 #include "rma/mpi_direct.h"
 
 #include "life/mpi_startup.h"
 #include "mpi_arena.h"
 #include "p2p/mpi_channel.h"
+#include "p2p/mpi_spin.h"
 
-#include <sched.h>
 #include <stdlib.h>
-
-enum { SPINS = 1000, SPINS_CROWDED = 10 };
-
-unsigned keel_mpi_direct_spins(uint32_t ranks)
-{
-    static unsigned cores;
-    cpu_set_t set;
-
-    if (cores == 0) {
-        cores = (sched_getaffinity(0, sizeof(set), &set) == 0) ? (unsigned)CPU_COUNT(&set) : 1;
-    }
-    return (ranks <= cores) ? SPINS : SPINS_CROWDED;
-}
-
-void keel_mpi_direct_spin(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
 
 int keel_mpi_direct_refresh(const keel_mpi_comm_t *comm, const char *call)
 {
@@ -99,12 +78,18 @@ static keel_mpi_barrier_t *barrier_of(const keel_mpi_win_t *win, uint32_t member
     return (keel_mpi_barrier_t *)(keel_mpi_direct(win->comm->members[member]) + win->places[member].barrier);
 }
 
+/* Learns the core of a member that this rank waits for. */
+static void hear_core(const keel_mpi_win_t *win, uint32_t member)
+{
+    keel_mpi_spin_heard(win->comm->members[member],
+                        (uint32_t)__atomic_load_n(&barrier_of(win, member)->core, __ATOMIC_RELAXED));
+}
+
 /* A dissemination barrier. Counts only grow, so a rank ahead of others overwrites no count still
  * waited for. */
 void keel_mpi_direct_barrier(const keel_mpi_win_t *win, const char *call)
 {
     const uint32_t size = win->comm->size, rank = win->comm->rank;
-    const unsigned limit = keel_mpi_direct_spins(size);
     keel_mpi_barrier_t *mine;
     uint64_t distance = 1;
 
@@ -113,12 +98,16 @@ void keel_mpi_direct_barrier(const keel_mpi_win_t *win, const char *call)
     }
     mine = barrier_of(win, rank);
     mine->entered++;
+    __atomic_store_n(&mine->core, keel_mpi_spin_own_core(), __ATOMIC_RELAXED);
     for (unsigned i = 0; distance < size; i++, distance *= 2) {
         __atomic_store_n(&barrier_of(win, (uint32_t)((rank + distance) % size))->arrived[i], mine->entered,
                          __ATOMIC_SEQ_CST);
         for (unsigned spun = 0; __atomic_load_n(&mine->arrived[i], __ATOMIC_ACQUIRE) < mine->entered; spun++) {
-            if (spun < limit) {
-                keel_mpi_direct_spin();
+            if (keel_mpi_spin_is_look_due(spun)) {
+                hear_core(win, (uint32_t)((rank + size - distance) % size));
+            }
+            if (keel_mpi_spin_goes_on(spun)) {
+                keel_mpi_spin_pause();
             } else {
                 keel_mpi_channel_progress_or_yield(call);
             }
@@ -134,8 +123,8 @@ void keel_mpi_direct_lock(uint64_t *word, const char *call)
          !__atomic_compare_exchange_n(word, &was, (uint64_t)keel_mpi.rank + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
          spun++) {
         was = 0;
-        if (spun < SPINS_CROWDED) {
-            keel_mpi_direct_spin();
+        if (spun < KEEL_MPI_SPINS_CROWDED) {
+            keel_mpi_spin_pause();
         } else {
             keel_mpi_channel_yield(call);
         }

@@ -14,7 +14,8 @@ enum { KEEL_MPI_COPY_CHUNK = 128 << 10 };
 /* Barrier of a window that all members have mapped; each member's arena has an instance. */
 typedef struct keel_mpi_barrier {
     uint64_t entered;     /* barriers that this member has entered */
-    uint64_t arrived[32]; /* put by the member 1, 2, 4, ... before this one: its count */
+    uint64_t arrived[32]; /* count of the member 1, 2, 4, ... places before, put by that member */
+    uint64_t core;        /* of this member in its last barrier (mpi_spin.h) */
 } keel_mpi_barrier_t;
 
 /* Address of a rank's arena. NULL: not mapped, or the rank is replaying its startup; then go
@@ -61,11 +62,5 @@ static inline void keel_mpi_direct_unlock(uint64_t *word)
 {
     __atomic_store_n(word, 0, __ATOMIC_RELEASE);
 }
-
-/* Number of looks at memory before a waiting rank yields the core; large if each of @a ranks ranks
- * has a core. */
-unsigned keel_mpi_direct_spins(uint32_t ranks);
-/* Pauses between two looks. */
-void keel_mpi_direct_spin(void);
 
 #endif

@@ -1,0 +1,64 @@
+/*
+ * Waiting between two looks at memory. A rank with a core of its own spins; a rank that shares its
+ * core with other ranks of the job yields the core. Each message carries the core of the sender, so
+ * ranks notice that the system runs them on one core.
+ */
+#ifndef KEEL_MPI_SPIN_H_
+#define KEEL_MPI_SPIN_H_
+
+#include <stdint.h>
+
+enum {
+    KEEL_MPI_SPINS = 1000,
+    KEEL_MPI_SPINS_CROWDED = 10, /* where ranks share cores; also the first comparison of cores */
+    KEEL_MPI_SPIN_LOOK = 64,     /* rounds between two later comparisons */
+    KEEL_MPI_SPIN_CPU_BITS = 12
+};
+
+/* Name of a core among all machines of the job; 0: unknown. */
+static inline uint32_t keel_mpi_core(uint32_t machine, int cpu)
+{
+    const uint32_t mask = (1U << KEEL_MPI_SPIN_CPU_BITS) - 1;
+
+    return (machine == 0 || cpu < 0 || (uint32_t)cpu >= mask)
+               ? 0
+               : (machine << KEEL_MPI_SPIN_CPU_BITS) | ((uint32_t)cpu + 1);
+}
+
+/* Rounds of waiting before the first yield, for a job of @a ranks ranks on @a cores cores. */
+static inline unsigned keel_mpi_spins(uint32_t ranks, uint32_t cores, int is_core_shared)
+{
+    return (ranks <= cores && !is_core_shared) ? KEEL_MPI_SPINS : KEEL_MPI_SPINS_CROWDED;
+}
+
+/* True if the last message of another rank came from the core @a own. */
+static inline int keel_mpi_core_is_shared(uint32_t own, const uint32_t *cores, uint32_t ranks)
+{
+    int is_shared = 0;
+
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        is_shared |= cores[rank] == own;
+    }
+    return is_shared && own != 0;
+}
+
+/* True if a wait compares cores in this round. */
+static inline int keel_mpi_spin_is_look_due(unsigned round)
+{
+    return round == KEEL_MPI_SPINS_CROWDED || (round > 0 && round % KEEL_MPI_SPIN_LOOK == 0);
+}
+
+/* Call before the first message. */
+void keel_mpi_spin_make(void);
+/* The core of the caller, for the head of a message. */
+uint32_t keel_mpi_spin_own_core(void);
+/* Notes the core of a sender. */
+void keel_mpi_spin_heard(uint32_t rank, uint32_t core);
+/* True if this round of a wait spins; false: the rank yields its core. */
+int keel_mpi_spin_goes_on(unsigned round);
+/* Pauses between two looks at memory. */
+void keel_mpi_spin_pause(void);
+/* Pauses, or yields the core, by the number of rounds that the wait has taken. */
+void keel_mpi_spin_wait(unsigned round);
+
+#endif
