@@ -19,6 +19,35 @@ linked()
     esac
 }
 
+# table_read FILE: other programs instead, a row each: NAME|COMMAND|EXPRESSION
+declare -A table_words table_results
+table_read()
+{
+    local name words expression
+
+    all_names=''
+    while IFS='|' read -r name words expression; do
+        case $name in
+        '' | \#*) continue ;;
+        [0-9]* | *[!A-Za-z0-9_]*) expression='' ;;
+        esac
+        [ -n "$words" ] && [ -n "$expression" ] || { echo "$1: not NAME|COMMAND|EXPRESSION: $name" >&2 && return 1; }
+        table_words[$name]=$words table_results[$name]=$expression
+        eval "${name}_make() { :; }"
+        eval "${name}_command() { table_command $name \"\$1\"; }"
+        eval "${name}_result() { grep -oE -e \"\${table_results[$name]}\" \"\$1\"; }"
+        all_names+=" $name"
+    done <"$1"
+    [ -n "$all_names" ] || { echo "$1: no rows" >&2 && return 1; }
+}
+table_command() # NAME MPI
+{
+    local words
+
+    read -r -a words <<<"${table_words[$1]//'{mpi}'/$2}"
+    linked "${words[0]}" "$2" && command+=("${words[@]:1}")
+}
+
 # the mpirun of an MPI, and the options that it takes on few cores
 mpirun_of()
 {
