@@ -76,6 +76,7 @@ typedef keel_status_t (*keel_prepare_cb_t)(void *arg, const uint64_t *bytes, uns
 
 typedef struct keel_runtime_ops {
     const char *name;
+    int is_threadless; /* ranks are no processes of their own: no thread may run beside them */
     keel_status_t (*open)(void *driver_arg, keel_runtime_t **runtime_p);
     void (*close)(keel_runtime_t *runtime); /* tells the launcher that this rank is done */
     /*

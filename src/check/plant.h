@@ -396,6 +396,11 @@
     _(service_seal_repeated, 0, "", "a message is taken again")                                                        \
     _(service_seal_both_ways, 0, "", "a message that goes the other way has the same key")                             \
     _(service_seal_any_life, 0, "", "a message to a predecessor has the same key")                                     \
+    _(files_start_refusal_ignored, 0, "", "the job begins at a set of files that a rank cannot read")                  \
+    _(files_start_answer_unawaited, 0, "", "the job begins at a set of files before all ranks have answered")          \
+    _(files_start_death_unseen, 0, "", "a death while the job begins from files does not end the job")                 \
+    _(rollback_begun_at_start, 0, "", "a restart from files does not know at which gsync it is")                       \
+    _(coordinated_loaded_early, 0, "", "a restart from files counts as one from the image before")                     \
     _(service_seal_hello_bare, 0, "", "the sum of a greeting leaves its data out")
 
 /* order of a store to shared memory relative to earlier stores (peer/store.h) */

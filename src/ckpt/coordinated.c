@@ -330,7 +330,7 @@ void keel_ckpt_adopt_loaded(keel_ckpt_t *ckpt, const keel_generation_t *generati
 {
     keel_image_set_t *set = &ckpt->set;
 
-    keel_repair_adopt(set, generation->number, set->first_slot);
+    keel_repair_adopt(set, generation->number - KEEL_PLANT(coordinated_loaded_early), set->first_slot);
     set->used.window_calls = generation->window_calls;
     set->used.resume = meta->resume;
     set->used.sync_counter = meta->sync_counter;

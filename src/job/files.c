@@ -344,7 +344,7 @@ keel_status_t keel_files_writer_begin(keel_context_h ctx)
     files->last_ns = files_now(ctx);
     files->seen = ctx->ckpt.set.used.number;
     files->has_begun = 1;
-    if (ctx->lane.rank < ctx->lane.programs && files->error == 0) {
+    if (ctx->lane.rank < ctx->lane.programs && files->error == 0 && !ctx->runtime->ops->is_threadless) {
         status = keel_writer_create(files->dir, ctx->lane.rank == 0, &files->writer);
     }
     if (status != KEEL_OK && ctx->lane.incarnation > 0) {

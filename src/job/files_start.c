@@ -10,6 +10,7 @@
 
 #include "base/crc.h"
 #include "base/memory.h"
+#include "check/plant.h"
 #include "ckpt/repair.h"
 #include "recovery/recover.h"
 #include "recovery/rollback.h"
@@ -87,6 +88,17 @@ static void begin_at(keel_context_h ctx, const keel_files_message_t *begin, cons
     ctx->is_restore_due = 1;
 }
 
+/* One rank prints for all: the lowest one that is up. */
+static int is_lowest(const keel_context_h ctx)
+{
+    for (uint32_t r = 0; r < ctx->lane.rank; r++) {
+        if (ctx->lane.peers[r].is_up && ctx->lane.peers[r].incarnation == 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* Waits for all messages of the start. A death is final here. */
 static keel_status_t start_wait(keel_context_h ctx, unsigned *rounds)
 {
@@ -95,8 +107,11 @@ static keel_status_t start_wait(keel_context_h ctx, unsigned *rounds)
     if (status == KEEL_ERR_ROLLED_BACK) {
         status = KEEL_OK;
     }
-    if (status == KEEL_OK && (keel_recovery_is_frozen(&ctx->rec) || ctx->rec.deaths > 0)) {
-        keel_error_ctx(ctx, "a rank died while the job began from files: the job has to be started again");
+    if (status == KEEL_OK && (keel_recovery_is_frozen(&ctx->rec) || ctx->rec.deaths > 0) &&
+        !KEEL_PLANT(files_start_death_unseen)) {
+        if (is_lowest(ctx)) {
+            keel_error_ctx(ctx, "a rank died while the job began from files: the job has to be started again");
+        }
         ctx->runtime->ops->abort(ctx->runtime, KEEL_EXIT_AGAIN, "a death while the job began from files");
         keel_recovery_fail(&ctx->rec, KEEL_ERR_CATASTROPHIC);
         status = KEEL_ERR_CATASTROPHIC;
@@ -171,10 +186,10 @@ static keel_status_t propose(keel_context_h ctx, const keel_manifest_t *manifest
     }
     files->refusal = load(ctx, &message, meta_p);
     files->refusals = files->refusal != 0;
-    while (status == KEEL_OK && files->answers < ctx->lane.size - 1) {
+    while (status == KEEL_OK && files->answers < ctx->lane.size - 1 - KEEL_PLANT(files_start_answer_unawaited)) {
         status = start_wait(ctx, &rounds);
     }
-    *is_loaded_p = files->refusals == 0;
+    *is_loaded_p = files->refusals == 0 || KEEL_PLANT(files_start_refusal_ignored);
     return status;
 }
 

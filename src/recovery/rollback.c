@@ -182,6 +182,6 @@ void keel_rollback_begin_at(keel_recovery_t *rec, const keel_generation_t *gener
     rec->generation_slot = 0;
     rec->roll = KEEL_ROLL_PENDING;
     rec->roll_target = rec->lane->rollback + 1;
-    keel_recovery_set_position(rec, rec->phase, generation->number);
+    keel_recovery_set_position(rec, rec->phase, KEEL_PLANT(rollback_begun_at_start) ? 0 : generation->number);
     rec->mark_ns = keel_recovery_now(rec);
 }

@@ -372,6 +372,7 @@ static void sim_abort(keel_runtime_t *runtime, int status, const char *reason)
 
 const keel_runtime_ops_t sim_runtime_ops = {
     .name = "sim",
+    .is_threadless = 1,
     .open = sim_runtime_open,
     .close = sim_runtime_close,
     .announce = sim_announce,
