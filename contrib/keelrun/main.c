@@ -45,6 +45,7 @@ static int run_job(options_t *options)
         }
         if ((status != KEELRUN_STATUS_AGAIN && !end.is_unmet) || options->rehearse ||
             restarts == options->job_restarts) {
+            stop_release(&stop);
             return status;
         }
         restarts++;

@@ -42,13 +42,18 @@ static void master_end_by_signal(master_t *master, int number)
 /* Ends a job that was asked to stop, if its checkpoint is complete or did not come in time. */
 static void master_check_stop(master_t *master)
 {
+    stop_state_t state;
+
     if (!stop_is_awaited(master->stop) || master->job.is_ending || master->job.is_over) {
         return;
     }
-    if (stop_is_complete(master->stop)) {
+    state = stop_look(master->stop);
+    if (state == STOP_COMPLETE) {
         job_end(&master->job, KEELRUN_STATUS_STOPPED,
                 "the job has stopped, and its checkpoint is in %s: the same command goes on from there",
                 getenv("KEEL_FILE_DIR"));
+    } else if (state == STOP_FAILED) {
+        master_end_by_signal(master, master->stop->signal);
     } else if (clock_now_ns() >= master->stop->until_ns) {
         report("no checkpoint came within %g s (--stop-within)", master->options->stop_within_s);
         master_end_by_signal(master, master->stop->signal);

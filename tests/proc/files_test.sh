@@ -123,6 +123,28 @@ a_signal_stops_the_job_with_a_checkpoint()
     [ $? -eq 143 ] || fail "ends otherwise"
 }
 
+# the request is a pipe that no process reads: who opens it waits for ever, as in a file system that does not answer
+a_folder_that_hangs_does_not_hold_the_launcher()
+{
+    local within
+
+    for within in 1 3600; do
+        rm -rf "$dir"
+        mkdir "$dir"
+        mkfifo "$dir/request"
+        start -n 2 --stop-within $within -x "KEEL_FILE_DIR=$dir" sh -c 'echo begun; exec sleep 1000'
+        wait_for begun "$out"
+        kill -TERM "$pid"
+        wait_for 'the job ends after a checkpoint' "$err"
+        [ $within -eq 1 ] || kill -TERM "$pid"
+        wait "$pid"
+        status=$?
+        [ $status -eq 143 ] || fail "status $status"
+        [ $within -ne 1 ] || grep -q 'no checkpoint came within 1 s' "$err" || fail "nothing is said of the deadline"
+        check_nothing_left "$pid"
+    done
+}
+
 # the lines for Slurm of files.md, with the batch shell's signal
 the_batch_script_of_the_documents_stops()
 {
