@@ -13,13 +13,37 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Puts the name of a new folder on stable storage, if its parent may be read. */
+static int sync_parent(int dir)
+{
+    const int parent = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error = 0;
+
+    if (parent >= 0) {
+        error = (fsync(parent) != 0) ? errno : 0;
+        close(parent);
+    }
+    return error;
+}
+
 int keel_set_dir_open(const char *path, int *dir_p)
 {
-    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+    const int is_made = mkdir(path, 0777) == 0;
+    int error;
+
+    if (!is_made && errno != EEXIST) {
         return errno;
     }
     *dir_p = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return (*dir_p < 0) ? errno : 0;
+    if (*dir_p < 0) {
+        return errno;
+    }
+    error = is_made ? sync_parent(*dir_p) : 0;
+    if (error != 0) {
+        close(*dir_p);
+        *dir_p = -1;
+    }
+    return error;
 }
 
 int keel_set_dir_lock(int dir, int *lock_p)

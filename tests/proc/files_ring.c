@@ -3,10 +3,11 @@
  *
  *   files_ring STEPS [AT [RANK...]]
  *
- * At step AT rank 0 waits until a checkpoint (RING_SETS: so many) is complete in KEEL_FILE_DIR. In
- * the first run of the job the given ranks then kill themselves. RING_BYTES: size of the window.
- * RING_MARK: a line that rank 0 prints at step AT, before all ranks go on slowly. RING_LOOP: the
- * program takes checkpoints during the wait, and is not deterministic.
+ * At step AT rank 0 waits until a checkpoint (RING_SETS: so many; RING_AFTER: one of a later
+ * generation) is complete in KEEL_FILE_DIR. In the first run of the job the given ranks then kill
+ * themselves. RING_BYTES: size of the window. RING_MARK: a line that rank 0 prints at step AT,
+ * before all ranks go on slowly. RING_LOOP: the program takes checkpoints during the wait, and is
+ * not deterministic.
  */
 #include "lost.h"
 
@@ -20,10 +21,11 @@
 
 static int is_complete(void)
 {
-    const char *sets = getenv("RING_SETS");
+    const char *sets = getenv("RING_SETS"), *after = getenv("RING_AFTER");
     unsigned long newest;
+    const int found = lost_sets(&newest);
 
-    return lost_sets(&newest) >= ((sets != NULL) ? atoi(sets) : 1);
+    return found >= ((sets != NULL) ? atoi(sets) : 1) && newest > ((after != NULL) ? strtoul(after, NULL, 10) : 0);
 }
 
 static int dies(keel_context_h ctx, int argc, char **argv)

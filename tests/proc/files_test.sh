@@ -263,7 +263,8 @@ failures_of_the_file_system_are_survived()
     local plan
 
     right 40 -n 2 -x RING_LOOP=1
-    for plan in mkdir:28 open:13 write:28 write:5 write:4 short:1 fsync:5 fsync:122 rename:5; do
+    for plan in mkdir:28 open:13 look:5 write:28 write:5 write:4 short:1 fsync:5 fsync:122 fsync:4 \
+        rename:5 rename:28 rename:4 stat:5; do
         rm -rf "$dir"
         run 0 -n 2 "${job[@]}" -x RING_LOOP=1 -x KEELTEST_FILE_FAILS=$plan \
             -x LD_PRELOAD="$build/tests/proc/libfailing_file.so" "$ring" 40 20
@@ -273,6 +274,66 @@ failures_of_the_file_system_are_survived()
         *) grep -q 'checkpoint [0-9]* is not written to .* (rank [01]: ' "$err" || fail "nothing is said of $plan" ;;
         esac
         "$files" list "$dir" | grep -q ' ended ' || fail "no checkpoint came after $plan"
+    done
+}
+
+# what cannot be looked at or removed stays, and is removed later; what is complete is not given up for that
+failures_of_a_removal_are_survived()
+{
+    local plan before
+
+    right 90 -n 3
+    for plan in unlink:5 unlink:4 access:5; do
+        two_sets 90
+        before=$(newest)
+        before=${before#set-}
+        run 0 -n 3 "${job[@]}" -x RING_LOOP=1 -x "RING_AFTER=${before%-*}" -x KEEL_FILE_KEEP=1 -x KEELTEST_FILE_FAILS=$plan \
+            -x LD_PRELOAD="$build/tests/proc/libfailing_file.so" "$ring" 90 75
+        begins_at_files 3
+        is_right
+        ! grep -q 'is not written' "$err" || fail "$plan gives a checkpoint up"
+        "$files" list "$dir" | grep -q ' ended ' || fail "no checkpoint is complete after $plan"
+    done
+}
+
+# Each operation of the start fails once at each rank: all take the older checkpoint, or read the file in parts.
+failures_of_a_restart_take_an_older_checkpoint()
+{
+    local plan
+
+    right 90 -n 3
+    two_sets 90
+    cp -r "$dir" "$scratch/sets"
+    for plan in look:5 look:13 read:5 read:4 short:1; do
+        rm -rf "$dir"
+        cp -r "$scratch/sets" "$dir"
+        run 0 -n 3 "${job[@]}" -x KEELTEST_START_FAILS=$plan -x LD_PRELOAD="$build/tests/proc/libfailing_file.so" "$ring" 90
+        case $plan in
+        read:4 | short:1) ! grep -q 'cannot be read' "$err" || fail "$plan is no failure" ;;
+        *) grep -q 'cannot be read (rank [0-2]: .*): an older one is looked for' "$err" || fail "nothing is said of $plan" ;;
+        esac
+        begins_at_files 3
+        is_right
+    done
+}
+
+# a rank dies at each operation of its start: keelrun starts the job again, with one line that says why
+a_rank_killed_in_a_restart_starts_the_job_again()
+{
+    local n rank
+
+    right 90 -n 3
+    two_sets 90
+    cp -r "$dir" "$scratch/sets"
+    for rank in 0 2; do
+        for n in 1 2 3; do
+            rm -rf "$dir"
+            cp -r "$scratch/sets" "$dir"
+            run 0 -n 3 "${job[@]}" -x KEELTEST_START_DIES=$rank:$n -x LD_PRELOAD="$build/tests/proc/libfailing_file.so" "$ring" 90
+            [ "$rank:$n" = 2:3 ] || has "$err" 1 'the job is started anew'
+            [ "$(grep -c 'a rank died while the job began from files' "$err")" -le 1 ] || fail "several ranks say the same"
+            is_right
+        done
     done
 }
 
@@ -314,6 +375,44 @@ a_rank_killed_while_it_writes_is_recovered()
             "$files" list "$dir" | grep -q ' ended ' || fail "no checkpoint is complete"
         done
     done
+}
+
+# cut_disks WORDS...: the states that a power cut can leave at every step of a job that writes several checkpoints
+cut_disks()
+{
+    rm -rf "$scratch/disks" "$dir" "$scratch/record"
+    run 0 -n 2 "${job[@]}" -x RING_LOOP=1 -x RING_SETS=2 -x "KEELTEST_RECORD=$scratch/record" \
+        -x LD_PRELOAD="$build/tests/proc/librecorded_disk.so" "$ring" 40 20
+    is_right
+    python3 "$(dirname "$0")/power_cut.py" "$scratch/record" "$scratch/disks" "$@" >"$scratch/states"
+}
+
+# Data, names and removals that were not synced are dropped, or names survive alone. Whatever the state: what seems complete is
+# whole, and from each checkpoint that is the newest in some state the job goes on, or from its start where none is.
+a_power_cut_leaves_whole_checkpoints()
+{
+    local state generation done=" "
+
+    right 40 -n 2 -x RING_LOOP=1
+    cut_disks || fail "all checkpoints may be gone at some step"
+    [ "$(wc -l <"$scratch/states")" -gt 50 ] || fail "only $(wc -l <"$scratch/states") states"
+    [ "$(awk '{ print $2 }' "$scratch/states" | sort -u | wc -l)" -gt 2 ] || fail "not three checkpoints"
+    while read -r state generation; do
+        [ "$generation" -eq 0 ] || "$files" check "$scratch/disks/$state/folder" >"$out" || fail "damage in state $state"
+        [[ $done != *" $generation "* ]] || continue
+        done+="$generation "
+        rm -rf "$dir"
+        cp -r "$scratch/disks/$state/folder" "$dir" 2>/dev/null || mkdir "$dir"
+        run 0 -n 2 "${job[@]}" "$ring" 40
+        begins_at_files $((generation > 0 ? 2 : 0))
+        is_right
+    done <"$scratch/states"
+    # the states show it if nothing is synced
+    cut_disks unsynced
+    while read -r state generation; do
+        [ "$generation" -eq 0 ] || "$files" check "$scratch/disks/$state/folder" >"$out" || return 0
+    done <"$scratch/states"
+    fail "without syncs all checkpoints are whole"
 }
 
 the_tool_tells_what_is_there()
