@@ -103,17 +103,22 @@ static int wait_is_over(const wait_t *wait)
     return keel_word_compares(keel_word_load(wait->word, wait->size), wait->size, wait->compare, wait->value);
 }
 
-/* Replays as little as the wait needs while records remain; then everything. The puts are here. */
+/* Awaits the puts of this phase. Then replays as little as the wait needs while records remain, and
+ * everything in the end. */
 static keel_status_t wait_replay(keel_context_h ctx, const wait_t *wait)
 {
-    keel_status_t status = KEEL_INPROGRESS;
+    keel_status_t status = KEEL_OK;
 
+    if (!keel_wait_begin_replay(ctx, &status)) {
+        return status;
+    }
     /* Some changes of the word, replayed in another order, may produce a value that the word
      * never had. */
     if (keel_replay_changes(&ctx->sync.waits.replay, &ctx->lane, wait->word, wait->size) &&
         !KEEL_PLANT(wait_over_by_some)) {
         return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_CHANGES);
     }
+    status = KEEL_INPROGRESS;
     while (status == KEEL_INPROGRESS && (!wait_is_over(wait) || KEEL_PLANT(wait_replays_at_once))) {
         status = keel_waits_replay_next(&ctx->sync);
     }
@@ -160,7 +165,7 @@ static keel_status_t wait_run(keel_context_h ctx, const wait_t *wait)
 
     keel_flush_ring(ctx);
     status = keel_flush_start_all(ctx); /* other ranks may wait for these accesses */
-    if (status == KEEL_OK && keel_wait_begin_replay(ctx, &status)) {
+    if (status == KEEL_OK && keel_sync_replays(&ctx->sync) == KEEL_STYLE_WAITS) {
         status = wait_replay(ctx, wait);
     }
     while (status == KEEL_OK && !wait_is_over(wait) && !KEEL_PLANT(wait_early)) {

@@ -133,9 +133,11 @@ static inline keel_style_t keel_sync_style(const keel_sync_t *sync)
  */
 static inline keel_style_t keel_sync_replays(const keel_sync_t *sync)
 {
-    return sync->sections.is_replaying ? KEEL_STYLE_LOCKS
-           : sync->waits.is_replaying  ? KEEL_STYLE_WAITS
-                                       : KEEL_STYLE_GSYNCS;
+    /* first, because each keel_wait_until() asks for waits */
+    if (sync->waits.is_replaying && !sync->sections.is_replaying) {
+        return KEEL_STYLE_WAITS;
+    }
+    return sync->sections.is_replaying ? KEEL_STYLE_LOCKS : KEEL_STYLE_GSYNCS;
 }
 
 /*
