@@ -383,7 +383,7 @@ static int keel_config_is_known(const char *variable, size_t length)
     return keel_config_table_has(&keel_config_table, variable, length);
 }
 
-static void keel_config_warn_unknown(const keel_message_t *message, const char *const *env)
+static void keel_config_warn_of(const keel_message_t *message, const char *const *env)
 {
     char list[512] = "";
     size_t used = 0;
@@ -403,24 +403,27 @@ static void keel_config_warn_unknown(const keel_message_t *message, const char *
     }
 }
 
+void keel_config_warn_unknown(const char *const *env, const keel_message_t *message)
+{
+    /* the environment belongs to the process: one warning is enough for all its contexts */
+    static atomic_flag environment_checked = ATOMIC_FLAG_INIT;
+
+    keel_config_warn_of(message, env);
+    if (!atomic_flag_test_and_set(&environment_checked)) {
+        keel_config_warn_of(message, (const char *const *)environ);
+    }
+}
+
 /* ---- interface
  * ------------------------------------------------------------------------------------------ */
 
 static keel_status_t keel_config_read_opts(const char *const *env, keel_config_opts_t *opts)
 {
-    /* the environment belongs to the process: one warning is enough for all its contexts */
-    static atomic_flag environment_checked = ATOMIC_FLAG_INIT;
     const keel_message_t message = {.level = KEEL_MSG_WARN, .rank = KEEL_MESSAGE_NO_RANK};
     keel_status_t status;
 
     memset(opts, 0, sizeof *opts);
     status = keel_config_table_fill(&keel_config_table, &message, env, opts);
-    if (status != KEEL_ERR_NO_MEMORY) {
-        keel_config_warn_unknown(&message, env);
-        if (!atomic_flag_test_and_set(&environment_checked)) {
-            keel_config_warn_unknown(&message, (const char *const *)environ);
-        }
-    }
     return (status == KEEL_OK) ? keel_config_check(&message, opts) : status;
 }
 
@@ -458,9 +461,11 @@ void keel_config_release(keel_config_t *config)
 
 keel_status_t keel_config_print(FILE *stream, unsigned flags)
 {
+    const keel_message_t message = {.level = KEEL_MSG_WARN, .rank = KEEL_MESSAGE_NO_RANK};
     keel_config_opts_t opts;
     keel_status_t status;
 
+    keel_config_warn_unknown(NULL, &message);
     /* prints a message for each refused value, which is replaced by its default */
     status = keel_config_read_opts(NULL, &opts);
     if (status != KEEL_ERR_NO_MEMORY) {

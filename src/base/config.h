@@ -2,6 +2,8 @@
 #ifndef KEEL_BASE_CONFIG_H_
 #define KEEL_BASE_CONFIG_H_
 
+#include "base/message.h"
+
 #include <keel/def.h>
 #include <keel/status.h>
 
@@ -99,9 +101,11 @@ typedef struct keel_config {
     char *verbs_device;          /* KEEL_VERBS_DEVICE: NAME[:PORT[:GID INDEX]], or NULL */
 } keel_config_t;
 
-/* @a env: "NAME=VALUE" strings that override the environment, or NULL. Warns of unknown KEEL_*
- * variables. */
+/* @a env: "NAME=VALUE" strings that override the environment, or NULL. */
 keel_status_t keel_config_read(const char *const *env, keel_config_t *config);
+/* Warns of unknown KEEL_* variables in @a env and, once in the process, in the environment. One
+ * process of a job calls this: all have the same variables. */
+void keel_config_warn_unknown(const char *const *env, const keel_message_t *message);
 void keel_config_release(keel_config_t *config);
 /* For keel_info: prints the values, with the flags KEEL_CONFIG_PRINT_*. KEEL_ERR_INVALID_PARAM with
  * a message if a value is refused. */

@@ -473,6 +473,11 @@ KEEL_PROTECT=some|invalid value for KEEL_PROTECT: 'some'
 KEEL_HEARTBEAT_TIMEOUT=1ns|KEEL_HEARTBEAT_TIMEOUT of 1e-09s is out of range
 KEEL_CKPT_INTERVAL=often|invalid value for KEEL_CKPT_INTERVAL: 'often'
 END
+    # a misspelling is announced once in a job, and not at all if only errors are printed
+    run 0 -n 4 "${small[@]}" -x KEEL_OPLOG_SIZ=1m "$stencil" -s 64x64 -n 2
+    has "$err" 1 'unknown variables: KEEL_OPLOG_SIZ '
+    run 0 -n 4 "${small[@]}" -x KEEL_OPLOG_SIZ=1m -x KEEL_LOG_LEVEL=error "$stencil" -s 64x64 -n 2
+    has "$err" 0 'unknown variables'
     # those that hold parity are ranks that the job has to have
     run 3 -n 2 --nodes 2 --timeout 40 -x KEEL_PARITY=dedicated -x KEEL_CHECKSUM_RANKS=2 "$moments" plain 3
     grep -q "KEEL_CHECKSUM_RANKS of 2 leaves none of the job's 2 ranks" "$err" || fail "no reason given"

@@ -43,6 +43,9 @@ static keel_status_t read_config(const char *const *env, keel_config_t *config)
     dup2(fileno(file), STDERR_FILENO);
     status = keel_config_read(env, config);
     if (status == KEEL_OK) {
+        const keel_message_t nobody = {.level = (keel_message_level_t)config->level, .rank = KEEL_MESSAGE_NO_RANK};
+
+        keel_config_warn_unknown(env, &nobody);
         release_held();
         held = *config;
     }
@@ -304,6 +307,7 @@ END_TEST
 
 START_TEST(unknown_variables_warn_once)
 {
+    const char *const quiet[] = {"KEEL_LOG_LEVEL=error", "KEEL_FOO=1", NULL};
     keel_config_t config;
 
     setenv("KEEL_OPLOG_SIZ", "1m", 1);
@@ -319,6 +323,8 @@ START_TEST(unknown_variables_warn_once)
     ck_assert_str_eq(stderr_text, "");
     ck_assert_int_eq(read_one("KEEL_FOO=1", &config), KEEL_OK);
     ck_assert_ptr_nonnull(strstr(stderr_text, "KEEL_FOO"));
+    ck_assert_int_eq(read_config(quiet, &config), KEEL_OK);
+    ck_assert_str_eq(stderr_text, "");
 }
 END_TEST
 
