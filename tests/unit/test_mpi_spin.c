@@ -25,10 +25,10 @@ START_TEST(core_is_shared_with_a_rank_of_the_same_core_alone)
     const uint32_t own = keel_mpi_core(MACHINE, 3);
     uint32_t heard[3] = {0, keel_mpi_core(MACHINE, 2), keel_mpi_core(OTHER_MACHINE, 3)};
 
-    ck_assert(!keel_mpi_core_is_shared(own, heard, 3));
+    ck_assert_uint_eq(keel_mpi_core_sharer(own, heard, 3), 3);
     heard[1] = own;
-    ck_assert(keel_mpi_core_is_shared(own, heard, 3));
-    ck_assert(!keel_mpi_core_is_shared(own, heard, 1));
+    ck_assert_uint_eq(keel_mpi_core_sharer(own, heard, 3), 1);
+    ck_assert_uint_eq(keel_mpi_core_sharer(own, heard, 1), 1);
 }
 END_TEST
 
@@ -39,7 +39,16 @@ START_TEST(unknown_cores_are_not_shared)
     ck_assert_uint_eq(keel_mpi_core(0, 3), 0);
     ck_assert_uint_eq(keel_mpi_core(MACHINE, -1), 0);
     ck_assert_uint_eq(keel_mpi_core(MACHINE, (1 << KEEL_MPI_SPIN_CPU_BITS) - 1), 0);
-    ck_assert(!keel_mpi_core_is_shared(0, heard, 2));
+    ck_assert_uint_eq(keel_mpi_core_sharer(0, heard, 2), 2);
+}
+END_TEST
+
+START_TEST(later_of_two_ranks_leaves_their_core_if_there_are_cores_enough)
+{
+    ck_assert(keel_mpi_core_is_left(1, 0, 2, 2));
+    ck_assert(!keel_mpi_core_is_left(0, 1, 2, 2));
+    ck_assert(!keel_mpi_core_is_left(1, 0, 3, 2));
+    ck_assert(!keel_mpi_core_is_left(1, 2, 2, 2)); /* none shares it */
 }
 END_TEST
 
@@ -78,6 +87,7 @@ int main(void)
                                   rank_that_shares_its_core_yields_soon,
                                   core_is_shared_with_a_rank_of_the_same_core_alone,
                                   unknown_cores_are_not_shared,
+                                  later_of_two_ranks_leaves_their_core_if_there_are_cores_enough,
                                   each_core_of_each_machine_has_a_name_of_its_own,
                                   first_look_at_cores_is_the_last_crowded_round,
                                   NULL};

@@ -11,6 +11,7 @@ static struct {
     uint32_t machine, cores; /* machine: 0: unknown, so no cores are compared */
     uint32_t *heard;         /* for each rank the core of its last message; 0: unknown */
     int is_shared;           /* at the last look another rank was on the own core */
+    unsigned shared_looks;   /* looks that found the core shared, since the start */
 } state;
 
 /* Ranks of emulated nodes share a machine, and ranks of other machines have cores of the same
@@ -53,10 +54,46 @@ void keel_mpi_spin_heard(uint32_t rank, uint32_t core)
     state.heard[rank] = core;
 }
 
+/* Moves the calling thread to a core without a rank. The thread keeps its set of cores, so the
+ * system may move it again. */
+static void leave_core(void)
+{
+    cpu_set_t all, one;
+
+    if (sched_getaffinity(0, sizeof(all), &all) != 0) {
+        return;
+    }
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        const uint32_t core = keel_mpi_core(state.machine, cpu);
+
+        if (CPU_ISSET(cpu, &all) && cpu != sched_getcpu() &&
+            keel_mpi_core_sharer(core, state.heard, keel_mpi.ranks) == keel_mpi.ranks) {
+            CPU_ZERO(&one);
+            CPU_SET(cpu, &one);
+            if (sched_setaffinity(0, sizeof(one), &one) == 0) {
+                (void)sched_setaffinity(0, sizeof(all), &all);
+            }
+            return;
+        }
+    }
+}
+
+static void look(void)
+{
+    const uint32_t sharer = keel_mpi_core_sharer(keel_mpi_spin_own_core(), state.heard, keel_mpi.ranks);
+
+    state.is_shared = sharer < keel_mpi.ranks;
+    if (state.is_shared && keel_mpi_core_is_left(keel_mpi.rank, sharer, keel_mpi.ranks, state.cores) &&
+        state.shared_looks++ % KEEL_MPI_SPIN_MOVE == 0) {
+        leave_core();
+        state.is_shared = 0;
+    }
+}
+
 int keel_mpi_spin_goes_on(unsigned round)
 {
     if (keel_mpi_spin_is_look_due(round)) {
-        state.is_shared = keel_mpi_core_is_shared(keel_mpi_spin_own_core(), state.heard, keel_mpi.ranks);
+        look();
     }
     return round <= keel_mpi_spins(keel_mpi.ranks, state.cores, state.is_shared);
 }

@@ -1,7 +1,7 @@
 /*
  * Waiting between two looks at memory. A rank with a core of its own spins; a rank that shares its
- * core with other ranks of the job yields the core. Each message carries the core of the sender, so
- * ranks notice that the system runs them on one core.
+ * core with other ranks of the job yields the core, or moves if there are cores enough. Each
+ * message carries the core of the sender.
  */
 #ifndef KEEL_MPI_SPIN_H_
 #define KEEL_MPI_SPIN_H_
@@ -12,6 +12,7 @@ enum {
     KEEL_MPI_SPINS = 1000,
     KEEL_MPI_SPINS_CROWDED = 10, /* where ranks share cores; also the first comparison of cores */
     KEEL_MPI_SPIN_LOOK = 64,     /* rounds between two later comparisons */
+    KEEL_MPI_SPIN_MOVE = 64,     /* comparisons that find a shared core, for each move */
     KEEL_MPI_SPIN_CPU_BITS = 12
 };
 
@@ -31,15 +32,21 @@ static inline unsigned keel_mpi_spins(uint32_t ranks, uint32_t cores, int is_cor
     return (ranks <= cores && !is_core_shared) ? KEEL_MPI_SPINS : KEEL_MPI_SPINS_CROWDED;
 }
 
-/* True if the last message of another rank came from the core @a own. */
-static inline int keel_mpi_core_is_shared(uint32_t own, const uint32_t *cores, uint32_t ranks)
+/* The first rank with its last message from the core @a own; @a ranks: none. */
+static inline uint32_t keel_mpi_core_sharer(uint32_t own, const uint32_t *cores, uint32_t ranks)
 {
-    int is_shared = 0;
+    uint32_t rank = 0;
 
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        is_shared |= cores[rank] == own;
+    while (rank < ranks && (own == 0 || cores[rank] != own)) {
+        rank++;
     }
-    return is_shared && own != 0;
+    return rank;
+}
+
+/* True if @a rank leaves its core: there are enough cores, and of two ranks the later one moves. */
+static inline int keel_mpi_core_is_left(uint32_t rank, uint32_t sharer, uint32_t ranks, uint32_t cores)
+{
+    return ranks <= cores && sharer < rank;
 }
 
 /* True if a wait compares cores in this round. */
