@@ -149,6 +149,9 @@ KEEL_API keel_status_t keel_finalize(keel_context_h ctx);
 /** Exit status of a job that asks keelrun for a new start: for programs that cannot repeat their
  *  start. Keel uses it for a lost job with a checkpoint in KEEL_FILE_DIR. */
 #define KEEL_EXIT_AGAIN 75
+/** Exit status of a job that has stopped on request, with a checkpoint in files from which the same
+ *  command goes on (keel_checkpoint_and_stop(), or SIGTERM to keelrun). */
+#define KEEL_EXIT_STOPPED 121
 
 /**
  * Ends the job, all its ranks, from one rank. Does not return. Flushes the caller's output, runs

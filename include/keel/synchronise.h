@@ -190,6 +190,20 @@ KEEL_API keel_status_t keel_gsync(keel_context_h ctx, unsigned flags);
 KEEL_API keel_status_t keel_checkpoint(keel_context_h ctx);
 
 /**
+ * Asks for the end of the job: the next safe gsync, keel_checkpoint() or stop takes a checkpoint,
+ * and when the checkpoint is complete in KEEL_FILE_DIR the job ends with status KEEL_EXIT_STOPPED.
+ * The same command then goes on from there (contrib/doc/files.md). Not collective, any rank calls
+ * it. The call only makes the file "stop" in the folder; the program goes on until the end comes.
+ * If the program reaches keel_finalize() first the job ends as usual. If the files cannot be
+ * written the job goes on, with a message, and the next checkpoint tries again.
+ *
+ * Death: a dead rank is recovered as ever, and the request stays. A job that is lost as a whole
+ * before its end goes on from its newest checkpoint, and the request is gone.
+ * @return KEEL_ERR_STATE: no KEEL_FILE_DIR. KEEL_ERR_IO: the folder cannot be written to.
+ */
+KEEL_API keel_status_t keel_checkpoint_and_stop(keel_context_h ctx);
+
+/**
  * A safe point between collective calls, for a program that locks [F 3.1.2, "Locks"]. All state
  * of this rank is in windows and protected regions, as at a gsync with KEEL_GSYNC_SAFE, and this
  * rank holds no lock, of ranks or of windows (keel_win_lock()). A restored rank continues after

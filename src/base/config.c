@@ -160,10 +160,11 @@ static const keel_config_field_t keel_config_fields[] = {
      KEEL_CONFIG_OFFSET(config.file_dir), KEEL_CONFIG_TYPE_STRING},
 
     {"FILE_INTERVAL", "600s",
-     "Least time between checkpoints that are written to KEEL_FILE_DIR; each is one that KEEL_CKPT_INTERVAL takes. 0 "
-     "to\n"
-     "write each of them, unless the one before is still being written.",
-     KEEL_CONFIG_OFFSET(config.file_interval_s), KEEL_CONFIG_TYPE_TIME},
+     "Which of the checkpoints that KEEL_CKPT_INTERVAL takes are written to KEEL_FILE_DIR. None begins before the one\n"
+     "before is written.\n"
+     " - <time>          : the first one when so much time has passed; 0 for each.\n"
+     " - <n>checkpoints  : every n-th one.",
+     KEEL_CONFIG_OFFSET(config.file_interval), KEEL_CONFIG_TYPE_FILES},
 
     {"FILE_KEEP", "2", "How many complete checkpoints stay in KEEL_FILE_DIR, at least 1.",
      KEEL_CONFIG_OFFSET(config.file_keep), KEEL_CONFIG_TYPE_COUNT},
@@ -315,7 +316,6 @@ static keel_status_t keel_config_check(const keel_message_t *message, const keel
     bad |= keel_config_check_count(message, "KEEL_SPARES", config->spares, KEEL_CONFIG_PROCESSES_MAX);
     bad |= keel_config_check_count(message, "KEEL_SPAWN", config->spawns, KEEL_CONFIG_PROCESSES_MAX);
     bad |= keel_config_check_time(message, "KEEL_MTBF", config->mtbf_s, 1e-3, KEEL_CONFIG_TIME_MAX);
-    bad |= keel_config_check_time(message, "KEEL_FILE_INTERVAL", config->file_interval_s, 0, KEEL_CONFIG_TIME_MAX);
     if (config->file_keep < 1) {
         keel_error(message, "KEEL_FILE_KEEP of 0 is out of range, allowed is 1 or more");
         bad = 1;

@@ -31,6 +31,11 @@ typedef enum {
     KEEL_INTERVAL_TIME
 } keel_interval_mode_t;
 
+typedef struct keel_file_interval {
+    double time_s;        /* least time between checkpoints in files; 0: each checkpoint */
+    uint32_t checkpoints; /* one of so many checkpoints goes to files; 0: by time */
+} keel_file_interval_t;
+
 typedef enum {
     KEEL_PARITY_ROTATE,    /* on all members of a group in turn */
     KEEL_PARITY_DEDICATED, /* on dedicated ranks [F 6] */
@@ -91,8 +96,9 @@ typedef struct keel_config {
     /* keel_params_t: callback of each wait; NULL: none */
     void (*progress)(void *arg);
     void *progress_arg;
+    /* KEEL_FILE_INTERVAL: which checkpoints go to files */
+    keel_file_interval_t file_interval;
     char *file_dir;              /* KEEL_FILE_DIR: folder of checkpoints in files, or NULL */
-    double file_interval_s;      /* KEEL_FILE_INTERVAL: least time between them; 0: each one */
     unsigned file_keep;          /* KEEL_FILE_KEEP: complete sets of files that stay, at least 1 */
     char *rehearse;              /* KEEL_REHEARSE: directory, or NULL */
     char *tls_served;            /* KEEL_TLS_SERVED: UCX_TLS of the UCP context */

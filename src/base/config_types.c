@@ -165,6 +165,41 @@ static void time_write(const keel_config_field_t *field, const void *src, FILE *
     }
 }
 
+static keel_status_t files_read(const keel_config_field_t *field, const char *text, void *dest)
+{
+    static const char checkpoints[] = "checkpoints";
+    const size_t length = strlen(text), suffix = strlen(checkpoints);
+    keel_file_interval_t interval = {.time_s = 0};
+    char count[32];
+    double value;
+
+    if (length <= suffix || length >= sizeof count || strcmp(text + length - suffix, checkpoints) != 0) {
+        if (!keel_units_read_time(text, KEEL_UNITS_USUAL, &interval.time_s) || interval.time_s < 0 ||
+            interval.time_s > KEEL_CONFIG_TIME_MAX) {
+            return KEEL_ERR_INVALID_PARAM;
+        }
+    } else {
+        snprintf(count, sizeof count, "%.*s", (int)(length - suffix), text);
+        if (!keel_units_read_number(count, &value) || value < 1 || value > UINT32_MAX || value != floor(value)) {
+            return KEEL_ERR_INVALID_PARAM;
+        }
+        interval.checkpoints = (uint32_t)value;
+    }
+    *(keel_file_interval_t *)dest = interval;
+    return KEEL_OK;
+}
+
+static void files_write(const keel_config_field_t *field, const void *src, FILE *stream)
+{
+    const keel_file_interval_t *interval = src;
+
+    if (interval->checkpoints > 0) {
+        fprintf(stream, "%ucheckpoints", interval->checkpoints);
+    } else {
+        fprintf(stream, "%.9gs", interval->time_s);
+    }
+}
+
 static keel_status_t interval_read(const keel_config_field_t *field, const char *text, void *dest)
 {
     static const char gsyncs[] = "gsyncs";
@@ -222,5 +257,7 @@ const keel_config_type_t keel_config_time = {time_read, time_write, NULL,
                                              "a time such as 50us, 500ms, 90s, 30m, 12h or 7d"};
 const keel_config_type_t keel_config_size = {size_read, size_write, NULL,
                                              "a size such as 64k, 16m or 1.5g, auto or inf"};
+const keel_config_type_t keel_config_files = {files_read, files_write, NULL,
+                                              "<n>checkpoints, or a time such as 90s, 30m or 2h"};
 const keel_config_type_t keel_config_interval = {interval_read, interval_write, NULL,
                                                  "off, daly, <n>gsyncs, or a time such as 250ms, 90s or 2h"};

@@ -27,6 +27,7 @@ extern const keel_config_type_t keel_config_time;   /* double, seconds */
 /* size_t, bytes, or KEEL_CONFIG_SIZE_AUTO or KEEL_CONFIG_SIZE_INF */
 extern const keel_config_type_t keel_config_size;
 extern const keel_config_type_t keel_config_interval; /* keel_config_interval_t */
+extern const keel_config_type_t keel_config_files;    /* keel_file_interval_t */
 
 /* Type, and names, of a field. */
 #define KEEL_CONFIG_TYPE_ENUM(_names) .type = &keel_config_enum, .names = (_names)
@@ -37,5 +38,6 @@ extern const keel_config_type_t keel_config_interval; /* keel_config_interval_t 
 #define KEEL_CONFIG_TYPE_TIME         .type = &keel_config_time
 #define KEEL_CONFIG_TYPE_SIZE         .type = &keel_config_size
 #define KEEL_CONFIG_TYPE_INTERVAL     .type = &keel_config_interval
+#define KEEL_CONFIG_TYPE_FILES        .type = &keel_config_files
 
 #endif

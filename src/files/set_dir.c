@@ -65,6 +65,17 @@ int keel_set_dir_lock(int dir, int *lock_p)
     return (error == EACCES || error == EAGAIN) ? EWOULDBLOCK : error;
 }
 
+int keel_set_dir_ask(int dir, const char *name)
+{
+    const int file = openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+    if (file < 0) {
+        return errno;
+    }
+    close(file);
+    return 0;
+}
+
 void keel_set_name(keel_set_id_t id, char name[KEEL_FILES_NAME_MAX])
 {
     snprintf(name, KEEL_FILES_NAME_MAX, "set-%" PRIu32 "-%08" PRIx32, id.generation, id.run);

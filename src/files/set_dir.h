@@ -3,6 +3,7 @@
  *
  *   lock                        held by rank 0 of the job that uses the folder
  *   request                     asks for a set soon; removed when a set is complete
+ *   stop                        the same, and the job ends then
  *   set-GENERATION-RUN/rank-R   image of rank R, as in memory (ckpt/image.h)
  *   set-GENERATION-RUN/manifest exists if and only if the set is complete (manifest.h)
  *
@@ -19,6 +20,7 @@
 
 #define KEEL_FILES_LOCK     "lock"
 #define KEEL_FILES_REQUEST  "request"
+#define KEEL_FILES_STOP     "stop"
 #define KEEL_FILES_MANIFEST "manifest"
 /* the manifest of a set of an ended job: no job restarts from the set */
 #define KEEL_FILES_ENDED    "manifest-ended"
@@ -38,6 +40,8 @@ static inline int keel_set_id_is(keel_set_id_t a, keel_set_id_t b)
 int keel_set_dir_open(const char *path, int *dir_p);
 /* Takes the lock until *lock_p is closed. EWOULDBLOCK: another job holds the lock. */
 int keel_set_dir_lock(int dir, int *lock_p);
+/* Makes an empty file, such as KEEL_FILES_STOP. */
+int keel_set_dir_ask(int dir, const char *name);
 /* Writes the name of a set's folder. */
 void keel_set_name(keel_set_id_t id, char name[KEEL_FILES_NAME_MAX]);
 /* Writes the name of a rank's file in a set's folder. */

@@ -34,6 +34,7 @@ struct keel_writer {
     uint64_t at;           /* RANK: bytes read */
     void *copy;            /* of the rest; NULL: none */
     int is_requested;      /* atomic */
+    int is_stopping;       /* atomic */
     uint8_t piece[WRITER_PIECE];
 };
 
@@ -174,7 +175,10 @@ static void writer_job(keel_writer_t *writer)
 static void writer_look(keel_writer_t *writer)
 {
     if (writer->is_watching) {
-        __atomic_store_n(&writer->is_requested, faccessat(writer->dir, KEEL_FILES_REQUEST, F_OK, 0) == 0,
+        const int is_stopping = faccessat(writer->dir, KEEL_FILES_STOP, F_OK, 0) == 0;
+
+        __atomic_store_n(&writer->is_stopping, is_stopping, __ATOMIC_RELAXED);
+        __atomic_store_n(&writer->is_requested, is_stopping || faccessat(writer->dir, KEEL_FILES_REQUEST, F_OK, 0) == 0,
                          __ATOMIC_RELAXED);
     }
 }
@@ -316,8 +320,15 @@ int keel_writer_is_requested(const keel_writer_t *writer)
     return __atomic_load_n(&writer->is_requested, __ATOMIC_RELAXED);
 }
 
+int keel_writer_is_stopping(const keel_writer_t *writer)
+{
+    return __atomic_load_n(&writer->is_stopping, __ATOMIC_RELAXED);
+}
+
 void keel_writer_end_request(keel_writer_t *writer)
 {
     (void)unlinkat(writer->dir, KEEL_FILES_REQUEST, 0);
+    (void)unlinkat(writer->dir, KEEL_FILES_STOP, 0);
+    __atomic_store_n(&writer->is_stopping, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&writer->is_requested, 0, __ATOMIC_RELAXED);
 }

@@ -40,7 +40,7 @@ typedef struct keel_write_result {
 } keel_write_result_t;
 
 /* @param dir          descriptor of the folder, open as long as the writer lives
- * @param is_watching  looks for KEEL_FILES_REQUEST from time to time */
+ * @param is_watching  looks for KEEL_FILES_REQUEST and KEEL_FILES_STOP from time to time */
 keel_status_t keel_writer_create(int dir, int is_watching, keel_writer_t **writer_p);
 /* Cancels the job and waits for the thread to end. NULL: no effect. */
 void keel_writer_destroy(keel_writer_t *writer);
@@ -54,9 +54,11 @@ int keel_writer_take(keel_writer_t *writer, keel_write_result_t *result_p);
  * the bytes that the thread has not read yet. Without memory for the copy the job ends with
  * ECANCELED. */
 void keel_writer_detach(keel_writer_t *writer, uint32_t used);
-/* True if KEEL_FILES_REQUEST existed at the last look. */
+/* True if KEEL_FILES_REQUEST or KEEL_FILES_STOP existed at the last look. */
 int keel_writer_is_requested(const keel_writer_t *writer);
-/* Removes KEEL_FILES_REQUEST: the request is met. */
+/* True if KEEL_FILES_STOP existed at the last look. */
+int keel_writer_is_stopping(const keel_writer_t *writer);
+/* Removes KEEL_FILES_REQUEST and KEEL_FILES_STOP: the request is met. */
 void keel_writer_end_request(keel_writer_t *writer);
 
 #endif

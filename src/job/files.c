@@ -35,9 +35,8 @@ static void set_failed(keel_context_h ctx, uint32_t rank, int error)
         keel_info(&ctx->message, "checkpoint %u is not in %s: rank %u had no memory for it, or came to it too late",
                   files->making.id.generation, ctx->config.file_dir, rank);
     } else if (error != files->reported_error) {
-        keel_warn(&ctx->message, "checkpoint %u is not written to %s (rank %u: %s); a later one is tried in %g s",
-                  files->making.id.generation, ctx->config.file_dir, rank, strerror(error),
-                  ctx->config.file_interval_s);
+        keel_warn(&ctx->message, "checkpoint %u is not written to %s (rank %u: %s); a later one is tried",
+                  files->making.id.generation, ctx->config.file_dir, rank, strerror(error));
         files->reported_error = error;
     }
     files->making.id.generation = 0;
@@ -83,7 +82,9 @@ static void set_begin(keel_context_h ctx, uint32_t generation)
 
     files->making.id = (keel_set_id_t){.generation = generation, .run = files->run};
     files->is_requested = keel_writer_is_requested(files->writer);
+    files->is_stopping = keel_writer_is_stopping(files->writer);
     files->missing = files->making.count;
+    files->passed = 0;
     files->begun_ns = files_now(ctx);
     files->decisions = ctx->rec.decisions;
     for (uint32_t r = 0; r < files->making.count; r++) {
@@ -98,6 +99,7 @@ static void set_consider(keel_context_h ctx)
     keel_files_t *files = ctx->files;
     const uint32_t used = ctx->ckpt.set.used.number;
     const int is_requested = keel_writer_is_requested(files->writer);
+    const keel_file_interval_t *interval = &ctx->config.file_interval;
     int is_due;
 
     /* A replacement may adopt a generation that a later decision replaces by an older one. */
@@ -105,8 +107,11 @@ static void set_consider(keel_context_h ctx)
         keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH) {
         return;
     }
-    is_due = is_requested || (double)(files_now(ctx) - files->last_ns) * 1e-9 >= ctx->config.file_interval_s;
     files->seen = used;
+    files->passed++;
+    is_due = is_requested ||
+             (interval->checkpoints > 0 ? files->passed >= interval->checkpoints
+                                        : (double)(files_now(ctx) - files->last_ns) * 1e-9 >= interval->time_s);
     if (is_due) {
         set_begin(ctx, used);
     }
@@ -146,6 +151,9 @@ static void set_completed(keel_context_h ctx, const keel_write_result_t *result)
     }
     keel_info(&ctx->message, "checkpoint %u is in %s, after %.3f s", result->job.id.generation, ctx->config.file_dir,
               (double)(files->last_ns - files->begun_ns) * 1e-9);
+    if (files->is_stopping) {
+        ctx->runtime->ops->abort(ctx->runtime, KEEL_EXIT_STOPPED, "the job has stopped, with a checkpoint in files");
+    }
     if (result->remove_error != 0) {
         keel_warn(&ctx->message, "an older checkpoint in %s cannot be removed: %s", ctx->config.file_dir,
                   strerror(result->remove_error));
@@ -362,6 +370,9 @@ static int files_open(keel_context_h ctx)
 
     if (error == 0 && ctx->lane.rank == 0) {
         error = keel_set_dir_lock(files->dir, &files->lock);
+        if (error == 0 && ctx->lane.incarnation == 0) {
+            (void)unlinkat(files->dir, KEEL_FILES_STOP, 0); /* of an earlier job, which is lost */
+        }
     }
     return error;
 }
@@ -419,6 +430,9 @@ void keel_files_end(keel_context_h ctx)
     }
     keel_writer_destroy(files->writer); /* no set is completed from here on */
     files->writer = NULL;
+    if (ctx->lane.rank == 0 && files->dir >= 0) {
+        (void)unlinkat(files->dir, KEEL_FILES_STOP, 0); /* the program was faster */
+    }
     if (ctx->lane.rank != 0 || files->dir < 0 || keel_set_list(files->dir, &ids, &count) != 0) {
         return;
     }

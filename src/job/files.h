@@ -62,13 +62,15 @@ typedef struct keel_files {
 
     /* rank 0 */
     uint32_t run;
-    uint32_t seen; /* newest committed generation that was considered */
+    uint32_t seen;   /* newest committed generation that was considered */
+    uint32_t passed; /* generations considered since the last set began */
     uint64_t last_ns, begun_ns;
     uint64_t decisions;       /* decisions adopted when orders were last repeated */
     keel_manifest_t making;   /* set in the making; generation 0: none */
     keel_files_rank_t *ranks; /* of the set in the making */
     uint32_t missing;         /* files to come */
     int is_requested;         /* the set in the making meets a request */
+    int is_stopping;          /* and the job ends when it is complete */
     int is_completing;        /* the writer is to write, or writes, the manifest */
     int is_prune_due;         /* a set was given up */
     int reported_error;       /* errno of the last reported failure; 0: none since a success */

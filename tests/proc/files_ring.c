@@ -7,7 +7,7 @@
  * generation) is complete in KEEL_FILE_DIR. In the first run of the job the given ranks then kill
  * themselves. RING_BYTES: size of the window. RING_MARK: a line that rank 0 prints at step AT,
  * before all ranks go on slowly. RING_LOOP: the program takes checkpoints during the wait, and is
- * not deterministic.
+ * not deterministic. RING_STOP: rank 1 asks for the end of the job at step AT.
  */
 #include "lost.h"
 
@@ -59,8 +59,24 @@ static void loop(keel_context_h ctx, keel_win_h win, size_t bytes)
     } while (words[word] == 0);
 }
 
+/* Rank 1 asks for the end of the job; no rank waits for that. */
+static void stop(keel_context_h ctx)
+{
+    if (keel_rank(ctx) == 1 && keel_checkpoint_and_stop(ctx) != KEEL_OK) {
+        keel_abort(ctx, 3);
+    }
+    if (keel_rank(ctx) == 0 && getenv("RING_MARK") != NULL) {
+        printf("%s\n", getenv("RING_MARK"));
+        fflush(stdout);
+    }
+}
+
 static void reach(keel_context_h ctx, keel_win_h win, size_t bytes, int argc, char **argv)
 {
+    if (getenv("RING_STOP") != NULL) {
+        stop(ctx);
+        return;
+    }
     if (getenv("RING_LOOP") != NULL) {
         loop(ctx, win, bytes);
     } else if (keel_rank(ctx) == 0) {

@@ -123,6 +123,33 @@ a_signal_stops_the_job_with_a_checkpoint()
     [ $? -eq 143 ] || fail "ends otherwise"
 }
 
+# at any time, also when the rank that asked and then rank 0 die; the job ends at a later checkpoint, and goes on from there
+a_program_stops_itself_with_a_checkpoint()
+{
+    local options
+
+    right 60 -n 3
+    for options in "" "--kill 1@anyone:asked" "--kill 0@anyone:asked"; do
+        rm -rf "$dir"
+        # shellcheck disable=SC2086 # several options
+        run 121 -n 3 $options "${tier[@]}" -x KEEL_FILE_INTERVAL=3600 -x "KEEL_FILE_DIR=$dir" -x RING_STOP=y -x RING_MARK=asked "$ring" \
+            100000 30
+        [ "$("$files" list "$dir" | grep -c ' complete ')" -ge 1 ] || fail "no checkpoint"
+        [ ! -e "$dir/stop" ] || fail "the request stays"
+        run 0 -n 3 "${job[@]}" "$ring" 60 # less than the steps that it was asked for: those done count
+        begins_at_files 3
+    done
+    # what an earlier job asked for is no request of this one
+    rm -rf "$dir"
+    mkdir "$dir"
+    touch "$dir/stop"
+    run 0 -n 3 "${job[@]}" "$ring" 60
+    is_right
+    # without a folder the call fails
+    run 3 -n 3 "${tier[@]}" -x RING_STOP=y "$ring" 60 30
+    has "$err" 1 'keel_checkpoint_and_stop: there is no KEEL_FILE_DIR'
+}
+
 # the request is a pipe that no process reads: who opens it waits for ever, as in a file system that does not answer
 a_folder_that_hangs_does_not_hold_the_launcher()
 {
@@ -413,6 +440,22 @@ a_power_cut_leaves_whole_checkpoints()
         [ "$generation" -eq 0 ] || "$files" check "$scratch/disks/$state/folder" >"$out" || return 0
     done <"$scratch/states"
     fail "without syncs all checkpoints are whole"
+}
+
+# a checkpoint at every third gsync, with a number of its own: the fourth one comes at number 16
+every_fourth_checkpoint_is_written()
+{
+    local first
+
+    right 40 -n 2 -x RING_LOOP=1
+    run 0 -n 2 "${job[@]}" -x KEEL_FILE_INTERVAL=4checkpoints -x KEEL_FILE_KEEP=1000 -x RING_LOOP=1 "$ring" 40 20
+    is_right
+    first=$("$files" list "$dir" | awk '$3 == "ended" { print $1 }' | sort -n | head -n 1)
+    [ "${first:-0}" -ge 16 ] && [ "$first" -lt 20 ] || fail "the first one is that of gsync ${first:-none}"
+    rm -rf "$dir"
+    run 0 -n 2 "${job[@]}" -x KEEL_FILE_INTERVAL=1000checkpoints "$ring" 40
+    is_right
+    [ -z "$("$files" list "$dir" | grep -e ended -e complete)" ] || fail "one is written too early"
 }
 
 the_tool_tells_what_is_there()

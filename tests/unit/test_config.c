@@ -151,6 +151,33 @@ START_TEST(a_string_may_begin_with_a_minus_sign)
 }
 END_TEST
 
+START_TEST(intervals_of_files_are_times_or_counts)
+{
+    static const struct {
+        const char *text;
+        double time_s;
+        uint32_t checkpoints;
+    } cases[] = {{"KEEL_FILE_INTERVAL=0", 0, 0},
+                 {"KEEL_FILE_INTERVAL=2m", 120, 0},
+                 {"KEEL_FILE_INTERVAL=1checkpoints", 0, 1},
+                 {"KEEL_FILE_INTERVAL=12checkpoints", 0, 12}};
+    static const char *const wrong[] = {
+        "KEEL_FILE_INTERVAL=0checkpoints",   "KEEL_FILE_INTERVAL=checkpoints",
+        "KEEL_FILE_INTERVAL=1.5checkpoints", "KEEL_FILE_INTERVAL=-1checkpoints",
+        "KEEL_FILE_INTERVAL=3gsyncs",        "KEEL_FILE_INTERVAL=5000000000checkpoints"};
+    keel_config_t config;
+
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ck_assert_int_eq(read_one(cases[i].text, &config), KEEL_OK);
+        ck_assert_double_eq(config.file_interval.time_s, cases[i].time_s);
+        ck_assert_uint_eq(config.file_interval.checkpoints, cases[i].checkpoints);
+    }
+    for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        ck_assert_int_eq(read_one(wrong[i], &config), KEEL_ERR_INVALID_PARAM);
+    }
+}
+END_TEST
+
 START_TEST(intervals_are_read_in_all_their_units)
 {
     static const struct {
@@ -385,6 +412,7 @@ int main(void)
                                   all_values_of_the_choices_are_read,
                                   a_string_may_begin_with_a_minus_sign,
                                   intervals_are_read_in_all_their_units,
+                                  intervals_of_files_are_times_or_counts,
                                   times_and_sizes_are_those_of_the_tools,
                                   a_bad_value_is_refused_by_name,
                                   as_many_parities_as_a_group_has_members_are_refused,
