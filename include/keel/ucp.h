@@ -300,10 +300,12 @@ static inline keel_ucs_status_ptr_t keel_ucp_end(keel_status_t status, keel_req_
     return result;
 }
 
-/* Bytes of an element of the buffer. */
-static inline size_t keel_ucp_element(const keel_ucp_request_param_t *param)
+/* Bytes of @a count elements. More than a size_t holds: SIZE_MAX, which leaves every window. */
+static inline size_t keel_ucp_bytes(const keel_ucp_request_param_t *param, size_t count)
 {
-    return (param->op_attr_mask & KEEL_UCP_OP_ATTR_FIELD_DATATYPE) ? (size_t)(param->datatype >> 3) : 1;
+    const size_t element = (param->op_attr_mask & KEEL_UCP_OP_ATTR_FIELD_DATATYPE) ? (size_t)(param->datatype >> 3) : 1;
+
+    return (element != 0 && count > SIZE_MAX / element) ? SIZE_MAX : count * element;
 }
 
 /**
@@ -321,7 +323,7 @@ static inline keel_ucs_status_ptr_t keel_ucp_put_nbx(keel_ucp_ep_h ep, const voi
     keel_status_t status = keel_ucp_begin(ep, rkey, param, &rma, &pending);
 
     if (status == KEEL_OK) {
-        status = keel_put_nbx(rkey->win, rkey->rank, remote_addr - rkey->base, buffer, count * keel_ucp_element(param),
+        status = keel_put_nbx(rkey->win, rkey->rank, remote_addr - rkey->base, buffer, keel_ucp_bytes(param, count),
                               &rma, (pending != NULL) ? &pending->req : &req);
     }
     return keel_ucp_end(status, req, pending);
@@ -337,7 +339,7 @@ static inline keel_ucs_status_ptr_t keel_ucp_get_nbx(keel_ucp_ep_h ep, void *buf
     keel_status_t status = keel_ucp_begin(ep, rkey, param, &rma, &pending);
 
     if (status == KEEL_OK) {
-        status = keel_get_nbx(rkey->win, rkey->rank, remote_addr - rkey->base, buffer, count * keel_ucp_element(param),
+        status = keel_get_nbx(rkey->win, rkey->rank, remote_addr - rkey->base, buffer, keel_ucp_bytes(param, count),
                               &rma, (pending != NULL) ? &pending->req : &req);
     }
     return keel_ucp_end(status, req, pending);
@@ -402,7 +404,7 @@ static inline keel_ucs_status_ptr_t keel_ucp_atomic_op_nbx(keel_ucp_ep_h ep, kee
 {
     static const keel_atomic_op_t ops[] = {KEEL_ATOMIC_ADD, KEEL_ATOMIC_SWAP, KEEL_ATOMIC_CSWAP,
                                            KEEL_ATOMIC_AND, KEEL_ATOMIC_OR,   KEEL_ATOMIC_XOR};
-    const size_t size = keel_ucp_element(param);
+    const size_t size = keel_ucp_bytes(param, 1);
     const int is_cswap = opcode == KEEL_UCP_ATOMIC_OP_CSWAP;
     void *reply = (param->op_attr_mask & KEEL_UCP_OP_ATTR_FIELD_REPLY_BUFFER) ? param->reply_buffer : NULL;
     struct keel_ucp_pending *pending;

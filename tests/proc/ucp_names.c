@@ -190,6 +190,9 @@ static void check_errors(uint32_t peer)
           KEEL_UCS_ERR_INVALID_PARAM);
     param.op_attr_mask = KEEL_UCP_OP_ATTR_FIELD_DATATYPE;
     param.datatype = keel_ucp_dt_make_contig(8);
+    /* as many words as make 0 or 8 bytes, modulo 2^64 */
+    CHECK(complete(keel_ucp_put_nbx(ep, &word, SIZE_MAX / 8 + 1, BASE, key, &param)) == KEEL_UCS_ERR_OUT_OF_RANGE);
+    CHECK(complete(keel_ucp_get_nbx(ep, &word, SIZE_MAX / 8 + 2, BASE, key, &param)) == KEEL_UCS_ERR_OUT_OF_RANGE);
     CHECK(complete(keel_ucp_atomic_op_nbx(ep, KEEL_UCP_ATOMIC_OP_CSWAP, &word, 1, BASE, key, &param)) ==
           KEEL_UCS_ERR_INVALID_PARAM);
     CHECK(complete(keel_ucp_atomic_op_nbx(ep, KEEL_UCP_ATOMIC_OP_ADD, &word, 1, BASE + 1, key, &param)) ==
