@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "areas.h"
 #include "leftover.h"
 #include "netns.h"
 #include "node.h"
@@ -106,7 +107,8 @@ static void janitor_reap(void)
     }
 }
 
-static void janitor_wait(int control, int children)
+/* Returns whether the master is done; false: it died. */
+static bool janitor_wait(int control, int children)
 {
     struct pollfd polls[2] = {{.fd = control, .events = POLLIN}, {.fd = children, .events = POLLIN}};
 
@@ -115,7 +117,9 @@ static void janitor_wait(int control, int children)
             continue;
         }
         if (polls[0].revents != 0) {
-            return; /* no data ever arrives: the master closed the socket or died */
+            char done;
+
+            return read(control, &done, 1) == 1;
         }
         if (polls[1].revents != 0) {
             struct signalfd_siginfo info;
@@ -156,6 +160,7 @@ static void janitor_run(janitor_t *janitor, const options_t *options, const int 
 {
     sigset_t signals;
     int children, netns_error = 0;
+    bool is_done;
 
     setsid(); /* the master handles the terminal's signals */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -176,8 +181,12 @@ static void janitor_run(janitor_t *janitor, const options_t *options, const int 
         netns_error = netns_make_bridge();
     }
     janitor_fork_nodes(janitor, options, node_fds, control, netns_error);
-    janitor_wait(control, children);
+    is_done = janitor_wait(control, children);
     janitor_sweep();
+    if (!is_done) { /* else the master writes them */
+        areas_write();
+        areas_remove();
+    }
     leftover_remove_directory(janitor->session);
     leftover_remove_directory(janitor->shm);
 }
@@ -212,12 +221,15 @@ int janitor_start(janitor_t *janitor, const options_t *options, const int *node_
 
 void janitor_finish(janitor_t *janitor)
 {
+    const char done = 'd';
     int status = 0;
 
+    (void)send(janitor->control, &done, 1, MSG_NOSIGNAL); /* fails if the janitor died */
     close(janitor->control);
     while (waitpid(janitor->pid, &status, 0) < 0 && errno == EINTR) {
     }
     janitor_sweep();
+    areas_write();
     leftover_remove_directory(janitor->session);
     leftover_remove_directory(janitor->shm);
 }

@@ -12,6 +12,7 @@
 
 #include <runtime/pmix_events.h>
 
+#include "areas.h"
 #include "leftover.h"
 #include "master.h"
 #include "report.h"
@@ -82,7 +83,8 @@ int main(int argc, char **argv)
     setenv(KEELRUN_ENV_START, text, 1);
     options.start_ns = start;
     leftover_clean(false);
-    status = run_job(&options);
+    status = areas_prepare(options.timeline) ? run_job(&options) : KEELRUN_STATUS_FAILED;
+    areas_remove();
     free(options.path);
     return status;
 }

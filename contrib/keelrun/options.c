@@ -64,6 +64,7 @@ static const char options_help[] =
     "                           status 121 when that is complete, else as by other signals after this time (60) or "
     "at\n"
     "                           a second signal\n"
+    "      --timeline FILE      draw the recovery of the job, as SVG (contrib/doc/seeing.md)\n"
     "  -x NAME=VALUE            set a variable for the program\n"
     "  -v, --verbose            say what happens, with times since the start, on stderr\n"
     "      --clean              remove what jobs of this user left behind, and run nothing: every start does so first\n"
@@ -102,6 +103,7 @@ enum {
     OPTION_TAG,
     OPTION_TIMEOUT,
     OPTION_STOP_WITHIN,
+    OPTION_TIMELINE,
     OPTION_CLEAN,
     OPTION_VERSION
 };
@@ -126,6 +128,7 @@ static const struct option options_long[] = {
     {"tag", no_argument, NULL, OPTION_TAG},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
     {"stop-within", required_argument, NULL, OPTION_STOP_WITHIN},
+    {"timeline", required_argument, NULL, OPTION_TIMELINE},
     {"clean", no_argument, NULL, OPTION_CLEAN},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
@@ -270,6 +273,9 @@ static bool options_take(options_t *options, int option, char *value)
         return true;
     case OPTION_TIMEOUT:
         return options_set_seconds("--timeout", value, &options->timeout_s);
+    case OPTION_TIMELINE:
+        options->timeline = value;
+        return true;
     case OPTION_STOP_WITHIN:
         return options_set_seconds("--stop-within", value, &options->stop_within_s);
     default:

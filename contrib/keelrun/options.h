@@ -32,6 +32,7 @@ typedef struct options {
     uint64_t start_ns;    /* start of keelrun, the zero of the timeout */
     double timeout_s;     /* 0: none */
     double stop_within_s; /* for the checkpoint of a stop on request */
+    const char *timeline; /* file for a figure of the recovery; NULL: none */
     bool has_seed;
     uint64_t seed;
     kill_plan_t *kills;

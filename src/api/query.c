@@ -1,4 +1,5 @@
 /* Queries of a program about its context, and keel_progress(). */
+#include "api/query.h"
 #include "engine/context.h"
 #include "order/flush.h"
 #include "engine/fork.h"
@@ -33,7 +34,7 @@ uint32_t keel_rank_incarnation(keel_context_h ctx, uint32_t rank)
     return (rank == ctx->lane.rank) ? ctx->lane.incarnation : ctx->lane.peers[rank].incarnation;
 }
 
-static void context_stats(const keel_context_h ctx, keel_stats_t *stats_p)
+void keel_context_stats(const keel_context_h ctx, keel_stats_t *stats_p)
 {
     *stats_p = ctx->stats;
     stats_p->put_log_bytes = keel_put_log_bytes(&ctx->puts);
@@ -93,7 +94,7 @@ keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p, size_t size)
         keel_error_ctx(ctx, "keel_stats: a size of %zu bytes is none of keel_stats_t", size);
         return KEEL_ERR_INVALID_PARAM;
     }
-    context_stats(ctx, &stats);
+    keel_context_stats(ctx, &stats);
     memset(stats_p, 0, size); /* a program built for a later Keel asks for more fields than exist */
     memcpy(stats_p, &stats, size < sizeof(stats) ? size : sizeof(stats));
     return KEEL_OK;

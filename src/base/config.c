@@ -216,6 +216,16 @@ static const keel_config_field_t keel_config_fields[] = {
     {"LOG_LEVEL", "warn", "Messages above this level are not printed.", KEEL_CONFIG_OFFSET(config.level),
      KEEL_CONFIG_TYPE_ENUM(keel_config_level_names)},
 
+    {"TRACE", "", "File for a trace of the job in Chrome's format (Perfetto), written when the job ends. Empty: none.",
+     KEEL_CONFIG_OFFSET(config.trace_file), KEEL_CONFIG_TYPE_STRING},
+    {"TRACE_EVENTS", "16384",
+     "Events of the trace that each process keeps, 40 bytes each; newer ones replace older ones.",
+     KEEL_CONFIG_OFFSET(config.trace_events), KEEL_CONFIG_TYPE_COUNT},
+    {"STATS", "", "File for the statistics of all processes, written when the job ends; JSON if it ends in .json.",
+     KEEL_CONFIG_OFFSET(config.stats_file), KEEL_CONFIG_TYPE_STRING},
+    {"PARTS", "", "Folder in which the launcher collects the trace of all processes. keelrun makes one.",
+     KEEL_CONFIG_OFFSET(config.parts), KEEL_CONFIG_TYPE_STRING, .is_hidden = 1},
+
     {"TLS_SERVED", "", "UCX_TLS of the UCP context for the served lane; empty for Keel's choice, tcp.",
      KEEL_CONFIG_OFFSET(config.tls_served), KEEL_CONFIG_TYPE_STRING},
 
@@ -313,6 +323,7 @@ static keel_status_t keel_config_check(const keel_message_t *message, const keel
         bad = 1;
     }
     bad |= keel_config_check_count(message, "KEEL_OPLOG_SOFT", config->oplog_soft, 100);
+    bad |= keel_config_check_count(message, "KEEL_TRACE_EVENTS", config->trace_events, 1u << 24);
     bad |= keel_config_check_count(message, "KEEL_SPARES", config->spares, KEEL_CONFIG_PROCESSES_MAX);
     bad |= keel_config_check_count(message, "KEEL_SPAWN", config->spawns, KEEL_CONFIG_PROCESSES_MAX);
     bad |= keel_config_check_time(message, "KEEL_MTBF", config->mtbf_s, 1e-3, KEEL_CONFIG_TIME_MAX);
@@ -360,6 +371,9 @@ static void keel_config_convert(keel_config_opts_t *opts)
     config->spin_us = (unsigned)lrint(opts->spin_s * 1e6);
     keel_config_empty_is_null(&config->rehearse);
     keel_config_empty_is_null(&config->file_dir);
+    keel_config_empty_is_null(&config->trace_file);
+    keel_config_empty_is_null(&config->stats_file);
+    keel_config_empty_is_null(&config->parts);
     keel_config_empty_is_null(&config->tls_served);
     keel_config_empty_is_null(&config->interface);
     keel_config_empty_is_null(&config->verbs_device);
@@ -449,6 +463,9 @@ void keel_config_release(keel_config_t *config)
 {
     keel_free(config->rehearse);
     keel_free(config->file_dir);
+    keel_free(config->trace_file);
+    keel_free(config->stats_file);
+    keel_free(config->parts);
     keel_free(config->tls_served);
     keel_free(config->interface);
     keel_free(config->verbs_device);

@@ -100,6 +100,10 @@ typedef struct keel_config {
     keel_file_interval_t file_interval;
     char *file_dir;              /* KEEL_FILE_DIR: folder of checkpoints in files, or NULL */
     unsigned file_keep;          /* KEEL_FILE_KEEP: complete sets of files that stay, at least 1 */
+    char *trace_file;            /* KEEL_TRACE: file for the trace of the job, or NULL */
+    char *stats_file;            /* KEEL_STATS: file for the statistics of the job, or NULL */
+    unsigned trace_events;       /* KEEL_TRACE_EVENTS: events kept by a process */
+    char *parts;                 /* KEEL_PARTS: folder of the launcher for areas, or NULL */
     char *rehearse;              /* KEEL_REHEARSE: directory, or NULL */
     char *tls_served;            /* KEEL_TLS_SERVED: UCX_TLS of the UCP context */
     char *interface;             /* KEEL_INTERFACE: of the network that joins the hosts, or NULL */

@@ -6,6 +6,7 @@
 #include "code/rs.h"
 #include "topo/choose.h"
 #include "topo/cover.h"
+#include "trace/trace_area.h"
 
 #include <string.h>
 
@@ -227,6 +228,7 @@ keel_status_t keel_ckpt_take(keel_ckpt_t *ckpt, const keel_image_meta_t *meta, c
         status = keel_image_set_copy(set, meta, parts, count);
         ckpt->image_bytes = set->notices[ckpt->group.index].size;
         ckpt->copy_ns = ckpt_now(ckpt) - set->started_ns;
+        keel_trace_span(ckpt->lane->trace, KEEL_TRACE_COPY, meta->generation, set->started_ns, ckpt->image_bytes);
         ckpt_announce(ckpt);
     }
     return status;
@@ -276,6 +278,7 @@ int keel_ckpt_commit(keel_ckpt_t *ckpt, uint32_t generation)
         return 0;
     }
     ckpt->committed++;
+    keel_trace_instant(ckpt->lane->trace, KEEL_TRACE_COMMIT, generation, 0, 0);
     keel_lane_announce_committed(ckpt->lane, generation);
     keel_interval_taken(&ckpt->interval, ckpt->set.started_ns, ckpt_cost_s(ckpt));
     return 1;
@@ -283,7 +286,10 @@ int keel_ckpt_commit(keel_ckpt_t *ckpt, uint32_t generation)
 
 void keel_ckpt_abort(keel_ckpt_t *ckpt)
 {
+    const uint32_t making = ckpt->set.making.number;
+
     if (keel_image_set_drop(&ckpt->set)) {
+        keel_trace_instant(ckpt->lane->trace, KEEL_TRACE_ABORT, making, 0, 0);
         ckpt->is_retry_due = 1;
         keel_lane_announce_parity(ckpt->lane, ckpt->set.used.number);
     }

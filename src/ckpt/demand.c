@@ -6,6 +6,7 @@
 #include "check/reached.h"
 #include "ckpt/exchange.h"
 #include "ckpt/repair.h"
+#include "trace/trace_area.h"
 
 #include <string.h>
 
@@ -123,11 +124,15 @@ static void demand_drop(keel_demand_t *demand)
 
 void keel_demand_take(keel_demand_t *demand, const keel_image_meta_t *meta, const keel_part_t *parts, unsigned count)
 {
+    const keel_lane_t *lane = demand->set.lane;
+    const uint64_t begun_ns = lane->runtime->ops->now_ns(lane->runtime);
+
     demand->taken++;
     demand->asked = 0;
     demand->set.making.sync_counter = meta->sync_counter;
     if (keel_image_set_copy(&demand->set, meta, parts, count) == KEEL_OK) {
         KEEL_REACHED(demand_image);
+        keel_trace_span(lane->trace, KEEL_TRACE_DEMAND, meta->generation, begun_ns, keel_image_size(parts, count));
     }
 }
 

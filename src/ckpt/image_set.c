@@ -6,6 +6,7 @@
 #include "ckpt/exchange.h"
 #include "peer/control.h"
 #include "peer/region.h"
+#include "trace/trace_area.h"
 
 #include <assert.h>
 #include <string.h>
@@ -309,6 +310,7 @@ static void set_encoded(keel_image_set_t *set)
         set->parity_spared += keel_parity_bytes_spared(set->parity);
         set->parity_moved = keel_parity_bytes_moved(set->parity);
     }
+    keel_trace_span(set->lane->trace, KEEL_TRACE_PARITY, set->making.number, set->encode_started_ns, set->parity_moved);
     keel_image_set_on(set, KEEL_SET_ENCODED);
 }
 

@@ -22,6 +22,7 @@
 #include "epoch/image_content.h"
 #include "window/image_parts.h"
 #include "epoch/wait.h"
+#include "trace/trace_area.h"
 
 #define GSYNCS_LEFT (1u << 28) /* gsyncs left when rank 0 warns about the limit */
 
@@ -332,7 +333,7 @@ static void gsync_leave(keel_context_h ctx, uint32_t number, int was_front, int 
     keel_hooks_run(ctx, KEEL_HOOK_PHASE);
 }
 
-keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p)
+static keel_status_t gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p)
 {
     keel_recovery_t *rec = &ctx->rec;
     const uint32_t number = rec->phase + 1;
@@ -382,6 +383,17 @@ keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p
     }
     return (status == KEEL_OK && was_front && ctx->rehearsal != NULL) ? ctx->rehearsal->end(ctx, number, flags)
                                                                       : status;
+}
+
+keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p)
+{
+    const uint32_t number = ctx->rec.phase + 1;
+    keel_status_t status;
+
+    keel_trace_begin(ctx->lane.trace, KEEL_TRACE_GSYNC, number);
+    status = gsync_pass(ctx, flags, is_stop_p);
+    keel_trace_end(ctx->lane.trace, KEEL_TRACE_GSYNC, number);
+    return status;
 }
 
 keel_status_t keel_gsync_admit(keel_context_h ctx, const char *call)

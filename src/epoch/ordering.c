@@ -5,6 +5,7 @@
 #include "engine/threads.h"
 
 #include "check/plant.h"
+#include "trace/trace_area.h"
 
 keel_status_t keel_flush(keel_context_h ctx, uint32_t rank)
 {
@@ -19,6 +20,7 @@ keel_status_t keel_flush(keel_context_h ctx, uint32_t rank)
         return KEEL_ERR_RANK;
     }
     status = keel_flush_one(ctx, rank);
+    keel_trace_instant(ctx->lane.trace, KEEL_TRACE_FLUSH, rank, 0, 0);
     return keel_context_end(ctx, (status == KEEL_OK) ? keel_wait_catch_up_at(ctx, rank) : status);
 }
 
@@ -40,6 +42,7 @@ keel_status_t keel_flush_all(keel_context_h ctx)
         return keel_context_end(ctx, status);
     }
     keel_flush_close(ctx);
+    keel_trace_instant(ctx->lane.trace, KEEL_TRACE_FLUSH, KEEL_RANK_NONE, 0, 0);
     return KEEL_OK;
 }
 

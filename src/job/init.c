@@ -32,6 +32,7 @@
 #include "rma/poll.h"
 #include "epoch/restore.h"
 #include "job/spare.h"
+#include "job/tracing.h"
 #include "epoch/gsync.h"
 #include "order/determinant.h"
 #include "order/win_share.h"
@@ -223,6 +224,7 @@ static keel_status_t context_parts_init(keel_context_h ctx, const keel_drivers_t
     if (status != KEEL_OK) {
         goto err_layers;
     }
+    keel_tracing_open(ctx);
     return KEEL_OK;
 
 err_layers:
@@ -293,6 +295,7 @@ static keel_status_t context_open_runtime(keel_context_h ctx, const keel_drivers
 
 static void context_started(keel_context_h ctx)
 {
+    keel_tracing_started(ctx);
     if (ctx->lane.incarnation > 0 && ctx->runtime->ops->started != NULL) {
         ctx->runtime->ops->started(ctx->runtime);
     }

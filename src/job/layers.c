@@ -17,6 +17,7 @@
 #include "rehearsal/rehearse.h"
 #include "engine/request.h"
 #include "job/spare.h"
+#include "job/tracing.h"
 #include "order/win_share.h"
 #include "window/window.h"
 #include "base/crc.h"
@@ -51,8 +52,10 @@ void keel_context_hooks_init(keel_context_h ctx)
     keel_hooks_add(ctx, KEEL_HOOK_FATAL, keel_files_lost);
     keel_hooks_add(ctx, KEEL_HOOK_CALL_BACK, keel_requests_call_back);
     keel_hooks_add(ctx, KEEL_HOOK_WAIT, keel_flush_ring);
+    keel_hooks_add(ctx, KEEL_HOOK_WAIT, keel_tracing_wait);
     keel_hooks_add(ctx, KEEL_HOOK_MUTE, keel_access_mute);
     keel_hooks_add(ctx, KEEL_HOOK_PHASE, keel_spare_announce);
+    keel_hooks_add(ctx, KEEL_HOOK_PHASE, keel_tracing_phase);
 }
 
 keel_status_t keel_context_layers_init(keel_context_h ctx, const keel_drivers_t *drivers, int is_deterministic)
@@ -187,6 +190,7 @@ void keel_context_release(keel_context_h ctx)
 {
     keel_runtime_t *runtime = ctx->runtime;
 
+    keel_tracing_close(ctx);
     keel_protected_release(ctx);
     keel_context_layers_release(ctx); /* ends operations in progress */
     context_accesses_release(ctx);

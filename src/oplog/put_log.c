@@ -7,6 +7,7 @@
 #include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/remote_put.h"
+#include "trace/trace_area.h"
 
 #include <assert.h>
 #include <string.h>
@@ -404,8 +405,17 @@ uint64_t keel_put_log_target_bytes(keel_put_log_t *log, uint32_t target)
     return keel_segment_list_bytes(&log->targets[target].list);
 }
 
+/* A log only grows within a phase, and is trimmed after its end. */
+static void put_log_note_peaks(keel_put_log_t *log)
+{
+    for (uint32_t i = 0; keel_trace_is_on(log->lane->trace) && i < log->lane->size; i++) {
+        keel_trace_write_peak(log->lane->trace, i, keel_put_log_target_bytes(log, i));
+    }
+}
+
 void keel_put_log_set_phase(keel_put_log_t *log, uint32_t phase)
 {
+    put_log_note_peaks(log);
     log->phase = phase;
     for (uint32_t i = 0; i < log->lane->size; i++) {
         keel_put_target_t *t = &log->targets[i];

@@ -235,6 +235,7 @@ typedef struct keel_lane {
     /* keel_status_t: a failure that ends the job, until recovery takes it over; any thread */
     int failure;
     keel_counters_t counters; /* initial values */
+    struct keel_trace *trace; /* events of this process; NULL: none are recorded */
 } keel_lane_t;
 
 /*
@@ -260,6 +261,11 @@ void keel_lane_set_mode(keel_lane_t *lane, uint32_t rank, keel_peer_mode_t mode)
 static inline void keel_lane_agree(keel_lane_t *lane, uint32_t agreement)
 {
     lane->agreement = agreement;
+}
+/* NULL: events are no longer recorded. */
+static inline void keel_lane_set_trace(keel_lane_t *lane, struct keel_trace *trace)
+{
+    lane->trace = trace;
 }
 /* Marks all values derived from modes and mappings as outdated. */
 static inline void keel_lane_change(keel_lane_t *lane)

@@ -11,6 +11,7 @@
 #include "recovery/commit.h"
 #include "ckpt/repair.h"
 #include "oplog/get_log_replay.h"
+#include "trace/trace_area.h"
 
 static int decision_is_current(const keel_recovery_t *rec, const decision_t *d)
 {
@@ -175,6 +176,8 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         return;
     }
     keel_recovery_view_event(rec, KEEL_VIEW_DECIDED);
+    keel_trace_end(rec->lane->trace, KEEL_TRACE_VIEW, 0);
+    keel_trace_instant(rec->lane->trace, KEEL_TRACE_DECISION, d->mode, d->generation, d->front);
     rec->decisions++;
     rec->mode = (keel_mode_t)d->mode;
     if (d->mode == KEEL_DECISION_CATASTROPHE) {
@@ -188,6 +191,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     if (d->mode == KEEL_DECISION_ROLLBACK) {
         keel_recovery_info(rec, "decided: roll back to generation %u (%.*s)", d->generation, (int)sizeof(d->why),
                            d->why);
+        keel_trace_begin(rec->lane->trace, KEEL_TRACE_ROLLBACK, d->generation);
         rec->roll = KEEL_ROLL_PENDING;
         keel_demand_reset(rec->demand);
         rec->rollbacks_in_doubt += d->is_in_doubt;

@@ -11,6 +11,7 @@
 #include "peer/store_part.h"
 #include "recovery/recovery.h"
 #include "recovery/rollback_request.h"
+#include "trace/trace_area.h"
 
 #include <string.h>
 
@@ -229,6 +230,9 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
             keel_put_log_announce_done(rec->puts, rank);
         }
     }
+    if (count > 0) {
+        keel_trace_instant(rec->lane->trace, KEEL_TRACE_HAND_OVER, rank, phase, count);
+    }
     rec->replayed_puts += count;
     rec->peer_states[rank].records_given += count;
     rec->peer_states[rank].handed_over_end = phase + 1;
@@ -252,6 +256,9 @@ void keel_hand_over_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phas
         peer_state->handed_over_end = phase + 1;
         peer_state->records_given += peer_state->records_sent;
         rec->replayed_puts += peer_state->records_sent;
+        if (peer_state->records_sent > 0) {
+            keel_trace_instant(rec->lane->trace, KEEL_TRACE_HAND_OVER, rank, phase, peer_state->records_sent);
+        }
         status = keel_arrival_send(rec->lane, rank, arrival);
     }
     if (status != KEEL_OK) {

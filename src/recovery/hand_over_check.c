@@ -18,6 +18,7 @@
 
 #include "check/plant.h"
 #include "check/reached.h"
+#include "trace/trace_area.h"
 
 #include <string.h>
 
@@ -138,6 +139,7 @@ keel_status_t keel_hand_over_check(keel_recovery_t *rec)
     keel_recovery_info(rec, "caught up: %lu put records handed over by others, %lu gets answered from records", records,
                        rec->replayed_gets);
     keel_recovery_life_event(rec, KEEL_LIFE_HANDED_OVER);
+    keel_trace_end(rec->lane->trace, KEEL_TRACE_CATCH_UP, rec->phase);
     keel_outcome_step(rec);
     return KEEL_OK;
 }

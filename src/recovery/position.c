@@ -23,6 +23,7 @@
 #include "peer/arrival.h"
 #include "peer/region.h"
 #include "oplog/get_log_replay.h"
+#include "trace/trace_area.h"
 
 #include <string.h>
 
@@ -267,6 +268,8 @@ void keel_position_leave(keel_recovery_t *rec, uint32_t number)
             keel_remote_put_from(rec->lane, number + 1);
             rec->recoveries++;
             rec->times[KEEL_TIME_REPLAY] = keel_recovery_now(rec) - rec->mark_ns;
+            keel_trace_end(rec->lane->trace, KEEL_TRACE_REPLAY, number);
+            keel_trace_begin(rec->lane->trace, KEEL_TRACE_CATCH_UP, number);
         }
         keel_position_announce(rec);
     }

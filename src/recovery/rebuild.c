@@ -11,6 +11,7 @@
 #include "peer/control.h"
 #include "peer/issue.h"
 #include "peer/region.h"
+#include "trace/trace_area.h"
 
 keel_status_t keel_rebuild_await_decision(keel_recovery_t *rec)
 {
@@ -220,6 +221,7 @@ static keel_status_t rebuild_fetch(keel_recovery_t *rec)
                 return keel_recovery_status(rec) != KEEL_OK ? keel_recovery_status(rec) : status;
             }
         }
+        keel_trace_span(rec->lane->trace, KEEL_TRACE_REBUILD, rec->generation.number, rec->mark_ns, rec->rebuilt_bytes);
         rec->times[KEEL_TIME_REBUILD] = take_time(rec);
         while (!replay_is_complete(rec) || keel_recovery_is_frozen(rec)) {
             keel_recovery_wait(rec, &rounds);
@@ -271,7 +273,9 @@ keel_status_t keel_rebuild_run(keel_recovery_t *rec, keel_restore_cb_t restore, 
         keel_trim_begin_at(rec, base);
         rec->demand_recoveries++;
     }
+    keel_trace_span(rec->lane->trace, KEEL_TRACE_RESTORE, rec->restored.number, rec->mark_ns, 0);
     rec->times[KEEL_TIME_RESTORE] = take_time(rec);
+    keel_trace_begin(rec->lane->trace, (base < rec->front) ? KEEL_TRACE_REPLAY : KEEL_TRACE_CATCH_UP, base);
     keel_outcome_restored(rec);
     keel_recovery_info(rec, "memory restored at position %u, front is %u", base, rec->front);
     if (base >= rec->front) {

@@ -16,6 +16,7 @@
 #include "ckpt/repair.h"
 #include "peer/control.h"
 #include "oplog/get_log_replay.h"
+#include "trace/trace_area.h"
 
 #include <string.h>
 
@@ -23,6 +24,8 @@ void keel_recovery_joined(keel_recovery_t *rec, uint64_t begun_ns)
 {
     rec->mark_ns = keel_recovery_now(rec);
     rec->times[KEEL_TIME_START] = rec->mark_ns - begun_ns;
+    keel_trace_span(rec->lane->trace, KEEL_TRACE_START, 0, begun_ns, 0);
+    keel_trace_begin(rec->lane->trace, KEEL_TRACE_VIEW, 0);
 }
 
 void keel_recovery_note_finished(keel_recovery_t *rec)
@@ -57,6 +60,7 @@ static void recovery_join(keel_recovery_t *rec, const keel_event_t *event)
     status = keel_lane_peer_up(rec->lane, event->rank, event->incarnation, event->address, event->address_len);
     if (status == KEEL_OK) {
         keel_recovery_info(rec, "rank %u incarnation %u is there", event->rank, event->incarnation);
+        keel_trace_instant(rec->lane->trace, KEEL_TRACE_JOIN, event->rank, event->incarnation, 0);
     } else if (rec->fatal == KEEL_OK) {
         rec->fatal = status;
     }

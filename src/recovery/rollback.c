@@ -10,6 +10,7 @@
 #include "peer/control.h"
 #include "peer/issue.h"
 #include "peer/region.h"
+#include "trace/trace_area.h"
 
 /* KEEL_OK: go on; KEEL_INPROGRESS: another rollback has replaced this one. */
 static keel_status_t rollback_check(const keel_recovery_t *rec, uint32_t target)
@@ -128,6 +129,7 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
         }
         rec->roll = KEEL_ROLL_NONE;
         rec->rollbacks++;
+        keel_trace_end(rec->lane->trace, KEEL_TRACE_ROLLBACK, rec->generation.number);
         keel_recovery_info(rec, "rolled back to generation %u", rec->generation.number);
         keel_recovery_life_event(rec, KEEL_LIFE_ROLLED_BACK);
         keel_outcome_rolled_back(rec);

@@ -19,6 +19,7 @@
 #include "check/plant.h"
 #include "check/reached.h"
 #include "peer/control.h"
+#include "trace/trace_area.h"
 
 #include <string.h>
 
@@ -26,6 +27,9 @@ static void request_begin(keel_recovery_t *rec, uint32_t number)
 {
     rec->request_number = number;
     keel_outcome_view_changes(rec);
+    if (!keel_recovery_is_frozen(rec)) {
+        keel_trace_begin(rec->lane->trace, KEEL_TRACE_VIEW, 0);
+    }
     keel_recovery_view_event(rec, KEEL_VIEW_CHANGES);
 }
 

@@ -23,6 +23,7 @@
 #include "peer/control.h"
 #include "oplog/get_log_chunks.h"
 #include "oplog/get_log_replay.h"
+#include "trace/trace_area.h"
 
 #include <string.h>
 
@@ -84,6 +85,10 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     keel_repair_member_down(&rec->demand->set, rank);
     keel_position_rank_died(rec, rank);
     keel_outcome_death(rec, rank, incarnation);
+    keel_trace_instant(lane->trace, KEEL_TRACE_DEATH, rank, incarnation, 0);
+    if (!keel_recovery_is_frozen(rec)) {
+        keel_trace_begin(lane->trace, KEEL_TRACE_VIEW, 0);
+    }
     keel_recovery_view_event(rec, KEEL_VIEW_CHANGES);
     if (lane->config->protect == KEEL_PROTECT_NONE && !keel_recovery_is_finished(rec)) {
         keel_error(rec->message, "rank %u incarnation %u died and KEEL_PROTECT is none: the job cannot go on", rank,

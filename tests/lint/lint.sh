@@ -71,7 +71,7 @@ height() {
     case $1 in
     check) echo -1 ;; # what tests plant and count: nothing of it is in the library
     base) echo 0 ;;
-    code | topo | wire | files) echo 1 ;;
+    code | topo | wire | files | trace) echo 1 ;;
     peer) echo 2 ;;
     oplog) echo 3 ;;
     ckpt) echo 4 ;;

@@ -1,6 +1,6 @@
 # The tiers of the tests of this folder: of each family the tier check has what finds a common mistake within seconds.
 keel_tiers(
-  DEEP "proc_(deaths|detect|figures|files|kernels|kills|limits|mixed|numbers|output|perftest|polling|rehearsal|split|topo)_.*"
+  DEEP "proc_(deaths|detect|figures|files|kernels|kills|limits|mixed|numbers|output|perftest|polling|rehearsal|split|topo|trace)_.*"
        "proc_(cg|dht|ft|sections|stencil|waits)_.*" "proc_accesses_allocate_nothing_on_[12]_nodes" proc_preload_table_is_printed
        "proc_job_(what_was_put_is_sent_before_looking|programs_that_mix_all_ways_roll_back|programs_that_test_words_are_recovered)"
   CHECK "proc_(cg_s_verifies|sections_verify)_on_5" proc_cg_survives_death_at_0_121_2 proc_sections_survive_death_at_5_333_2
@@ -13,7 +13,7 @@ keel_tiers(
         "proc_kernels_(spoilt_.*_is_found|recoveries_are_counted)" proc_limits_transports_that_do_not_do_are_named
         "proc_numbers_(wrong_options_are_refused|interval_is_dalys|rounds_begin.*)" proc_output_lines_appear_once_direct
         "proc_perftest_(bad_arguments_are_refused|ucx_reads_its_option)" proc_polling_accesses_kill_direct
-        proc_rehearsal_forgotten_protection_is_found "proc_topo_(wrong_files_are_named|a_job_shows_its_own_topology)"
+        proc_rehearsal_forgotten_protection_is_found "proc_trace_(a_local_recovery_is_traced|a_lost_job_is_counted)" "proc_topo_(wrong_files_are_named|a_job_shows_its_own_topology)"
   # deaths at chosen places of kernels: drawn programs of the simulator die at such places many times a night
   LONG "proc_long_.*" "proc_kills_long_.*"
        # proc_kills_(together|spares|demand|dedicated)_ kill the same kernels over the same lane, and proc_kills_X_auto over both at once
