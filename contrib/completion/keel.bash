@@ -52,4 +52,4 @@ _keel()
 }
 
 complete -o bashdefault -o default -F _keel keelrun keel_info keel_plan keel_perftest keel-oshrun keel-oshcc keel-oshc++ \
-    keel-mpirun keel-mpicc keel-preload keel_preload_sum keel_files
+    keel-mpirun keel-mpicc keel-preload keel_preload_sum keel_files keel_trace

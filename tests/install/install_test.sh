@@ -49,7 +49,7 @@ installed()
     for file in bin/keelrun bin/keel_info bin/keel_plan bin/keel_perftest lib/libkeel.so lib/libkeel.a lib/pkgconfig/keel.pc \
         include/keel/keel.h include/keel/version.h lib/libkeel-shmem.so include/keel-shmem/shmem.h lib/pkgconfig/keel-shmem.pc \
         include/keel-shmem/shmemx.h include/keel-shmem/mpp/shmem.h bin/keel-oshcc bin/keel-oshc++ bin/keel-oshrun \
-        bin/keel-preload bin/keel_preload_sum bin/keel_files lib/keel/libkeel-preload.so \
+        bin/keel-preload bin/keel_preload_sum bin/keel_files bin/keel_trace lib/keel/libkeel-preload.so \
         lib/cmake/keel/keel-config.cmake lib/cmake/keel/keel-config-version.cmake share/doc/keel/README.md share/doc/keel/LICENSE \
         share/doc/keel/contrib/doc/deaths.md share/doc/keel/contrib/doc/protocol/recovery.md share/doc/keel/contrib/examples/CMakeLists.txt \
         include/keel/runtime.h include/keel/ucp.h lib/keel/openshmem/bin/oshcc lib/keel/openshmem/bin/oshc++ lib/keel/openshmem/bin/oshrun share/keel/perftest/sizes share/man/man7/keel.7 share/keel/machines/tsubame2.machine; do

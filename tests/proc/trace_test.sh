@@ -229,6 +229,30 @@ an_mpi_program_is_traced()
     [ -n "$found" ] || exit 77
 }
 
+# all processes are killed, and no launcher is there to make the files
+the_tool_makes_what_a_killed_job_left()
+{
+    local tool=$build/src/tools/keel_trace
+
+    KEEL_TRACE=$trace KEEL_OPLOG_SIZE=1m KEEL_GETLOG_SIZE=1m "$build/contrib/examples/hello_keel" >"$out" 2>"$err" &
+    pid=$!
+    wait_for KEELAREA "$trace.parts/life-0.0.0"
+    kill -KILL $pid
+    wait $pid 2>/dev/null
+    [ -e "$trace.parts" ] || fail "no areas are there"
+    "$tool" -t "$trace" -s "$stats" -l "$scratch/recovery.svg" --remove "$trace.parts" >"$out" 2>"$err" || fail "it failed"
+    is_right 1 'incarnation 0=1'
+    is_stat deaths "== 1"
+    figure 1
+    "$tool" -t "$trace" "$trace.parts" >"$out" 2>"$err"
+    [ $? -eq 3 ] || fail "a missing folder is read"
+    mkdir "$trace.parts"
+    "$tool" -t "$scratch/none/x" "$trace.parts" >"$out" 2>"$err"
+    [ $? -eq 1 ] || fail "a missing folder is written to"
+    "$tool" "$trace.parts" >"$out" 2>"$err"
+    [ $? -eq 2 ] || fail "no option is taken"
+}
+
 # each change is one that the check has to notice
 spoilt_traces_are_noticed()
 {
