@@ -204,7 +204,8 @@ def make_page(name, title, calls, types, head, related, meta):
     """The page of a group of calls."""
     heads = [part for part in roff.paragraphs(head, True) if part[2] and not str(part[2]).startswith("Keel: ")]
     described = "\n".join((".SS %s()\n" % c.name if len(calls) > 1 else "") + roff.blocks(c.body) for c in calls)
-    includes = sorted({c.header for c in calls}) if calls[0].header in ("runtime.h", "ucp.h") else ["keel.h"]
+    headers = sorted({c.header.replace("ucp_old.h", "ucp.h") for c in calls})
+    includes = headers if headers[0] in ("runtime.h", "ucp.h") else ["keel.h"]
     common = roff.prose(COMMON) if includes != ["ucp.h"] and any("keel_status_t" in c.text for c in calls) else ""
     synopsis = ".nf\n" + "\n".join(".B #include <keel/%s>" % i for i in includes) + "\n.PP\n"
     synopsis += "\n.PP\n".join(prototype(c) for c in calls) + "\n.fi"

@@ -489,6 +489,8 @@ static inline unsigned keel_ucp_worker_progress(keel_ucp_worker_h worker)
 }
 #endif
 
+#include <keel/ucp_old.h>
+
 #ifdef KEEL_UCP_NAMES
 #ifdef UCP_H_
 #error "KEEL_UCP_NAMES: leave out <ucp/api/ucp.h>, so that calls without a counterpart do not compile"

@@ -65,4 +65,33 @@
 #define UCP_OP_ATTR_FLAG_FAST_CMPL     KEEL_UCP_OP_ATTR_FLAG_FAST_CMPL
 #define UCP_OP_ATTR_FLAG_MULTI_SEND    KEEL_UCP_OP_ATTR_FLAG_MULTI_SEND
 
+/* of ucp_old.h */
+#define ucp_atomic_fetch_nb       keel_ucp_atomic_fetch_nb
+#define ucp_atomic_fetch_op_t     keel_ucp_atomic_fetch_op_t
+#define ucp_atomic_post           keel_ucp_atomic_post
+#define ucp_atomic_post_op_t      keel_ucp_atomic_post_op_t
+#define ucp_ep_flush              keel_ucp_ep_flush
+#define ucp_ep_flush_nb           keel_ucp_ep_flush_nb
+#define ucp_get                   keel_ucp_get
+#define ucp_get_nb                keel_ucp_get_nb
+#define ucp_put                   keel_ucp_put
+#define ucp_put_nb                keel_ucp_put_nb
+#define ucp_request_release       keel_ucp_request_release
+#define ucp_rkey_ptr              keel_ucp_rkey_ptr
+#define ucp_send_callback_t       keel_ucp_send_callback_t
+#define ucp_worker_flush          keel_ucp_worker_flush
+#define ucp_worker_flush_nb       keel_ucp_worker_flush_nb
+#define UCP_ATOMIC_FETCH_OP_CSWAP KEEL_UCP_ATOMIC_FETCH_OP_CSWAP
+#define UCP_ATOMIC_FETCH_OP_FADD  KEEL_UCP_ATOMIC_FETCH_OP_FADD
+#define UCP_ATOMIC_FETCH_OP_FAND  KEEL_UCP_ATOMIC_FETCH_OP_FAND
+#define UCP_ATOMIC_FETCH_OP_FOR   KEEL_UCP_ATOMIC_FETCH_OP_FOR
+#define UCP_ATOMIC_FETCH_OP_FXOR  KEEL_UCP_ATOMIC_FETCH_OP_FXOR
+#define UCP_ATOMIC_FETCH_OP_LAST  KEEL_UCP_ATOMIC_FETCH_OP_LAST
+#define UCP_ATOMIC_FETCH_OP_SWAP  KEEL_UCP_ATOMIC_FETCH_OP_SWAP
+#define UCP_ATOMIC_POST_OP_ADD    KEEL_UCP_ATOMIC_POST_OP_ADD
+#define UCP_ATOMIC_POST_OP_AND    KEEL_UCP_ATOMIC_POST_OP_AND
+#define UCP_ATOMIC_POST_OP_LAST   KEEL_UCP_ATOMIC_POST_OP_LAST
+#define UCP_ATOMIC_POST_OP_OR     KEEL_UCP_ATOMIC_POST_OP_OR
+#define UCP_ATOMIC_POST_OP_XOR    KEEL_UCP_ATOMIC_POST_OP_XOR
+
 #endif

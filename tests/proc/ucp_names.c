@@ -39,12 +39,24 @@ SAME(UCP_ATOMIC_OP_AND);
 SAME(UCP_ATOMIC_OP_OR);
 SAME(UCP_ATOMIC_OP_XOR);
 SAME(UCP_ATOMIC_OP_LAST);
+SAME(UCP_ATOMIC_POST_OP_ADD);
+SAME(UCP_ATOMIC_POST_OP_AND);
+SAME(UCP_ATOMIC_POST_OP_OR);
+SAME(UCP_ATOMIC_POST_OP_XOR);
+SAME(UCP_ATOMIC_POST_OP_LAST);
+SAME(UCP_ATOMIC_FETCH_OP_FADD);
+SAME(UCP_ATOMIC_FETCH_OP_SWAP);
+SAME(UCP_ATOMIC_FETCH_OP_CSWAP);
+SAME(UCP_ATOMIC_FETCH_OP_FAND);
+SAME(UCP_ATOMIC_FETCH_OP_FOR);
+SAME(UCP_ATOMIC_FETCH_OP_FXOR);
+SAME(UCP_ATOMIC_FETCH_OP_LAST);
 _Static_assert(keel_ucp_dt_make_contig(8) == ucp_dt_make_contig(8), "a contiguous datatype");
 
 #define WORDS 512u
 #define BASE  0x100000u /* the address of each part: any number */
 
-static unsigned failures, requests, called;
+static unsigned failures, requests, called, called_old;
 static keel_context_h ctx;
 static keel_ucp_ep_h ep, own;
 static keel_ucp_rkey_h key;
@@ -172,6 +184,81 @@ static void check_atomics(size_t size)
     check_atomic(KEEL_UCP_ATOMIC_OP_XOR, size, 5, 0, 7, 2);
 }
 
+static void on_old_done(void *request, keel_ucs_status_t status)
+{
+    CHECK(status == KEEL_UCS_OK);
+    called_old++;
+    keel_ucp_request_release(request);
+}
+
+/* Counts a request; the callback frees the request. */
+static unsigned was_request(keel_ucs_status_ptr_t request)
+{
+    CHECK(!KEEL_UCS_PTR_IS_ERR(request));
+    return KEEL_UCS_PTR_IS_PTR(request);
+}
+
+static void check_old_accesses(void)
+{
+    uint64_t word = 31, back = 0;
+    unsigned count = called_old;
+    void *place;
+
+    count += was_request(keel_ucp_put_nb(ep, &word, sizeof(word), BASE, key, on_old_done));
+    CHECK(keel_ucp_ep_flush(ep) == KEEL_UCS_OK);
+    count += was_request(keel_ucp_get_nb(ep, &back, sizeof(back), BASE, key, on_old_done));
+    CHECK(keel_ucp_worker_flush(ctx) == KEEL_UCS_OK);
+    CHECK(back == 31 && called_old == count);
+    word = 32;
+    CHECK(keel_ucp_put(ep, &word, sizeof(word), BASE, key) == KEEL_UCS_OK);
+    word = 0;
+    CHECK(keel_ucp_ep_flush_nb(ep, 0, on_old_done) == NULL);
+    CHECK(keel_ucp_get(ep, &back, sizeof(back), BASE, key) == KEEL_UCS_OK && back == 32);
+    CHECK(complete(keel_ucp_get_nb(ep, &back, sizeof(back), BASE, key, NULL)) == KEEL_UCS_OK);
+    CHECK(keel_ucp_worker_flush_nb(ctx, 0, on_old_done) == NULL && called_old == count);
+    CHECK(keel_ucp_put(ep, &word, 8, BASE - 8, key) == KEEL_UCS_ERR_OUT_OF_RANGE);
+    place = &place;
+    CHECK((keel_ucp_rkey_ptr(key, BASE + 16, &place) == KEEL_UCS_OK) == (place != (void *)&place));
+}
+
+/* Posts make 10, 2, 10 and 7 of a word of 0. The fetches go on from 7. */
+static void check_old_atomics(size_t size)
+{
+    static const struct {
+        keel_ucp_atomic_fetch_op_t op;
+        uint64_t value, result, before;
+    } steps[] = {
+        {KEEL_UCP_ATOMIC_FETCH_OP_FADD, 3, 0, 7},     {KEEL_UCP_ATOMIC_FETCH_OP_CSWAP, 11, 50, 10},
+        {KEEL_UCP_ATOMIC_FETCH_OP_CSWAP, 10, 50, 10}, {KEEL_UCP_ATOMIC_FETCH_OP_SWAP, 12, 0, 50},
+        {KEEL_UCP_ATOMIC_FETCH_OP_FAND, 6, 0, 12},    {KEEL_UCP_ATOMIC_FETCH_OP_FOR, 3, 0, 4},
+        {KEEL_UCP_ATOMIC_FETCH_OP_FXOR, 5, 0, 7},     {KEEL_UCP_ATOMIC_FETCH_OP_FADD, 0, 0, 2},
+    };
+    const uint64_t address = BASE + sizeof(uint64_t) * (WORDS + 16 + size);
+    const unsigned before = called_old;
+    unsigned count = 0;
+
+    CHECK(keel_ucp_atomic_post(ep, KEEL_UCP_ATOMIC_POST_OP_ADD, 10, size, address, key) == KEEL_UCS_OK);
+    CHECK(keel_ucp_ep_flush(ep) == KEEL_UCS_OK);
+    CHECK(keel_ucp_atomic_post(ep, KEEL_UCP_ATOMIC_POST_OP_AND, 2, size, address, key) == KEEL_UCS_OK);
+    CHECK(keel_ucp_ep_flush(ep) == KEEL_UCS_OK);
+    CHECK(keel_ucp_atomic_post(ep, KEEL_UCP_ATOMIC_POST_OP_OR, 8, size, address, key) == KEEL_UCS_OK);
+    CHECK(keel_ucp_ep_flush(ep) == KEEL_UCS_OK);
+    CHECK(keel_ucp_atomic_post(ep, KEEL_UCP_ATOMIC_POST_OP_XOR, 13, size, address, key) == KEEL_UCS_OK);
+    CHECK(keel_ucp_ep_flush(ep) == KEEL_UCS_OK);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        uint64_t result = steps[i].result;
+
+        count += was_request(
+            keel_ucp_atomic_fetch_nb(ep, steps[i].op, steps[i].value, &result, size, address, key, on_old_done));
+        CHECK(keel_ucp_worker_flush(ctx) == KEEL_UCS_OK);
+        CHECK(result == steps[i].before && called_old == before + count);
+    }
+    CHECK(keel_ucp_atomic_post(ep, KEEL_UCP_ATOMIC_POST_OP_LAST, 1, size, address, key) == KEEL_UCS_ERR_INVALID_PARAM);
+    CHECK(KEEL_UCS_PTR_STATUS(keel_ucp_atomic_fetch_nb(ep, KEEL_UCP_ATOMIC_FETCH_OP_LAST, 1, &count, size, address, key,
+                                                       NULL)) == KEEL_UCS_ERR_INVALID_PARAM);
+    CHECK(keel_ucp_atomic_post(ep, KEEL_UCP_ATOMIC_POST_OP_ADD, 1, 3, address, key) == KEEL_UCS_ERR_UNSUPPORTED);
+}
+
 static void check_errors(uint32_t peer)
 {
     keel_ucp_request_param_t param = {.op_attr_mask = 0};
@@ -225,7 +312,9 @@ int main(int argc, char **argv)
     check_accesses();
     for (size_t size = 1; size <= 8; size *= 2) {
         check_atomics(size);
+        check_old_atomics(size);
     }
+    check_old_accesses();
     check_errors(peer);
     CHECK(keel_gsync(ctx, 0) == KEEL_OK);
     CHECK(!is_served || requests > 0);
