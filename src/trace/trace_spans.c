@@ -81,7 +81,8 @@ static size_t items_add_phases(const keel_trace_life_t *life, keel_trace_item_t 
             phase = item->number;
         }
     }
-    if (begin_ns < life->end_ns) {
+    /* equal if the end of the gsync is the last event of a killed life */
+    if (begin_ns <= life->end_ns) {
         items[more++] = (keel_trace_item_t){.kind = KEEL_TRACE_PHASE,
                                             .begin_ns = begin_ns,
                                             .end_ns = life->end_ns,

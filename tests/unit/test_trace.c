@@ -334,6 +334,28 @@ START_TEST(spans_have_both_ends)
 }
 END_TEST
 
+/* the last event is the end of a gsync: the life was killed in the phase after it */
+START_TEST(a_killed_life_ends_in_a_phase)
+{
+    keel_trace_t trace = open_area(0, 0, 16);
+    keel_trace_item_t *items;
+    const keel_trace_item_t *item;
+    keel_trace_life_t life;
+    size_t count;
+
+    keel_trace_begin(&trace, KEEL_TRACE_GSYNC, 3);
+    keel_trace_end(&trace, KEEL_TRACE_GSYNC, 3);
+    life = read_area(0, 0);
+    ck_assert_int_eq(keel_trace_items(&life, &items, &count), 0);
+    item = item_of(items, count, KEEL_TRACE_PHASE);
+    ck_assert_uint_eq(item->number, 3);
+    ck_assert_int_ne(item->lacks_end, 0);
+    keel_free(items);
+    keel_trace_life_release(&life);
+    keel_trace_close(&trace);
+}
+END_TEST
+
 /* the time before the oldest frequent event is unknown: no span reaches across */
 START_TEST(spans_begin_behind_what_was_overwritten)
 {
@@ -495,6 +517,7 @@ int main(void)
                                   heads_that_cannot_be_right_are_refused,
                                   the_newest_complete_snapshot_counts,
                                   spans_have_both_ends,
+                                  a_killed_life_ends_in_a_phase,
                                   spans_begin_behind_what_was_overwritten,
                                   times_of_one_clock_keep_their_order,
                                   a_killed_life_has_all_events_but_one,
