@@ -6,6 +6,7 @@
 #include "ckpt/repair.h"
 #include "peer/control.h"
 #include "recovery/recover.h"
+#include "trace/trace_area.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -133,6 +134,16 @@ static void set_repeat(keel_context_h ctx)
     }
 }
 
+static uint64_t set_bytes(const keel_files_t *files)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t r = 0; r < files->making.count; r++) {
+        bytes += files->making.files[r].bytes;
+    }
+    return bytes;
+}
+
 static void set_completed(keel_context_h ctx, const keel_write_result_t *result)
 {
     keel_files_t *files = ctx->files;
@@ -145,6 +156,7 @@ static void set_completed(keel_context_h ctx, const keel_write_result_t *result)
     files->sets++;
     files->reported_error = 0;
     files->last_ns = files_now(ctx);
+    keel_trace_span(ctx->lane.trace, KEEL_TRACE_FILE, files->making.id.generation, files->begun_ns, set_bytes(files));
     files->making.id.generation = 0;
     if (files->is_requested) {
         keel_writer_end_request(files->writer);

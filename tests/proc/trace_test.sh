@@ -61,7 +61,7 @@ a_job_killed_by_sigkill_is_traced()
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null
     check_nothing_left '*'
-    is_right 3 'incarnation 0=3' 'gsync >=60'
+    is_right 3 'incarnation 0=3' 'gsync >=60' 'checkpoint: file>=1'
     rm "$trace"
     mkdir "$trace.parts"
     echo "no area" >"$trace.parts/life-0.0.0"
