@@ -11,7 +11,7 @@ target_link_libraries(recorded_disk PRIVATE ${CMAKE_DL_LIBS})
 foreach(case a_lost_job_goes_on_from_files a_killed_job_goes_on_from_files a_restarted_job_survives_deaths
         a_signal_stops_the_job_with_a_checkpoint a_program_stops_itself_with_a_checkpoint a_folder_that_hangs_does_not_hold_the_launcher the_batch_script_of_the_documents_stops deaths_in_a_restart_start_the_job_again damaged_checkpoints_are_passed_over other_jobs_are_refused
         failures_of_the_file_system_are_survived failures_of_a_removal_are_survived failures_of_a_restart_take_an_older_checkpoint a_rank_killed_in_a_restart_starts_the_job_again a_job_killed_while_it_writes_goes_on
-        a_power_cut_leaves_whole_checkpoints a_rank_killed_while_it_writes_is_recovered every_fourth_checkpoint_is_written the_tool_tells_what_is_there)
+        a_power_cut_leaves_whole_checkpoints a_rank_killed_while_it_writes_is_recovered every_fourth_checkpoint_is_written costs_are_compared the_tool_tells_what_is_there)
   add_test(NAME proc_files_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/files_test.sh ${CMAKE_BINARY_DIR} ${case})
   set_tests_properties(proc_files_${case} PROPERTIES LABELS proc TIMEOUT 900)
 endforeach()

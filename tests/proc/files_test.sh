@@ -458,6 +458,15 @@ every_fourth_checkpoint_is_written()
     [ -z "$("$files" list "$dir" | grep -e ended -e complete)" ] || fail "one is written too early"
 }
 
+# no time is judged: each row is there with its numbers
+costs_are_compared()
+{
+    "$(dirname "$0")/../../perf/files" -n 1 -s 1 -i 1 -k 50 -d "$scratch" "$build" >"$out" 2>"$err" || fail "nothing is compared"
+    has "$out" 3 '^\(program\|write\|restart\)\(,[0-9]*\.[0-9]*\)\{5\}$'
+    "$(dirname "$0")/../../perf/files" -n 0 2>"$err" && fail "no round is taken"
+    has "$err" 1 "is no whole number above 0"
+}
+
 the_tool_tells_what_is_there()
 {
     "$files" --help | grep -q '^Usage: keel_files' || fail "no help"
