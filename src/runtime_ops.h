@@ -171,6 +171,7 @@ typedef struct keel_runtime_ops {
 struct keel_runtime {
     const keel_runtime_ops_t *ops;
     uint32_t rank, size, incarnation;
+    uint32_t leader; /* rank that leads the job (peer/members.h), the same in every process */
     uint32_t spares; /* count of processes that wait, or waited, to replace a rank */
     int is_spare;    /* this process is a waiting spare and has no rank */
     /* no launcher reports deaths: a broken connection is a reason to examine the peer */

@@ -131,7 +131,7 @@
       "a replacement joins a stop before it has done again what its predecessor did")                                  \
     _(decide_stop_local, 2000, "--style locks --points 400 --ranks 3",                                                 \
       "a death amid a stop is recovered locally, though no rank knows where the dead rank joined")                     \
-    _(stop_forgotten, 0, "", "rank 0's replacement does not begin the stop again in which others wait")                \
+    _(stop_forgotten, 0, "", "the leader's replacement does not begin the stop again in which others wait")            \
     _(arrival_receive_stop_ends_phase, 400,                                                                            \
       "--style locks --points 400 --ranks 3 --lanes served --deaths 1 --parities 2",                                   \
       "the replacement of a rank that joined a stop is held to what its predecessor had done by then")                 \
@@ -149,6 +149,8 @@
     _(position_leave_frozen, 0, "", "a gsync is passed between a death and its decision: dead arrivals do not count")  \
     _(position_dead_arrivals, 2000, "", "arrivals of dead incarnations count")                                         \
     _(adopt_other_vector, 4000, "", "a decision for another view is taken up")                                         \
+    _(view_leader_fixed, 600, "--leader 1", "reports go to rank 0 though another rank leads")                          \
+    _(gsync_leader_fixed, 600, "--leader 1", "rank 0's arrival gives the orders though another rank leads")            \
     _(view_decides_on_any, 2000, "", "reports of other views are decided on")                                          \
     _(view_front_left_out, 6000, "--ranks 3 --seed 700", "a report leaves out the front that was accepted before")     \
     _(view_rolling_left_out, 4000, "", "a report leaves out a rollback under way")                                     \
@@ -257,7 +259,7 @@
     _(sections_open_sent, 4000, "--style locks --atomics 1 --seed 514", "an open section is replayed with the others") \
     _(lockword_reader_unseen, 4000, "--style locks", "a writer does not look for readers")                             \
     _(view_request_unnamed, 4000, "", "reports from before a request for a rollback are decided on")                   \
-    _(rollback_request_not_passed_on, 4000, "", "rank 0 does not pass on a request that it learns of")                 \
+    _(rollback_request_not_passed_on, 4000, "", "the leader does not pass on a request that it learns of")             \
     _(get_log_replay_no_room, 0, "", "no harm: a replacement has no room for what was recorded, and rolls back")       \
     _(get_log_record_differs, 0, "", "no harm: a replacement's get is not the one recorded, and it rolls back")        \
     _(detect_silence_forgotten, 600, "--hangs 1",                                                                      \
@@ -293,7 +295,7 @@
       "a demand image is written over the image of the generation, which a rollback needs")                            \
     _(waits_rest_uncounted, 0, "", "what a replacement has replayed of the rest does not count as done")               \
     _(hand_over_check_unread, 0, "", "a replacement does not compare what it did again with what others hold of it")   \
-    _(gsync_first_uncopied, 0, "", "no rank waits while rank 0 copies its image because a log is full")                \
+    _(gsync_first_uncopied, 0, "", "no rank waits while the leader copies its image because a log is full")            \
     _(demand_image_unawaited, 0, "",                                                                                   \
       "a rank does not wait before its arrival until its group has received its demand image")                         \
     _(repair_known_to_dead, 0, "", "an image known to a dead member counts as known to its replacement")               \

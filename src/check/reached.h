@@ -41,7 +41,7 @@
     _(refuses_races, "rollback: values that ranks raced for were fetched from the dead rank")              \
     _(request_program, "rollback: the program requested the rollback")                                     \
     _(request_waits_on_changes, "rollback: a wait is for a word that others swapped")                      \
-    _(request_by_report, "rank 0 learns of a request from the report of another rank first")               \
+    _(request_by_report, "the leader learns of a request from the report of another rank first")           \
     _(refuses_waits_several, "rollback: several ranks are lost in a program that waits")                   \
     _(refuses_waits_first, "rollback: the program waits for the first time")                               \
     _(wait_replayed, "a wait of a replacement returns by effects that other ranks logged")                 \
@@ -64,9 +64,9 @@
     _(catastrophe_unarmed, "a group lost too many members, counting a member without its share of parity") \
     _(rebuild_source_dies, "a member of the group dies while an image is rebuilt from it")                 \
     _(rebuild_dies, "a replacement dies before its memory is rebuilt")                                     \
-    _(coordinator_dies, "rank 0 dies with reports that it has not answered")                               \
+    _(coordinator_dies, "the leader dies with reports that it has not answered")                           \
     _(catastrophe_all, "no process survived")                                                              \
-    _(decided_by_replacement, "rank 0's replacement decides")                                              \
+    _(decided_by_replacement, "the leader's replacement decides")                                          \
     _(decision_for_other_view, "a decision for another view is ignored")                                   \
     _(late_request, "a request of a dead incarnation is ignored")                                          \
     _(committed_by_decision, "a generation is taken into use because the decision names it")               \
@@ -105,7 +105,7 @@
     _(refuses_stop, "rollback: the checkpoint of a stop was not complete")                                  \
     _(stop_joined, "a rank joins a stop at a safe point")                                                   \
     _(stop_interrupts, "a rank joins a stop in a collective call, and repeats the call")                    \
-    _(stop_inherited, "the replacement of rank 0 repeats the stop in which other ranks wait")               \
+    _(stop_inherited, "the replacement of the leader repeats the stop in which other ranks wait")           \
     _(stop_committed, "the image of a stop is in use when it ends")                                         \
     _(refuses_mixed, "rollback: the program mixes ways to synchronise")                                     \
     _(refuses_bare, "rollback: some ranks lock, and other ranks access without locks")                      \

@@ -4,6 +4,7 @@
 #include "check/plant.h"
 #include "ckpt/repair.h"
 #include "code/rs.h"
+#include "peer/members.h"
 #include "topo/choose.h"
 #include "topo/cover.h"
 #include "trace/trace_area.h"
@@ -53,7 +54,7 @@ static void ckpt_groups_print(const keel_ckpt_t *ckpt, const keel_domains_t *dom
     const keel_cover_params_t cover = ckpt_cover(lane, domains, size);
     char remark[KEEL_TOPOLOGY_NOTE_MAX];
 
-    if (lane->rank != 0) {
+    if (!keel_lane_is_leader(lane)) {
         return;
     }
     keel_info(lane->message, "%u groups: %s", ckpt->groups.count, note);

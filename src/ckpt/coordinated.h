@@ -9,7 +9,7 @@
  * parity share. A rank announces its share with its arrival at a gsync (board.h, parity_done). A
  * rank that leaves a gsync having seen the announcements of all ranks commits, so ranks may commit
  * at different gsyncs. The old generation stays intact until the last rank has committed: only the
- * next generation overwrites its slot, and rank 0 begins the next generation only after its own
+ * next generation overwrites its slot, and the leader begins the next generation only after its own
  * commit, which it announces.
  */
 #ifndef KEEL_CKPT_COORDINATED_H_
@@ -49,10 +49,10 @@ void keel_ckpt_release(keel_ckpt_t *ckpt);
 
 /* Requests another checkpoint at the next safe gsync, because a generation was given up. */
 void keel_ckpt_request_retry(keel_ckpt_t *ckpt);
-/* Rank 0 at a safe gsync: does the gsync take a checkpoint? @a is_explicit: the program requests
- * one. */
+/* The leader at a safe gsync: does the gsync take a checkpoint? @a is_explicit: the program
+ * requests one. */
 int keel_ckpt_is_due(keel_ckpt_t *ckpt, int is_explicit);
-/* Rank 0: is a stop due? True if the interval has passed, or if a complete or failed generation
+/* The leader: is a stop due? True if the interval has passed, or if a complete or failed generation
  * needs a further gsync. Counts nothing. */
 int keel_ckpt_is_stop_due(keel_ckpt_t *ckpt);
 /* Copies the image. The program may go on when all ranks have reached the second barrier. */

@@ -32,7 +32,7 @@ enum { KEEL_HOOKS_MAX = 3 }; /* of one list */
 
 /* Actions of a rehearsal (KEEL_REHEARSE) in each gsync. */
 typedef struct keel_rehearsal_ops {
-    /* Rank 0: true while some rank has yet to be killed. Until then the rehearsal decides when
+    /* The leader: true while some rank has yet to be killed. Until then the rehearsal decides when
      * images are taken. */
     int (*orders)(const keel_context_h ctx);
     /* Before a safe gsync: an image is due because a replacement is to begin here. */

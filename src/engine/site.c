@@ -59,11 +59,17 @@ static void site_forget(keel_topology_file_t *file)
 
 /* ---- the hierarchy ---- */
 
+typedef struct site_voice {
+    const keel_message_t *message;
+    uint32_t leader;
+} site_voice_t;
+
 static void site_say(void *arg, int is_warning, const char *text)
 {
-    const keel_message_t *message = arg;
+    const site_voice_t *voice = arg;
+    const keel_message_t *message = voice->message;
 
-    if ((message->rank != 0) && (message->rank != KEEL_MESSAGE_NO_RANK)) {
+    if ((message->rank != voice->leader) && (message->rank != KEEL_MESSAGE_NO_RANK)) {
         return;
     }
     if (is_warning) {
@@ -199,7 +205,8 @@ static keel_status_t site_load_machine(keel_site_t *site, const char *what, cons
 keel_status_t keel_site_init(keel_site_t *site, const keel_runtime_t *runtime, const keel_config_t *config,
                              const keel_message_t *message)
 {
-    keel_topology_params_t params = {.ranks = runtime->size, .say = site_say, .arg = (void *)(uintptr_t)message};
+    site_voice_t voice = {.message = message, .leader = runtime->leader};
+    keel_topology_params_t params = {.ranks = runtime->size, .say = site_say, .arg = &voice};
     keel_status_t status;
     const char **host;
     char *made;
@@ -248,7 +255,7 @@ void keel_site_check_binding(const keel_site_t *site, const keel_runtime_t *runt
     binding = keel_machine_binding(site->machine, local);
     if (binding == KEEL_BINDING_ELSEWHERE) {
         keel_warn(message, "this process is bound to another package than KEEL_TOPO_MACHINE takes it to be on");
-    } else if ((binding == KEEL_BINDING_NONE) && (runtime->rank == 0)) {
+    } else if ((binding == KEEL_BINDING_NONE) && (runtime->rank == runtime->leader)) {
         keel_warn(message, "KEEL_TOPO_MACHINE: processes are not bound: where they run below the node is a guess");
     }
 }

@@ -10,6 +10,7 @@
 #include "engine/threads.h"
 
 #include "check/plant.h"
+#include "peer/members.h"
 #include "recovery/log_pressure.h"
 #include "recovery/commit.h"
 #include "recovery/hand_over_check.h"
@@ -24,7 +25,7 @@
 #include "epoch/wait.h"
 #include "trace/trace_area.h"
 
-#define GSYNCS_LEFT (1u << 28) /* gsyncs left when rank 0 warns about the limit */
+#define GSYNCS_LEFT (1u << 28) /* gsyncs left when the leader warns about the limit */
 
 static int second_barrier_is_over(const keel_context_h ctx, uint32_t number)
 {
@@ -99,7 +100,7 @@ static int demand_is_over(const keel_context_h ctx, uint32_t number)
 
     for (uint32_t r = 0; ctx->rec.front < number && !KEEL_PLANT(gsync_no_second_barrier) && r < lane->size; r++) {
         if (r != lane->rank && keel_demand_is_copied(&ctx->demand, r, number) &&
-            !(r == 0 && KEEL_PLANT(gsync_first_uncopied)) &&
+            !(r == lane->leader && KEEL_PLANT(gsync_first_uncopied)) &&
             keel_arrive_number(__atomic_load_n(&lane->board[r].image_copied, __ATOMIC_ACQUIRE), lane->rollback,
                                lane->peers[r].incarnation) < number) {
             return 0;
@@ -154,7 +155,7 @@ static keel_status_t gsync_await(keel_context_h ctx, uint32_t number, unsigned f
     return status;
 }
 
-/* Orders for all ranks in the arrival of rank 0. */
+/* Orders for all ranks in the arrival of the leader. */
 static uint64_t gsync_orders(const keel_context_h ctx, unsigned flags)
 {
     const int is_explicit = (flags & KEEL_GSYNC_EXPLICIT) != 0,
@@ -174,19 +175,22 @@ static uint64_t gsync_orders(const keel_context_h ctx, unsigned flags)
     return is_explicit ? KEEL_ARRIVE_CHECKPOINT | KEEL_ARRIVE_EXPLICIT : KEEL_ARRIVE_CHECKPOINT;
 }
 
-/* A released rank does not know the orders, because rank 0's word may belong to another gsync.
- * If rank 0 itself is released, ranks that left before have given up their images. */
+/* A released rank does not know the orders, because the leader's word may belong to another gsync.
+ * If the leader itself is released, ranks that left before have given up their images. */
 static uint64_t gsync_orders_received(keel_context_h ctx, uint32_t number, int was_front)
 {
     const uint64_t own = ctx->lane.slot.flags[number & 1];
 
     if (!was_front) {
-        if (ctx->lane.rank == 0 && (own & KEEL_ARRIVE_CHECKPOINT)) {
+        if (keel_lane_is_leader(&ctx->lane) && (own & KEEL_ARRIVE_CHECKPOINT)) {
             keel_ckpt_request_retry(&ctx->ckpt);
         }
         return 0;
     }
-    return (ctx->lane.rank == 0) ? own : keel_board_get(&ctx->lane.board[0].flags[number & 1]);
+    return (keel_lane_is_leader(&ctx->lane))
+               ? own
+               : keel_board_get(
+                     &ctx->lane.board[KEEL_PLANT(gsync_leader_fixed) ? 0 : ctx->lane.leader].flags[number & 1]);
 }
 
 #define GSYNC_CALL_SAFE       2u
@@ -227,19 +231,19 @@ keel_arrived_t keel_gsync_arrived(const keel_context_h ctx, uint32_t rank, uint3
                                                                                      : KEEL_ARRIVED_UNSAFE;
 }
 
-/* Every rank compares its call with rank 0's, so any two different calls are noticed. */
+/* Every rank compares its call with the leader's, so any two different calls are noticed. */
 static keel_status_t gsync_check_call(keel_context_h ctx, uint32_t number, unsigned flags, int was_front)
 {
     const unsigned own = gsync_call(flags);
-    const uint64_t word = keel_board_get(&ctx->lane.board[0].flags[number & 1]);
+    const uint64_t word = keel_board_get(&ctx->lane.board[ctx->lane.leader].flags[number & 1]);
     const unsigned its = keel_arrive_call(word);
 
-    if (!was_front || keel_recovery_is_finished(&ctx->rec) || ctx->lane.rank == 0 || own == 0 || its == 0 ||
+    if (!was_front || keel_recovery_is_finished(&ctx->rec) || keel_lane_is_leader(&ctx->lane) || own == 0 || its == 0 ||
         its == own || its == KEEL_ARRIVE_CALL_STOP || its >= sizeof(gsync_calls) / sizeof(*gsync_calls)) {
         return KEEL_OK;
     }
-    keel_error_ctx(ctx, "this is %s and rank 0 is in %s, as gsync %u: ranks have to make the same collective calls",
-                   gsync_calls[own], gsync_calls[its], number);
+    keel_error_ctx(ctx, "this is %s and rank %u is in %s, as gsync %u: ranks have to make the same collective calls",
+                   gsync_calls[own], ctx->lane.leader, gsync_calls[its], number);
     return KEEL_ERR_STATE;
 }
 
@@ -296,7 +300,7 @@ static keel_status_t gsync_arrive(keel_context_h ctx, uint32_t number, unsigned 
     uint64_t words = (uint64_t)gsync_call(flags) << KEEL_ARRIVE_CALL_SHIFT;
     keel_status_t status;
 
-    if (ctx->lane.rank == 0) {
+    if (keel_lane_is_leader(&ctx->lane)) {
         words |= gsync_orders(ctx, flags);
     }
     if (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT) {
@@ -327,7 +331,7 @@ static void gsync_leave(keel_context_h ctx, uint32_t number, int was_front, int 
         keel_demand_leave(&ctx->demand, number, is_checkpoint, ctx->window_calls);
     }
     ctx->stats.gsyncs++;
-    if (number == KEEL_GSYNC_LAST - GSYNCS_LEFT && ctx->lane.rank == 0) {
+    if (number == KEEL_GSYNC_LAST - GSYNCS_LEFT && keel_lane_is_leader(&ctx->lane)) {
         keel_warn(&ctx->message, "%u gsyncs are done, and after %u more there can be none", number, GSYNCS_LEFT);
     }
     keel_hooks_run(ctx, KEEL_HOOK_PHASE);

@@ -4,7 +4,7 @@
 
 #include "engine/context.h"
 
-/* Passes one gsync. *is_stop_p: rank 0 began a stop, so a call with other flags is still to be
+/* Passes one gsync. *is_stop_p: the leader began a stop, so a call with other flags is still to be
  * made. */
 keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p);
 /* Flushes the phase and finishes its replay, before an arrival. Repeated calls do no harm. */

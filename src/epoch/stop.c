@@ -6,6 +6,7 @@
 
 #include "check/plant.h"
 #include "check/reached.h"
+#include "peer/members.h"
 #include "recovery/log_pressure.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
@@ -41,7 +42,7 @@ static int stop_is_blocked(keel_context_h ctx, uint32_t number)
     keel_stops_t *stops = &ctx->stops;
 
     for (uint32_t step = 0, r = stops->blocked_by; step < ctx->lane.size; step++, r = (r + 1) % ctx->lane.size) {
-        if (r != 0 && keel_gsync_arrived(ctx, r, number) == KEEL_ARRIVED_UNSAFE) {
+        if (r != ctx->lane.leader && keel_gsync_arrived(ctx, r, number) == KEEL_ARRIVED_UNSAFE) {
             stops->blocked_by = r;
             return 1;
         }
@@ -49,7 +50,7 @@ static int stop_is_blocked(keel_context_h ctx, uint32_t number)
     return 0;
 }
 
-/* In a replacement of rank 0: ranks may wait in a stop that its predecessor began. */
+/* In a replacement of the leader: ranks may wait in a stop that its predecessor began. */
 static int stop_may_be_inherited(const keel_context_h ctx)
 {
     return ctx->rec.life == KEEL_LIFE_AWAITING && keel_log_pressure_knows_safe_points(&ctx->rec) &&
@@ -58,8 +59,8 @@ static int stop_may_be_inherited(const keel_context_h ctx)
 
 static int stop_is_inherited(keel_context_h ctx, uint32_t number)
 {
-    for (uint32_t r = 1; stop_may_be_inherited(ctx) && r < ctx->lane.size; r++) {
-        if (keel_gsync_arrived(ctx, r, number) == KEEL_ARRIVED_STOPS) {
+    for (uint32_t r = 0; stop_may_be_inherited(ctx) && r < ctx->lane.size; r++) {
+        if (r != ctx->lane.leader && keel_gsync_arrived(ctx, r, number) == KEEL_ARRIVED_STOPS) {
             return KEEL_REACHED(stop_inherited), 1;
         }
     }
@@ -72,7 +73,7 @@ static int stop_is_wanted(const keel_context_h ctx)
     return ctx->rec.is_stop_wanted && ctx->stops.calls >= ctx->stops.not_before;
 }
 
-/* Rank 0: the interval is over, or logs need an image. No older generation may be half in use. */
+/* The leader: the interval is over, or logs need an image. No older generation is half in use. */
 static int stop_is_due(keel_context_h ctx)
 {
     return keel_ckpt_is_stop_due(&ctx->ckpt) || (ctx->ckpt.set.making.number == 0 && stop_is_wanted(ctx));
@@ -85,7 +86,7 @@ static int point_is_due(keel_context_h ctx)
                                               : stop_is_wanted(ctx) || keel_ckpt_is_due(&ctx->ckpt, 0);
 }
 
-/* Rank 0, in keel_safe_point(). */
+/* The leader, in keel_safe_point(). */
 static int stop_begins(keel_context_h ctx)
 {
     const uint32_t number = ctx->rec.phase + 1;
@@ -97,10 +98,10 @@ static int stop_begins(keel_context_h ctx)
     return number + 2 < KEEL_GSYNC_LAST && stop_is_current(ctx) && (is_inherited || !stop_is_blocked(ctx, number));
 }
 
-/* Rank 0 began a stop, and the caller has come to a safe point. */
+/* The leader began a stop, and the caller has come to a safe point. */
 static int stop_is_begun(keel_context_h ctx)
 {
-    return keel_gsync_arrived(ctx, 0, ctx->rec.phase + 1) == KEEL_ARRIVED_STOPS && stop_is_current(ctx);
+    return keel_gsync_arrived(ctx, ctx->lane.leader, ctx->rec.phase + 1) == KEEL_ARRIVED_STOPS && stop_is_current(ctx);
 }
 
 /* ---- a stop ---- */
@@ -130,7 +131,7 @@ static keel_status_t stop_end(keel_context_h ctx)
     if (status == KEEL_OK && ctx->ckpt.set.used.number == stop) {
         KEEL_REACHED(stop_committed);
     }
-    if (status == KEEL_OK && ctx->lane.rank == 0) {
+    if (status == KEEL_OK && keel_lane_is_leader(&ctx->lane)) {
         keel_stops_t *stops = &ctx->stops;
 
         keel_log_pressure_stop_done(&ctx->rec);
@@ -142,9 +143,9 @@ static keel_status_t stop_end(keel_context_h ctx)
 }
 
 /*
- * Rank 0 arrives last in a collective call of a program with safe points. Its arrival says what
+ * The leader arrives last in a collective call of a program with safe points. Its arrival says what
  * kind the gsync is, and cannot be taken back if a stop becomes due while other ranks are on their
- * way. *begins_p: rank 0 begins a stop.
+ * way. *begins_p: the leader begins a stop.
  */
 static keel_status_t stop_await_turn(keel_context_h ctx, unsigned flags, int *begins_p)
 {
@@ -154,14 +155,18 @@ static keel_status_t stop_await_turn(keel_context_h ctx, unsigned flags, int *be
     unsigned rounds = 0;
 
     *begins_p = 0;
-    if (ctx->lane.rank != 0 || (flags & (KEEL_GSYNC_SECOND | KEEL_GSYNC_FOLLOW)) ||
+    if (!keel_lane_is_leader(&ctx->lane) || (flags & (KEEL_GSYNC_SECOND | KEEL_GSYNC_FOLLOW)) ||
         !(ctx->stops.is_offered || is_inherited) || keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT) {
         return KEEL_OK;
     }
     status = keel_gsync_settle(ctx);
-    for (uint32_t r = 1; status == KEEL_OK && r < ctx->lane.size;) {
+    for (uint32_t r = 0; status == KEEL_OK && r < ctx->lane.size;) {
         const keel_arrived_t arrived = keel_gsync_arrived(ctx, r, number);
 
+        if (r == ctx->lane.leader) {
+            r++;
+            continue;
+        }
         if (keel_position_is_released(&ctx->rec, number) || keel_recovery_is_finished(&ctx->rec)) {
             return KEEL_OK;
         }
@@ -232,7 +237,7 @@ static keel_status_t point_alone(keel_context_h ctx)
     ctx->stops.calls++;
     keel_log_pressure_note_safe_point(&ctx->rec);
     keel_log_pressure_step(&ctx->rec); /* sections that never wait make no progress otherwise */
-    return ((ctx->lane.rank == 0) ? stop_begins(ctx) : stop_is_begun(ctx)) ? point_join(ctx) : KEEL_OK;
+    return (keel_lane_is_leader(&ctx->lane) ? stop_begins(ctx) : stop_is_begun(ctx)) ? point_join(ctx) : KEEL_OK;
 }
 
 keel_status_t keel_safe_point(keel_context_h ctx)

@@ -3,9 +3,9 @@
  * keel_checkpoint().
  *
  * A stop is two gsyncs without calls by the programs: the first takes an image, the second puts the
- * image into use. Rank 0 begins a stop at a safe point or while it waits in a safe collective call.
- * Every other rank joins at its next safe point, or by the arrival of its present collective call,
- * which it then repeats.
+ * image into use. The leader begins a stop at a safe point or while it waits in a safe collective
+ * call. Every other rank joins at its next safe point, or by the arrival of its present collective
+ * call, which it then repeats.
  *
  * Safety. A rank that joins holds no lock, so a rank that waits for a lock never waits for a rank
  * in a stop [F theorem 3.2]. No log contains the place in the program where a rank joined. So the

@@ -1,14 +1,14 @@
 /*
  * The folder of KEEL_FILE_DIR: checkpoints of a job in files, beyond the life of its processes.
  *
- *   lock                        held by rank 0 of the job that uses the folder
+ *   lock                        held by the leader of the job that uses the folder
  *   request                     asks for a set soon; removed when a set is complete
  *   stop                        the same, and the job ends then
  *   set-GENERATION-RUN/rank-R   image of rank R, as in memory (ckpt/image.h)
  *   set-GENERATION-RUN/manifest exists if and only if the set is complete (manifest.h)
  *
  * A file gets its name by a rename after its contents are on stable storage. RUN is drawn
- * by rank 0 at its start, so that two attempts at one generation never share a folder.
+ * by the leader at its start, so that two attempts at one generation never share a folder.
  *
  * Functions return 0 or an errno.
  */

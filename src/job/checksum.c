@@ -1,9 +1,9 @@
 /*
  * A checksum rank (KEEL_PARITY=dedicated) holds parity for other ranks and runs no program. The
  * rank follows each gsync of the program, for any purpose, like a rank with a program of gsyncs
- * alone; the arrival of rank 0 announces the gsyncs that take a checkpoint. So a checksum rank dies
- * and recovers like any other rank; its memory is its parity share, and the replacement computes
- * the share again.
+ * alone; the arrival of the leader announces the gsyncs that take a checkpoint. So a checksum rank
+ * dies and recovers like any other rank; its memory is its parity share, and the replacement
+ * computes the share again.
  */
 #include "job/checksum.h"
 #include "engine/context.h"

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "ckpt/repair.h"
 #include "peer/control.h"
+#include "peer/members.h"
 #include "recovery/recover.h"
 #include "trace/trace_area.h"
 
@@ -23,7 +24,7 @@ void keel_files_send(keel_context_h ctx, uint32_t rank, const keel_files_message
     (void)keel_lane_control_send(&ctx->lane, rank, KEEL_CONTROL_FILES, message, sizeof(*message));
 }
 
-/* ---- rank 0: the set in the making ---- */
+/* ---- the leader: the set in the making ---- */
 
 /* Reports a failure of the tier once for each reason, until a set is complete again. */
 static void set_failed(keel_context_h ctx, uint32_t rank, int error)
@@ -217,10 +218,10 @@ static void image_result(keel_context_h ctx, keel_set_id_t id, int error, uint32
                                           .crc = crc,
                                           .bytes = bytes};
 
-    if (ctx->lane.rank == 0) {
-        set_written(ctx, 0, &message);
+    if (keel_lane_is_leader(&ctx->lane)) {
+        set_written(ctx, ctx->lane.rank, &message);
     } else {
-        keel_files_send(ctx, 0, &message);
+        keel_files_send(ctx, ctx->lane.leader, &message);
     }
 }
 
@@ -309,7 +310,7 @@ void keel_files_progress(keel_context_h ctx)
     if (files->ordered.generation != 0) {
         image_begin(ctx);
     }
-    if (ctx->lane.rank == 0) {
+    if (keel_lane_is_leader(&ctx->lane)) {
         set_step(ctx);
     }
 }
@@ -339,18 +340,18 @@ static void files_receive(void *arg, const keel_control_in_t *in)
         return;
     }
     memcpy(&message, in->payload, sizeof(message));
-    if (message.kind == KEEL_FILES_WRITTEN && ctx->lane.rank == 0) {
+    if (message.kind == KEEL_FILES_WRITTEN && keel_lane_is_leader(&ctx->lane)) {
         set_written(ctx, in->source, &message);
-    } else if (message.kind == KEEL_FILES_LOADED && ctx->lane.rank == 0) {
+    } else if (message.kind == KEEL_FILES_LOADED && keel_lane_is_leader(&ctx->lane)) {
         files->answers++;
         if (message.error != 0) {
             files->refusals++;
             files->refusing = in->source;
             files->refusal = (int)message.error;
         }
-    } else if (message.kind == KEEL_FILES_WRITE && in->source == 0) {
+    } else if (message.kind == KEEL_FILES_WRITE && in->source == ctx->lane.leader) {
         files->ordered = (keel_set_id_t){.generation = message.generation, .run = message.run};
-    } else if (message.kind <= KEEL_FILES_GIVE_UP && in->source == 0) {
+    } else if (message.kind <= KEEL_FILES_GIVE_UP && in->source == ctx->lane.leader) {
         files->start = message;
         files->is_start_due = 1;
     }
@@ -365,7 +366,7 @@ keel_status_t keel_files_writer_begin(keel_context_h ctx)
     files->seen = ctx->ckpt.set.used.number;
     files->has_begun = 1;
     if (ctx->lane.rank < ctx->lane.programs && files->error == 0 && !ctx->runtime->ops->is_threadless) {
-        status = keel_writer_create(files->dir, ctx->lane.rank == 0, &files->writer);
+        status = keel_writer_create(files->dir, keel_lane_is_leader(&ctx->lane), &files->writer);
     }
     if (status != KEEL_OK && ctx->lane.incarnation > 0) {
         files->error = EAGAIN;
@@ -374,13 +375,13 @@ keel_status_t keel_files_writer_begin(keel_context_h ctx)
     return status;
 }
 
-/* Opens the folder; rank 0 takes the lock. Returns 0 or an errno. */
+/* Opens the folder; the leader takes the lock. Returns 0 or an errno. */
 static int files_open(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
     int error = keel_set_dir_open(ctx->config.file_dir, &files->dir);
 
-    if (error == 0 && ctx->lane.rank == 0) {
+    if (error == 0 && keel_lane_is_leader(&ctx->lane)) {
         error = keel_set_dir_lock(files->dir, &files->lock);
         if (error == 0 && ctx->lane.incarnation == 0) {
             (void)unlinkat(files->dir, KEEL_FILES_STOP, 0); /* of an earlier job, which is lost */
@@ -410,7 +411,7 @@ keel_status_t keel_files_init(keel_context_h ctx)
     files->run = (uint32_t)(files_now(ctx) * 0x9e3779b97f4a7c15u >> 32);
     files->making.count = ctx->lane.programs;
     files_set_program(&files->making);
-    if (ctx->lane.rank == 0) {
+    if (keel_lane_is_leader(&ctx->lane)) {
         files->making.files = keel_alloc(ctx->lane.programs * sizeof(*files->making.files), "files");
         files->ranks = keel_alloc(ctx->lane.programs * sizeof(*files->ranks), "files");
         if (files->making.files == NULL || files->ranks == NULL) {
@@ -442,10 +443,10 @@ void keel_files_end(keel_context_h ctx)
     }
     keel_writer_destroy(files->writer); /* no set is completed from here on */
     files->writer = NULL;
-    if (ctx->lane.rank == 0 && files->dir >= 0) {
+    if (keel_lane_is_leader(&ctx->lane) && files->dir >= 0) {
         (void)unlinkat(files->dir, KEEL_FILES_STOP, 0); /* the program was faster */
     }
-    if (ctx->lane.rank != 0 || files->dir < 0 || keel_set_list(files->dir, &ids, &count) != 0) {
+    if (!keel_lane_is_leader(&ctx->lane) || files->dir < 0 || keel_set_list(files->dir, &ids, &count) != 0) {
         return;
     }
     for (unsigned i = 0; i < count; i++) {

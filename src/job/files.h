@@ -2,9 +2,9 @@
  * Checkpoints in files (KEEL_FILE_DIR), for losses that parity does not cover
  * (protocol/files.md).
  *
- * Writing. When rank 0 has committed a generation and a set of files is due, rank 0 orders all
- * ranks to write their image of that generation. Each rank's writer thread copies the image from
- * its slot. Rank 0 collects the results and completes the set by its manifest.
+ * Writing. When the leader has committed a generation and a set of files is due, the leader orders
+ * all ranks to write their image of that generation. Each rank's writer thread copies the image
+ * from its slot. The leader collects the results and completes the set by its manifest.
  *
  * Restart. A job that finds complete sets in the folder begins at the newest one that every rank
  * can read: each rank loads its image into its slot, and the job begins with a rollback to that
@@ -14,7 +14,7 @@
  * - The image of the generation in use stays in its slot until the next generation is in use. The
  *   hook before a copy detaches the writer's job from a slot that is about to be overwritten.
  * - A manifest lists what the present attempt has written: the folder of a set carries the run of
- *   the rank 0 that ordered it.
+ *   the leader that ordered it.
  * - After the start no failure of the file system ends the job.
  */
 #ifndef KEEL_JOB_FILES_H_
@@ -25,12 +25,12 @@
 #include <keel/keel.h>
 
 typedef enum {
-    KEEL_FILES_WRITE,   /* rank 0: write the image of this set */
-    KEEL_FILES_WRITTEN, /* to rank 0: the image is written, or the write failed */
-    KEEL_FILES_LOAD,    /* rank 0, at the start: load the image of this set */
-    KEEL_FILES_LOADED,  /* to rank 0: the image is loaded, or the load failed */
-    KEEL_FILES_BEGIN,   /* rank 0: begin at the loaded set; generation 0: at the program's start */
-    KEEL_FILES_GIVE_UP  /* rank 0: the job does not begin */
+    KEEL_FILES_WRITE,   /* the leader: write the image of this set */
+    KEEL_FILES_WRITTEN, /* to the leader: the image is written, or the write failed */
+    KEEL_FILES_LOAD,    /* the leader, at the start: load the image of this set */
+    KEEL_FILES_LOADED,  /* to the leader: the image is loaded, or the load failed */
+    KEEL_FILES_BEGIN,   /* the leader: begin at the loaded set; generation 0: at the start */
+    KEEL_FILES_GIVE_UP  /* the leader: the job does not begin */
 } keel_files_kind_t;
 
 /* control message KEEL_CONTROL_FILES; crc and bytes: of the file of the rank */
@@ -43,7 +43,7 @@ typedef struct keel_files_message {
     uint64_t bytes;        /* WRITTEN, LOAD */
 } keel_files_message_t;
 
-/* part of a rank in the set in the making, at rank 0 */
+/* part of a rank in the set in the making, at the leader */
 typedef struct keel_files_rank {
     uint32_t ordered; /* incarnation that has the order */
     int is_written;
@@ -56,11 +56,11 @@ typedef struct keel_files {
     int is_lost;   /* the launcher was asked to start the job again */
     keel_writer_t *writer;
     keel_set_id_t ordered; /* set that the own image is due for; generation 0: none */
-    /* the newest message of rank 0 at the start, and whether it is handled */
+    /* the newest message of the leader at the start, and whether it is handled */
     keel_files_message_t start;
     int is_start_due;
 
-    /* rank 0 */
+    /* the leader */
     uint32_t run;
     uint32_t seen;   /* newest committed generation that was considered */
     uint32_t passed; /* generations considered since the last set began */

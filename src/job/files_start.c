@@ -1,8 +1,8 @@
 /*
- * The start of a job with KEEL_FILE_DIR. Rank 0 proposes complete sets, the newest first; each rank
- * loads its image of the proposed set and answers; rank 0 then begins there, proposes the next set,
- * or gives up. A death before the end of the restart ends the job: nothing is computed yet, and the
- * launcher starts it again.
+ * The start of a job with KEEL_FILE_DIR. The leader proposes complete sets, the newest first; each
+ * rank loads its image of the proposed set and answers; the leader then begins there, proposes the
+ * next set, or gives up. A death before the end of the restart ends the job: nothing is computed
+ * yet, and the launcher starts it again.
  */
 #include "job/files_start.h"
 #include "job/files.h"
@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "check/plant.h"
 #include "ckpt/repair.h"
+#include "peer/members.h"
 #include "recovery/recover.h"
 #include "recovery/rollback.h"
 
@@ -135,7 +136,7 @@ static keel_status_t follow(keel_context_h ctx)
         }
         if (files->is_start_due && files->start.kind == KEEL_FILES_GIVE_UP) {
             keel_recovery_note_finished(&ctx->rec);
-            return KEEL_ERR_STATE; /* rank 0 prints the reason */
+            return KEEL_ERR_STATE; /* the leader prints the reason */
         }
         if (status != KEEL_OK) {
             return status;
@@ -152,18 +153,27 @@ static keel_status_t follow(keel_context_h ctx)
 
             answer.kind = KEEL_FILES_LOADED;
             answer.error = (uint32_t)load(ctx, &files->start, &meta);
-            keel_files_send(ctx, 0, &answer);
+            keel_files_send(ctx, ctx->lane.leader, &answer);
         }
     }
 }
 
-/* ---- rank 0 ---- */
+/* ---- the leader ---- */
 
 static void lead_all(keel_context_h ctx, const keel_files_message_t *message)
 {
-    for (uint32_t r = 1; r < ctx->lane.size; r++) {
-        keel_files_send(ctx, r, message);
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (r != ctx->lane.leader) {
+            keel_files_send(ctx, r, message);
+        }
     }
+}
+
+/* Sets the size and crc of the rank's file; 0 for a checksum rank, which has none. */
+static void propose_part(const keel_manifest_t *manifest, uint32_t rank, keel_files_message_t *message)
+{
+    message->bytes = (rank < manifest->count) ? manifest->files[rank].bytes : 0;
+    message->crc = (rank < manifest->count) ? manifest->files[rank].crc : 0;
 }
 
 /* Proposes a set. Returns KEEL_OK with *is_loaded_p: every rank has its image. */
@@ -177,13 +187,13 @@ static keel_status_t propose(keel_context_h ctx, const keel_manifest_t *manifest
     unsigned rounds = 0;
 
     files->answers = files->refusals = files->refusing = 0;
-    for (uint32_t r = ctx->lane.size; r-- > 0;) { /* the own part is last: for load() */
-        message.bytes = (r < manifest->count) ? manifest->files[r].bytes : 0;
-        message.crc = (r < manifest->count) ? manifest->files[r].crc : 0;
-        if (r > 0) {
+    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+        if (r != ctx->lane.leader) {
+            propose_part(manifest, r, &message);
             keel_files_send(ctx, r, &message);
         }
     }
+    propose_part(manifest, ctx->lane.leader, &message);
     files->refusal = load(ctx, &message, meta_p);
     files->refusals = files->refusal != 0;
     while (status == KEEL_OK && files->answers < ctx->lane.size - 1 - KEEL_PLANT(files_start_answer_unawaited)) {
@@ -318,7 +328,7 @@ keel_status_t keel_files_start(keel_context_h ctx)
         return KEEL_OK;
     }
     if (ctx->lane.incarnation == 0) {
-        status = (ctx->lane.rank == 0) ? lead(ctx) : follow(ctx);
+        status = keel_lane_is_leader(&ctx->lane) ? lead(ctx) : follow(ctx);
     }
     return (status == KEEL_OK) ? keel_files_writer_begin(ctx) : status;
 }

@@ -342,7 +342,7 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
         }
         context_message_init(ctx, &drivers);
     }
-    if (ctx->runtime->rank == 0 && ctx->runtime->incarnation == 0) {
+    if (ctx->runtime->rank == ctx->runtime->leader && ctx->runtime->incarnation == 0) {
         keel_config_warn_unknown(params_have(params, KEEL_PARAM_FIELD_ENV) ? params->env : NULL, &ctx->message);
     }
     status = context_parts_init(ctx, &drivers, params_are_deterministic(params));

@@ -12,6 +12,7 @@
 #include "epoch/lock.h"
 #include "engine/refuse.h"
 #include "peer/issue.h"
+#include "peer/members.h"
 #include "recovery/outcome_sums.h"
 #include "recovery/recover.h"
 
@@ -97,7 +98,8 @@ keel_status_t keel_start_with(keel_context_h ctx, const char *setting)
                : ctx->runtime->ops->start_with(ctx->runtime, KEEL_EXIT_AGAIN, setting);
 }
 
-/* Rank 0: the line about the deaths of the job, with the sums of all ranks that can still send. */
+/* The leader: the line about the deaths of the job, with the sums of all ranks that can still send.
+ * */
 static void finalize_outcome(keel_context_h ctx)
 {
     unsigned rounds = 0;
@@ -139,7 +141,7 @@ static keel_status_t finalize_alone(keel_context_h ctx, int *is_gone)
         (void)fflush(NULL);
         keel_outcome_set_log_most(&ctx->rec, keel_context_logs_most(ctx));
         keel_recovery_finish(&ctx->rec);
-        if (ctx->lane.rank == 0) {
+        if (keel_lane_is_leader(&ctx->lane)) {
             finalize_outcome(ctx);
         }
         keel_files_end(ctx);

@@ -1,12 +1,13 @@
 /*
  * Steps of a spare before it has a rank, and the announcement of the sizes to prepare. The first
  * steps of a replacement do not depend on the rank it replaces: opening the transport, the logs,
- * and shared memory for windows, an image and a parity share. Rank 0 announces the sizes of this
- * memory. They are a hint: memory of another size is made on demand.
+ * and shared memory for windows, an image and a parity share. The leader announces the sizes of
+ * this memory. They are a hint: memory of another size is made on demand.
  */
 #include "job/spare.h"
 #include "engine/context.h"
 #include "engine/logs.h"
+#include "peer/members.h"
 
 #include <string.h>
 
@@ -86,7 +87,7 @@ void keel_spare_announce(keel_context_h ctx)
         ctx->was_spare = 0;
         (void)lane->ops->reserve(lane->transport, NULL, 0);
     }
-    if (lane->rank != 0 || ctx->runtime->spares == 0 || ctx->runtime->ops->need == NULL) {
+    if (!keel_lane_is_leader(lane) || ctx->runtime->spares == 0 || ctx->runtime->ops->need == NULL) {
         return;
     }
     need_add(bytes, &count, need_of_slots(lane, KEEL_REGION_IMAGE0));

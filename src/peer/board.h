@@ -157,7 +157,7 @@ static inline void keel_board_done(keel_board_slot_t *slot, uint32_t phase, uint
 }
 
 enum {
-    /* rank 0 only */
+    /* the leader only */
     KEEL_ARRIVE_CHECKPOINT = 1, /* take a coordinated checkpoint in this gsync */
     KEEL_ARRIVE_EXPLICIT = 2,   /* the next gsync waits until it is complete */
     KEEL_ARRIVE_FINAL = 4,      /* this gsync is the last */

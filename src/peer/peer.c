@@ -203,6 +203,7 @@ keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params
     lane->runtime = params->runtime;
     lane->rank = params->runtime->rank;
     lane->size = params->runtime->size;
+    lane->leader = params->runtime->leader;
     lane->incarnation = params->runtime->incarnation;
     lane->programs = lane->size - params->config->checksum_ranks;
     lane->on_served_get = params->on_served_get;

@@ -187,6 +187,7 @@ typedef struct keel_lane {
     keel_transport_t *transport;
     keel_runtime_t *runtime;
     uint32_t rank, size, incarnation;
+    uint32_t leader;   /* rank of the program that decides and gives orders (peer/members.h) */
     uint32_t programs; /* ranks that run the program; the ranks from here on hold parity */
     /* crc of the settings that all processes must share; a difference is a failure */
     uint32_t agreement;

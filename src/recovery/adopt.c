@@ -104,7 +104,7 @@ static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
         keel_ckpt_abort(rec->ckpt);
     }
     if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
-        if (d->is_retry_due) { /* only rank 0 decides on images, and rank 0 may be the lost rank */
+        if (d->is_retry_due) { /* the leader, which decides on images, may be the lost rank */
             keel_ckpt_request_retry(rec->ckpt);
         }
     }
@@ -249,7 +249,7 @@ void keel_view_receive_decision(void *arg, const keel_control_in_t *in)
     keel_recovery_t *rec = arg;
     const decision_t *d = (const void *)in->payload;
 
-    if (in->length != sizeof(*d) + rec->lane->size * sizeof(decision_rank_t) || in->source != 0 ||
+    if (in->length != sizeof(*d) + rec->lane->size * sizeof(decision_rank_t) || in->source != rec->lane->leader ||
         d->mode > KEEL_DECISION_CATASTROPHE || d->slot > 1) {
         keel_error(rec->message, "malformed decision from rank %u refused", in->source);
         return;

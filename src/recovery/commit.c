@@ -1,13 +1,15 @@
 /* Commit of the coordinated image in the making. */
 #include "recovery/commit.h"
 
+#include "peer/members.h"
 #include "recovery/recovery.h"
 
 int keel_commit_is_known(const keel_recovery_t *rec)
 {
     const uint32_t making = rec->ckpt->set.making.number;
 
-    return making != 0 && rec->lane->rank != 0 && keel_board_get(&rec->lane->board[0].committed) == making;
+    return making != 0 && !keel_lane_is_leader(rec->lane) &&
+           keel_board_get(&rec->lane->board[rec->lane->leader].committed) == making;
 }
 
 void keel_commit(keel_recovery_t *rec, uint32_t generation)

@@ -5,7 +5,7 @@
 
 #include "recovery/view.h"
 
-/* Rank 0: decides on one report of every rank. */
+/* The leader: decides on one report of every rank. */
 void keel_view_decide(const keel_recovery_t *rec, decision_t *d);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "check/plant.h"
 #include "peer/control.h"
+#include "peer/members.h"
 
 #include <string.h>
 
@@ -56,7 +57,7 @@ static log_pressure_t find_pressure(keel_recovery_t *rec, unsigned percent)
                : PRESSURE_NONE;
 }
 
-/* Rank 0: rank @a rank has reported pressure. */
+/* The leader: rank @a rank has reported pressure. */
 static void note_pressure(keel_recovery_t *rec, uint32_t rank, uint32_t word)
 {
     if (word & PRESSURE_SAFE_POINTS) {
@@ -75,13 +76,14 @@ static void report_pressure(keel_recovery_t *rec, log_pressure_t log)
 {
     const uint32_t word = log | (rec->has_safe_points ? PRESSURE_SAFE_POINTS : 0);
 
-    if (rec->lane->rank == 0) {
-        note_pressure(rec, 0, word);
-    } else if (!rec->lane->peers[0].is_up ||
-               keel_lane_control_send(rec->lane, 0, KEEL_CONTROL_LOG_PRESSURE, &word, sizeof(word)) != KEEL_OK) {
-        return; /* again when rank 0 has a replacement */
+    if (keel_lane_is_leader(rec->lane)) {
+        note_pressure(rec, rec->lane->rank, word);
+    } else if (!rec->lane->peers[rec->lane->leader].is_up ||
+               keel_lane_control_send(rec->lane, rec->lane->leader, KEEL_CONTROL_LOG_PRESSURE, &word, sizeof(word)) !=
+                   KEEL_OK) {
+        return; /* again when the leader has a replacement */
     }
-    rec->pressure_reported = rec->lane->peers[0].incarnation + 1;
+    rec->pressure_reported = rec->lane->peers[rec->lane->leader].incarnation + 1;
     rec->pressure_phase = rec->phase + 1;
 }
 
@@ -92,7 +94,8 @@ static void want_stop(keel_recovery_t *rec)
     log_pressure_t log;
 
     if (!keel_log_pressure_is_watched(rec) ||
-        (rec->pressure_phase == rec->phase + 1 && rec->pressure_reported == rec->lane->peers[0].incarnation + 1)) {
+        (rec->pressure_phase == rec->phase + 1 &&
+         rec->pressure_reported == rec->lane->peers[rec->lane->leader].incarnation + 1)) {
         return;
     }
     log = find_pressure(rec, soft);
@@ -109,8 +112,8 @@ void keel_log_pressure_step(keel_recovery_t *rec)
         want_stop(rec);
         return;
     }
-    if (rec->has_safe_gsync || rec->pressure_reported > rec->lane->peers[0].incarnation || rec->generation.number > 0 ||
-        keel_reasons_has(&rec->reasons, PRESSURE_REASON)) {
+    if (rec->has_safe_gsync || rec->pressure_reported > rec->lane->peers[rec->lane->leader].incarnation ||
+        rec->generation.number > 0 || keel_reasons_has(&rec->reasons, PRESSURE_REASON)) {
         return;
     }
     log = find_pressure(rec, PRESSURE_HALF);
@@ -128,7 +131,7 @@ void keel_log_pressure_receive(void *arg, const keel_control_in_t *in)
         memcpy(&word, in->payload, sizeof(word));
     }
     if ((word & ~PRESSURE_SAFE_POINTS) == PRESSURE_NONE || (word & ~PRESSURE_SAFE_POINTS) >= PRESSURE_LAST ||
-        rec->lane->rank != 0) {
+        !keel_lane_is_leader(rec->lane)) {
         keel_error(rec->message, "malformed word of logs from rank %u refused", in->source);
         return;
     }

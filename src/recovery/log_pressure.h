@@ -3,10 +3,10 @@
  * (KEEL_OPLOG_SIZE) and its records of other ranks' reads (KEEL_GETLOG_SIZE), and reports to rank
  * 0.
  *
- * If a program offers no safe point, rank 0 warns once when half of a log is in use: no record can
- * be dropped, and after the log is full a death is a rollback to the start. The warning is repeated
- * at most if rank 0 dies before another death has been decided. For a program that calls
- * keel_safe_point() rank 0 begins a stop when a log passes KEEL_OPLOG_SOFT.
+ * If a program offers no safe point, the leader warns once when half of a log is in use: no record
+ * can be dropped, and after the log is full a death is a rollback to the start. The warning is
+ * repeated at most if the leader dies before another death has been decided. For a program that
+ * calls keel_safe_point() the leader begins a stop when a log passes KEEL_OPLOG_SOFT.
  */
 #ifndef KEEL_RECOVERY_LOG_PRESSURE_H_
 #define KEEL_RECOVERY_LOG_PRESSURE_H_
@@ -25,7 +25,7 @@ void keel_log_pressure_note_safe_gsync(keel_recovery_t *rec);
 void keel_log_pressure_note_safe_point(keel_recovery_t *rec);
 /* True if the process has called keel_safe_point(), or some rank had before the last decision. */
 int keel_log_pressure_knows_safe_points(const keel_recovery_t *rec);
-/* Rank 0: a stop is over. */
+/* The leader: a stop is over. */
 void keel_log_pressure_stop_done(keel_recovery_t *rec);
 /* Checks the logs and reports them. */
 void keel_log_pressure_step(keel_recovery_t *rec);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "peer/control.h"
+#include "peer/members.h"
 
 #include <string.h>
 
@@ -39,7 +40,7 @@ static void outcome_mark_node(keel_outcome_t *o, uint32_t node)
 
 /* ---- begin and end ---- */
 
-/* Memory of rank 0. */
+/* Memory of the leader. */
 static keel_status_t outcome_init_printer(keel_recovery_t *rec)
 {
     const keel_runtime_t *runtime = rec->lane->runtime;
@@ -75,7 +76,7 @@ keel_status_t keel_outcome_init(keel_recovery_t *rec)
     if (o->told == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    if (rec->lane->rank == 0) {
+    if (keel_lane_is_leader(rec->lane)) {
         status = outcome_init_printer(rec);
     }
     if (status != KEEL_OK) {
@@ -184,7 +185,7 @@ void keel_outcome_take_report(keel_recovery_t *rec, uint32_t rank, keel_report_t
     }
 }
 
-/* Takes over the knowledge of other ranks, in case that this process replaces an earlier rank 0. */
+/* Takes over the knowledge of other ranks, in case that this process replaces an earlier leader. */
 static void outcome_merge(keel_recovery_t *rec, const keel_report_t *report)
 {
     const keel_outcome_report_t *its = &report->outcome;
@@ -244,7 +245,7 @@ void keel_outcome_adopt(keel_recovery_t *rec, const decision_t *d)
     keel_outcome_t *o = &rec->outcome;
 
     o->checkpoint = d->outcome.checkpoint;
-    if (rec->lane->rank != 0) {
+    if (!keel_lane_is_leader(rec->lane)) {
         o->place = d->outcome.place;
     }
     if (keel_recovery_state(rec) == KEEL_RANK_FRESH) {
@@ -375,7 +376,7 @@ static void outcome_announce(keel_recovery_t *rec)
     }
 }
 
-/* Rank 0: prints the line if nothing is under way any more. */
+/* The leader: prints the line if nothing is under way any more. */
 static void outcome_close(keel_recovery_t *rec)
 {
     keel_outcome_t *o = &rec->outcome;
@@ -404,7 +405,7 @@ void keel_outcome_receive_printed(void *arg, const keel_control_in_t *in)
     const printed_message_t *message = (const void *)in->payload;
     keel_outcome_t *o = &rec->outcome;
 
-    if (in->length != sizeof(*message) + rec->lane->size * sizeof(uint32_t) || in->source != 0) {
+    if (in->length != sizeof(*message) + rec->lane->size * sizeof(uint32_t) || in->source != rec->lane->leader) {
         keel_error(rec->message, "malformed outcome of deaths from rank %u refused", in->source);
         return;
     }
@@ -440,10 +441,10 @@ static void outcome_end_part(keel_recovery_t *rec)
     for (uint32_t r = 0; r < rec->lane->size; r++) {
         part->records += rec->peer_states[r].records_received;
     }
-    if (rec->lane->rank == 0) {
-        outcome_keep_part(rec, 0, rec->lane->incarnation, part);
+    if (keel_lane_is_leader(rec->lane)) {
+        outcome_keep_part(rec, rec->lane->rank, rec->lane->incarnation, part);
     } else {
-        (void)keel_lane_control_send(rec->lane, 0, KEEL_CONTROL_RECOVERED, part, sizeof(*part));
+        (void)keel_lane_control_send(rec->lane, rec->lane->leader, KEEL_CONTROL_RECOVERED, part, sizeof(*part));
     }
 }
 
@@ -451,7 +452,7 @@ void keel_outcome_receive_part(void *arg, const keel_control_in_t *in)
 {
     keel_recovery_t *rec = arg;
 
-    if (in->length != sizeof(keel_outcome_part_t) || rec->lane->rank != 0) {
+    if (in->length != sizeof(keel_outcome_part_t) || !keel_lane_is_leader(rec->lane)) {
         keel_error(rec->message, "malformed recovery from rank %u refused", in->source);
         return;
     }
@@ -468,7 +469,7 @@ void keel_outcome_step(keel_recovery_t *rec)
     if (rec->lane->incarnation > 0 && !o->part.is_over && outcome_is_back(rec)) {
         outcome_end_part(rec);
     }
-    if (rec->lane->rank == 0) {
+    if (keel_lane_is_leader(rec->lane)) {
         outcome_close(rec);
     }
 }
@@ -480,7 +481,7 @@ void keel_outcome_rolled_back(keel_recovery_t *rec)
     o->saved_ns = keel_recovery_now(rec);
     o->part = (keel_outcome_part_t){.is_over = 1};
     o->is_rolled_here = 1;
-    if (rec->lane->rank == 0) {
+    if (keel_lane_is_leader(rec->lane)) {
         outcome_close(rec);
     }
 }

@@ -1,12 +1,12 @@
 /*
  * Outcome of deaths for the operator: a line when the job has survived one or more deaths, and a
- * line with the sums at the end. Rank 0 prints both (KEEL_LOG_LEVEL=warn, the default).
+ * line with the sums at the end. The leader prints both (KEEL_LOG_LEVEL=warn, the default).
  *
  * A death is open until its line is printed. Each replacement reports its own part when caught up.
- * Rank 0 prints the line when all open deaths have their parts, or when a rollback is over, and
+ * The leader prints the line when all open deaths have their parts, or when a rollback is over, and
  * announces the line to all ranks. All ranks keep this state, and exchange it with reports and
- * decisions, so a replacement of rank 0 can continue. A death is printed twice only if rank 0 dies
- * between the line and the announcement.
+ * decisions, so a replacement of the leader can continue. A death is printed twice only if the
+ * leader dies between the line and the announcement.
  */
 #ifndef KEEL_RECOVERY_OUTCOME_H_
 #define KEEL_RECOVERY_OUTCOME_H_
@@ -42,13 +42,13 @@ typedef struct keel_outcome_counts {
 } keel_outcome_counts_t;
 
 typedef struct keel_outcome_report {
-    /* time since the first open death or request for a rollback; rank 0 keeps the moment */
+    /* time since the first open death or request for a rollback; the leader keeps the moment */
     uint64_t noticed_ns;
-    uint64_t saved_ns; /* time since the copy of the image in use; rank 0 keeps the moment */
+    uint64_t saved_ns; /* time since the copy of the image in use; the leader keeps the moment */
     uint64_t work_ns;  /* lost by the open rollback */
     keel_outcome_part_t part;
     keel_outcome_counts_t counts;
-    keel_outcome_place_t place; /* of rank 0, as last known to the reporter */
+    keel_outcome_place_t place; /* of the leader, as last known to the reporter */
     uint32_t node;              /* of the reporter */
     uint32_t is_rolled;         /* a rollback is open, for the reason why */
     char why[KEEL_OUTCOME_WHY_MAX];
@@ -58,12 +58,12 @@ typedef struct keel_outcome_decided {
     uint64_t saved_ns; /* time since the copy of the decided image */
     uint64_t work_ns;  /* from that copy to the first open death */
     keel_outcome_counts_t counts;
-    keel_outcome_place_t place; /* of rank 0 */
+    keel_outcome_place_t place; /* of the leader */
     uint32_t checkpoint;        /* number of the decided image among the checkpoints; 0: none */
     uint32_t reserved;
 } keel_outcome_decided_t;
 
-/* Rank 0: facts about each rank. */
+/* The leader: facts about each rank. */
 typedef struct keel_outcome_rank {
     keel_outcome_part_t part;
     uint32_t part_incarnation;
@@ -82,14 +82,14 @@ typedef struct keel_outcome {
     keel_outcome_counts_t counts;    /* checkpoints: before those of this process */
     keel_outcome_part_t part;        /* of this process */
     uint32_t node;
-    keel_outcome_place_t place; /* of rank 0, by the last decision or report */
+    keel_outcome_place_t place; /* of the leader, by the last decision or report */
     /* the open rollback */
     int is_rolled, is_rolled_here; /* decided; complete in this process */
     uint64_t work_ns;
     char why[KEEL_OUTCOME_WHY_MAX];
     int is_for_good;
     uint64_t log_most; /* limit of the logs in bytes, for the sums */
-    /* rank 0 only, by rank or node */
+    /* the leader only, by rank or node */
     keel_outcome_rank_t *ranks;
     uint32_t *deaths;
     uint8_t *sources, *scratch, *nodes;
@@ -107,16 +107,16 @@ void keel_outcome_saved(keel_recovery_t *rec, uint64_t ns);
 /* Number of checkpoints of the job so far. */
 uint32_t keel_outcome_checkpoints(const keel_recovery_t *rec);
 void keel_outcome_fill_report(const keel_recovery_t *rec, keel_outcome_report_t *report);
-/* Rank 0: takes the outcome in the report of @a rank. */
+/* The leader: takes the outcome in the report of @a rank. */
 void keel_outcome_take_report(keel_recovery_t *rec, uint32_t rank, struct keel_report *report);
-/* Rank 0: fills in the outcome of a decision. */
+/* The leader: fills in the outcome of a decision. */
 void keel_outcome_decide(keel_recovery_t *rec, struct decision *d);
 void keel_outcome_adopt(keel_recovery_t *rec, const struct decision *d);
 /* The memory of this replacement is restored from its image. */
 void keel_outcome_restored(keel_recovery_t *rec);
 /* The rollback is over: all ranks are restored. */
 void keel_outcome_rolled_back(keel_recovery_t *rec);
-/* Reports the own part once over. Rank 0: prints the line when all parts are over. */
+/* Reports the own part once over. The leader: prints the line when all parts are over. */
 void keel_outcome_step(keel_recovery_t *rec);
 void keel_outcome_receive_part(void *arg, const keel_control_in_t *in);
 void keel_outcome_receive_printed(void *arg, const keel_control_in_t *in);

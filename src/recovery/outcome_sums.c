@@ -4,6 +4,7 @@
 #include "recovery/recovery.h"
 
 #include "peer/control.h"
+#include "peer/members.h"
 
 /* KEEL_CONTROL_FINISHED */
 typedef struct sums_message {
@@ -61,8 +62,8 @@ static uint64_t outcome_deaths(const keel_recovery_t *rec)
 
 int keel_outcome_awaits(const keel_recovery_t *rec, uint32_t rank)
 {
-    return rec->lane->rank == 0 && rank != 0 && rank < rec->lane->programs && outcome_deaths(rec) > 0 &&
-           !rec->outcome.ranks[rank].is_finished;
+    return keel_lane_is_leader(rec->lane) && rank != rec->lane->leader && rank < rec->lane->programs &&
+           outcome_deaths(rec) > 0 && !rec->outcome.ranks[rank].is_finished;
 }
 
 void keel_outcome_end(keel_recovery_t *rec)

@@ -10,9 +10,9 @@ void keel_outcome_finish(keel_recovery_t *rec);
 void keel_outcome_receive_finished(keel_recovery_t *rec, const keel_control_in_t *in);
 /* Sets the limit of the logs in bytes; 0: no logs. Call before keel_outcome_finish(). */
 void keel_outcome_set_log_most(keel_recovery_t *rec, uint64_t bytes);
-/* Rank 0: true if the line at the end needs sums from @a rank. */
+/* The leader: true if the line at the end needs sums from @a rank. */
 int keel_outcome_awaits(const keel_recovery_t *rec, uint32_t rank);
-/* Rank 0: prints the line with the sums, if a rank has died. */
+/* The leader: prints the line with the sums, if a rank has died. */
 void keel_outcome_end(keel_recovery_t *rec);
 
 #endif

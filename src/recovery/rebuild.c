@@ -51,7 +51,7 @@ static void rebuild_note_death(const keel_recovery_t *rec)
     }
 }
 
-/* True if the decision changed: rank 0 may notice a death and decide in one step. */
+/* True if the decision changed: the leader may notice a death and decide in one step. */
 static int rebuild_is_outdated(const keel_recovery_t *rec, uint64_t decisions)
 {
     return keel_recovery_is_frozen(rec) || (rec->decisions != decisions && !KEEL_PLANT(rebuild_decision_unseen));

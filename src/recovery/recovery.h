@@ -3,11 +3,11 @@
  * (protocol/recovery.md).
  *
  * A view is the vector of incarnations. A death changes it. A view is complete when every rank has
- * a live process and all of them have reported to rank 0 with this very vector; rank 0 then decides
- * once. Reports and decisions for another vector are ignored, so a further death only repeats the
- * reports. The death of rank 0 is a view like any other: its replacement needs nothing but the
- * reports. From the notice of a death until the decision a process passes no gsync and commits no
- * image.
+ * a live process and all of them have reported to the leader with this very vector; the leader then
+ * decides once. Reports and decisions for another vector are ignored, so a further death only
+ * repeats the reports. The death of the leader is a view like any other: its replacement needs
+ * nothing but the reports. From the notice of a death until the decision a process passes no gsync
+ * and commits no image.
  *
  * What happens at a death, in order; file.c names the code that acts:
  * 1. A runtime event, or the HELLO of a replacement, announces the death (recover.c; detect.c
@@ -17,9 +17,9 @@
  *    Puts for the rank stay in the log.
  * 3. The launcher starts the replacement, which joins as FRESH and waits for a decision
  *    (job/init.c, rebuild.c).
- * 4. When all ranks are up again, each rank reports to rank 0: positions, usage, pending
+ * 4. When all ranks are up again, each rank reports to the leader: positions, usage, pending
  *    atomics, images (view.c).
- * 5. Rank 0 decides once for this view: local recovery, rollback with its reason, or catastrophe
+ * 5. The leader decides once for this view: local recovery, rollback with reason, or catastrophe
  *    (decide.c).
  * 6. All ranks adopt the decision and unfreeze (adopt.c). A rollback goes on with step 10.
  * 7. The replacement rebuilds its image from its group, gets its get log back from its peers and
@@ -130,7 +130,7 @@ struct keel_recovery {
     /* rollback requests known; names the view together with the incarnations */
     uint32_t request_number;
     keel_rollback_reason_t rollback_reason; /* of the own request */
-    keel_report_t **reports;                /* rank 0: newest report of each rank */
+    keel_report_t **reports;                /* the leader: newest report of each rank */
     size_t report_size;
 
     /* decision */
@@ -138,10 +138,10 @@ struct keel_recovery {
     keel_reasons_t reasons;
     int has_safe_gsync;         /* recovery/log_pressure */
     int has_safe_points;        /* the program calls keel_safe_point() */
-    uint32_t pressure_reported; /* 1 + the incarnation of rank 0 that got the report */
+    uint32_t pressure_reported; /* 1 + the incarnation of the leader that got the report */
     uint32_t pressure_checks;
     uint32_t pressure_phase; /* 1 + the phase of the last request for an image */
-    int is_stop_wanted;      /* rank 0: some rank's logs need an image */
+    int is_stop_wanted;      /* the leader: some rank's logs need an image */
     uint32_t stop;           /* the last gsync of the process that was a stop (epoch/stop) */
     keel_generation_t generation;
     unsigned generation_slot;

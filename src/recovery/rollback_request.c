@@ -7,7 +7,7 @@
  * requests.
  *
  * Safety: all reports of a decision carry both, so the requester of a number has its request in the
- * report. Rank 0 passes on every number from a report or a request. So a requester may die amid
+ * report. The leader passes on every number from a report or a request. So a requester may die amid
  * telling the others and leaves no rank frozen, not even those that reported under the number
  * before. The requester has not arrived at the last gsync, so no rank has left the gsync. Only the
  * requester's memory has the reason: after a death the replacement starts from an image anyway.
@@ -19,6 +19,7 @@
 #include "check/plant.h"
 #include "check/reached.h"
 #include "peer/control.h"
+#include "peer/members.h"
 #include "trace/trace_area.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ static void request_begin(keel_recovery_t *rec, uint32_t number)
 static void request_learn(keel_recovery_t *rec, uint32_t number)
 {
     request_begin(rec, number);
-    if (rec->lane->rank == 0 && !KEEL_PLANT(rollback_request_not_passed_on)) {
+    if (keel_lane_is_leader(rec->lane) && !KEEL_PLANT(rollback_request_not_passed_on)) {
         (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_REQUEST, &number, sizeof(number));
     }
 }

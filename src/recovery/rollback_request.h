@@ -8,7 +8,7 @@
  * possible. */
 keel_status_t keel_rollback_request(keel_recovery_t *rec, keel_rollback_reason_t reason);
 void keel_rollback_request_receive(void *arg, const keel_control_in_t *in);
-/* Rank 0, for each report: makes all ranks know the same request number. */
+/* The leader, for each report: makes all ranks know the same request number. */
 void keel_rollback_request_compare(keel_recovery_t *rec, uint32_t rank, uint32_t number);
 /* Text of a reported keel_rollback_reason_t for users; NULL: no request. */
 const char *keel_rollback_request_reason(uint32_t reason);

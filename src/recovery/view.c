@@ -1,7 +1,7 @@
 /*
  * Reports and the decision (protocol/recovery.md).
  *
- * Safety: rank 0 alone computes the decision, from one report of every rank, all for the same
+ * Safety: the leader alone computes the decision, from one report of every rank, all for the same
  * vector of incarnations. Only processes with the same vector adopt the decision. Positions do not
  * change between report and decision (keel_view_t), so F, the maximum of the reports, is the
  * highest position of any rank. A rank at F passed the gsync because all ranks had arrived. So a
@@ -21,6 +21,7 @@
 #include "peer/access.h"
 #include "peer/combine.h"
 #include "peer/control.h"
+#include "peer/members.h"
 #include "oplog/get_log_chunks.h"
 #include "oplog/get_log_replay.h"
 #include "trace/trace_area.h"
@@ -63,7 +64,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     if (rank == lane->rank || incarnation < lane->peers[rank].incarnation) {
         return; /* known already */
     }
-    if (rank == 0 && rec->view == KEEL_VIEW_REPORTED) {
+    if (rank == lane->leader && rec->view == KEEL_VIEW_REPORTED) {
         KEEL_REACHED(coordinator_dies);
     }
     if (!keel_recovery_is_frozen(rec) && rec->generation.number > 0 &&
@@ -276,7 +277,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
 
     /* If all arrivals announce it, the generation is complete, even if the gsync is not left
      * yet. */
-    if (keel_commit_is_known(rec) && lane->peers[0].incarnation == 0) {
+    if (keel_commit_is_known(rec) && lane->peers[lane->leader].incarnation == 0) {
         keel_commit(rec, rec->ckpt->set.making.number);
     }
     keel_waits_take_announced(rec->sync);
@@ -352,7 +353,7 @@ static void report_keep(keel_recovery_t *rec, uint32_t rank, const keel_report_t
 void keel_view_receive_report(void *arg, const keel_control_in_t *in)
 {
     keel_recovery_t *rec = arg;
-    if (in->length != rec->report_size || rec->lane->rank != 0) {
+    if (in->length != rec->report_size || !keel_lane_is_leader(rec->lane)) {
         keel_error(rec->message, "malformed report from rank %u refused", in->source);
         return;
     }
@@ -380,6 +381,7 @@ static int reports_agree(const keel_recovery_t *rec)
 
 static void report_send(keel_recovery_t *rec)
 {
+    const uint32_t leader = KEEL_PLANT(view_leader_fixed) ? 0 : rec->lane->leader;
     keel_report_t *report = keel_alloc(rec->report_size, "report");
     keel_status_t status;
 
@@ -387,11 +389,11 @@ static void report_send(keel_recovery_t *rec)
         return; /* the next step tries again */
     }
     report_fill(rec, report);
-    if (rec->lane->rank == 0) {
-        report_keep(rec, 0, report);
+    if (keel_lane_is_leader(rec->lane)) {
+        report_keep(rec, rec->lane->rank, report);
         status = KEEL_OK;
     } else {
-        status = keel_lane_control_send(rec->lane, 0, KEEL_CONTROL_REPORT, report, rec->report_size);
+        status = keel_lane_control_send(rec->lane, leader, KEEL_CONTROL_REPORT, report, rec->report_size);
     }
     if (status == KEEL_OK) {
         keel_recovery_view_event(rec, KEEL_VIEW_REPORTS);
@@ -430,7 +432,7 @@ void keel_view_step(keel_recovery_t *rec)
     if (rec->view == KEEL_VIEW_CHANGED) {
         report_send(rec);
     }
-    if (rec->lane->rank == 0 && rec->view == KEEL_VIEW_REPORTED && reports_agree(rec)) {
+    if (keel_lane_is_leader(rec->lane) && rec->view == KEEL_VIEW_REPORTED && reports_agree(rec)) {
         decision_send(rec);
     }
 }

@@ -118,7 +118,7 @@ static inline uint32_t decision_start(const decision_t *d, uint32_t r)
 keel_status_t keel_view_init(keel_recovery_t *rec);
 void keel_view_release(keel_recovery_t *rec);
 void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation);
-/* reports when the view is complete; decides at rank 0 */
+/* reports when the view is complete; decides at the leader */
 void keel_view_step(keel_recovery_t *rec);
 void keel_view_receive_report(void *arg, const keel_control_in_t *in);
 int keel_view_is_complete(const keel_recovery_t *rec); /* true if every rank is up */

@@ -7,7 +7,7 @@
  * In a rehearsal each gsync has the second barrier of a checkpoint, so windows stand still while
  * ranks sum them; a rank that a decision released does not sum them, and no rank waits for it. A
  * rank dies after that barrier once a generation is in use from which the replacement re-executes
- * some phases, and once all lower ranks have died, are back and have passed the gsync. Rank 0
+ * some phases, and once all lower ranks have died, are back and have passed the gsync. The leader
  * orders such generations; all ranks wait in the gsync for their parity share.
  */
 #ifndef KEEL_REHEARSAL_REHEARSE_H_

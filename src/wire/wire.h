@@ -181,7 +181,7 @@ typedef enum {
     KEEL_CONTROL_LOG_PRESSURE, /* recovery/log_pressure: half of the sender's logs is in use */
     KEEL_CONTROL_RECOVERED,    /* recovery/outcome: the sender, a replacement, has caught up */
     KEEL_CONTROL_PRINTED,      /* recovery/outcome: the user was told of deaths */
-    KEEL_CONTROL_FILES,        /* job/files: orders of rank 0 about files, and results */
+    KEEL_CONTROL_FILES,        /* job/files: orders of the leader about files, and results */
     KEEL_CONTROL_LAST
 } keel_control_type_t;
 

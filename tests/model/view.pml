@@ -2,7 +2,7 @@
  * The view change: protocol/recovery.md; src/recovery/view.c, position.c, rebuild.c, src/peer/board.h.
  *
  * N ranks pass LAST gsyncs, DEATHS processes die at any step and are replaced. Each rank learns of deaths and of
- * replacements by itself, freezes, reports; rank 0 decides; replacements re-execute from 0. Arrival words are written one by
+ * replacements by itself, freezes, reports; the leader decides; replacements re-execute from 0. Arrival words are written one by
  * one and at once, reports and decisions travel: late ones of dead incarnations may arrive as long as their receiver
  * has not heard of the death. What is left out: data, logs (what they refuse is a coin), images (commit.pml).
  *
@@ -17,6 +17,14 @@
  * Each M_... leaves one measure out and must be refuted (model.sh).
  */
 #define N 3
+#ifndef LEADER
+#define LEADER 1 /* not rank 0, so that a rank 0 written for the leader shows */
+#endif
+#ifdef M_LEADER_FIXED
+#define REPORTS_TO 0
+#else
+#define REPORTS_TO LEADER
+#endif
 #ifndef DEATHS
 #define DEATHS 2
 #endif
@@ -54,7 +62,7 @@ bit frozen[N], reported[N], decided[N], awaits[N];
 byte roll[N], target[N], rollback[N];
 byte hole[N];  /* bits: its puts of this phase are not in place there */
 
-/* the newest report of each rank, on its way or at rank 0: to take it in changes nothing but what can be decided */
+/* the newest report of each rank, on its way or at the leader: to take it in changes nothing but what can be decided */
 row r_view[N];
 byte r_pos[N], r_front[N], r_state[N], r_rollback[N], r_incarnation[N], r_to[N];
 bit r_refuses[N], r_sent[N];
@@ -147,7 +155,7 @@ inline die(r)
     forget(r);
     known[r].e[0] = UNKNOWN; known[r].e[1] = UNKNOWN; known[r].e[2] = UNKNOWN;
     if
-    :: r == 0 -> d_unsent = 0; d_open = 0
+    :: r == LEADER -> d_unsent = 0; d_open = 0
     :: else
     fi
 }
@@ -295,18 +303,20 @@ inline report(r, refuses)
     r_refuses[r] = refuses | (roll[r] != ROLL_NONE);
 #endif
     r_incarnation[r] = truth[r];
-    r_to[r] = known[r].e[0];
+    r_to[r] = known[r].e[REPORTS_TO];
     r_sent[r] = 1;
     reported[r] = 1
 }
 
-/* it came to this process, and from the process that rank 0 takes for alive */
-#define HAS_COME(q) (r_sent[q] && r_to[q] == truth[0] && r_incarnation[q] == known[0].e[q])
+/* it came to this process, and from the process that the leader takes for alive */
+#define HAS_COME(q) (r_sent[q] && r_to[q] == truth[LEADER] && r_incarnation[q] == known[LEADER].e[q])
 #ifdef M_DECIDE_ON_OTHER_VIEW
 #define AGREES(q) HAS_COME(q)
 #else
-#define AGREES(q) (HAS_COME(q) && IS_VIEW(0, r_view[q]))
+#define AGREES(q) (HAS_COME(q) && IS_VIEW(LEADER, r_view[q]))
 #endif
+
+#define HAS_AGREED(q) ((q) == LEADER || AGREES(q))
 
 inline decide()
 {
@@ -323,15 +333,15 @@ inline decide()
             j = r_rollback[i]
         :: else
         fi;
-        d_view.e[i] = known[0].e[i]
+        d_view.e[i] = known[LEADER].e[i]
     }
     assert(yes); /* somebody survived */
     if
     :: d_rolls -> d_rollback++; d_front = 0
     :: else
     fi;
-    d_incarnation = truth[0];
-    d_unsent = 6;
+    d_incarnation = truth[LEADER];
+    d_unsent = 7 & ~BIT(LEADER);
     d_flies = 0;
     d_open = 1;
     i = 0; j = 0; yes = 0
@@ -340,7 +350,8 @@ inline decide()
 inline send_decision()
 {
     if
-    :: d_unsent & 2 -> d_unsent = d_unsent & ~2; d_flies = d_flies | 2
+    :: d_unsent & 1 -> d_unsent = d_unsent & ~1; d_flies = d_flies | 1
+    :: (d_unsent & 3) == 2 -> d_unsent = d_unsent & ~2; d_flies = d_flies | 2
     :: else -> d_unsent = d_unsent & ~4; d_flies = d_flies | 4
     fi
 }
@@ -378,9 +389,9 @@ inline take_decision(r)
     d_flies = d_flies & ~BIT(r);
     if
 #ifdef M_OTHER_VECTOR
-    :: d_incarnation == known[r].e[0] && frozen[r] -> take_up(r)
+    :: d_incarnation == known[r].e[LEADER] && frozen[r] -> take_up(r)
 #else
-    :: d_incarnation == known[r].e[0] && IS_VIEW(r, d_view) && reported[r] -> take_up(r)
+    :: d_incarnation == known[r].e[LEADER] && IS_VIEW(r, d_view) && reported[r] -> take_up(r)
 #endif
     :: else
     fi;
@@ -419,9 +430,9 @@ inline rolled_back(r)
     say(r, ROLL_RESTORED)
 }
 
-/* rank 0 hears of nothing between its decision and taking it up: one call in view.c */
+/* the leader hears of nothing between its decision and taking it up: one call in view.c */
 #define STEP_LEARN(r, q) \
-    (IS_UP(truth[r]) && !(r == 0 && d_open) && ((known[r].e[q] == UNKNOWN && IS_UP(truth[q])) || known[r].e[q] < truth[q]))
+    (IS_UP(truth[r]) && !(r == LEADER && d_open) && ((known[r].e[q] == UNKNOWN && IS_UP(truth[q])) || known[r].e[q] < truth[q]))
 
 proctype Rank(byte r; byte a; byte b)
 {
@@ -446,7 +457,7 @@ proctype Rank(byte r; byte a; byte b)
            IS_UP(truth[r]) && frozen[r] && tosend[r] == 0 && !reported[r] && IS_COMPLETE(r) && state[r] == FRONT ->
            report(r, 1)
        }
-    :: d_step { IS_UP(truth[r]) && r != 0 && (d_flies & BIT(r)) && known[r].e[0] != UNKNOWN -> take_decision(r) }
+    :: d_step { IS_UP(truth[r]) && r != LEADER && (d_flies & BIT(r)) && known[r].e[LEADER] != UNKNOWN -> take_decision(r) }
     :: d_step { IS_UP(truth[r]) && state[r] == FRESH && !frozen[r] && decided[r] && roll[r] == ROLL_NONE -> restore(r) }
     :: d_step { IS_UP(truth[r]) && roll[r] == ROLL_PENDING && !frozen[r] -> say(r, ROLL_DRAINED) }
     :: d_step {
@@ -470,10 +481,11 @@ proctype Coordinator()
     do
     :: ALL_DONE -> break
     :: d_step {
-           IS_UP(truth[0]) && frozen[0] && !d_open && IS_COMPLETE(0) && reported[0] && AGREES(1) && AGREES(2) -> decide()
+           IS_UP(truth[LEADER]) && frozen[LEADER] && !d_open && IS_COMPLETE(LEADER) && reported[LEADER] &&
+           HAS_AGREED(0) && HAS_AGREED(1) && HAS_AGREED(2) -> decide()
        }
     :: d_step { d_open && d_unsent != 0 -> send_decision() }
-    :: d_step { d_open && d_unsent == 0 -> d_open = 0; take_up(0); clear_decision() }
+    :: d_step { d_open && d_unsent == 0 -> d_open = 0; take_up(LEADER); clear_decision() }
     od
 }
 

@@ -1,4 +1,4 @@
-/* Decisions of rank 0 on reports that random programs hardly ever produce. */
+/* Decisions of the leader on reports that random programs hardly ever produce. */
 #include "recovery/decide.h"
 #include "recovery/view.h"
 
@@ -8,6 +8,7 @@
 
 #define RANKS 3u /* one group; its parity covers one loss */
 #define DEAD  2u
+#define LEADS 1u /* not rank 0, so that a rank 0 written for the leader shows */
 #define OLD   5u
 #define NEW   7u
 
@@ -37,7 +38,7 @@ static void scene_begin(void)
     memset(&scene, 0, sizeof(scene));
     scene.group = scene.members;
     scene.size = RANKS;
-    scene.lane = (keel_lane_t){.size = RANKS, .programs = RANKS, .peers = scene.peers};
+    scene.lane = (keel_lane_t){.rank = LEADS, .leader = LEADS, .size = RANKS, .programs = RANKS, .peers = scene.peers};
     scene.ckpt.groups = (keel_groups_t){
         .count = 1, .of_rank = scene.of_rank, .index = scene.index, .size = &scene.size, .members = &scene.group};
     scene.ckpt.group = (keel_parity_group_t){.members = scene.members, .size = RANKS, .parities = 1};

@@ -41,6 +41,7 @@ typedef enum {
 typedef struct keel_sim_options {
     uint64_t seed;
     uint32_t ranks;
+    uint32_t leader;      /* rank that leads the job: keel_runtime_t.leader */
     const uint32_t *node; /* node of each rank; NULL: a node for each rank */
     keel_sim_direct_t direct;
     keel_sim_stores_t stores; /* applies to code that declares each store: keel_sim_store_hold() */

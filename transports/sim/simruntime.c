@@ -84,6 +84,7 @@ static keel_status_t sim_runtime_open(void *driver_arg, keel_runtime_t **runtime
     keel_sim_store_fence(sim);
     runtime->rank = process->rank;
     runtime->size = sim->options.ranks;
+    runtime->leader = sim->options.leader;
     runtime->incarnation = process->incarnation;
     runtime->lacks_death_events = sim->options.no_arbiter;
     if (runtime->node == NULL) {

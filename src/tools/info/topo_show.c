@@ -176,7 +176,7 @@ static keel_status_t show_job(const keel_config_t *config, const topo_show_param
     if (status != KEEL_OK) {
         return status;
     }
-    if (runtime->rank == 0) {
+    if (runtime->rank == runtime->leader) {
         status = show_runtime(runtime, config, params);
     }
     ops->close(runtime);

@@ -702,6 +702,7 @@ void case_run(uint64_t seed, const case_limits_t *limits, case_result_t *result)
     scene_hunt_draw(&scene, seed, limits->hunt);
     options = (keel_sim_options_t){.seed = keel_random_next(&scene.random),
                                    .ranks = scene.processes,
+                                   .leader = scene.leader,
                                    .node = scene.node,
                                    .direct = scene.direct,
                                    .stores = (keel_sim_stores_t)(limits->stores - (limits->stores > 0)),

@@ -51,6 +51,7 @@ typedef struct case_limits {
     int given;   /* windows over the program's own memory */
     int shares;  /* shared locks of windows around phases; never drawn */
     int strides; /* puts and gets of blocks; never drawn */
+    int leader;  /* 1: the seed draws the leader; else rank 0 leads */
     int device;  /* programs that mix: a window for a device's atomics */
     /* programs that mix: 1: draw additional operations; 2: all operations; default 0 */
     int more;

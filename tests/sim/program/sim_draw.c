@@ -41,6 +41,7 @@ case_limits_t case_limits_none(void)
                            .looks = -1,
                            .shares = -1,
                            .strides = -1,
+                           .leader = -1,
                            .given = -1,
                            .tight = -1,
                            .moves = -1,
@@ -698,6 +699,7 @@ void scene_draw(scene_t *scene, uint64_t seed, const case_limits_t *limits)
         scene_draw_plan(scene, limits);
     }
     scene->processes = scene->ranks;
+    scene->leader = (limits->leader > 0) ? (uint32_t)(keel_random_mix(seed ^ 0x6c656164) % scene->ranks) : 0;
     scene_draw_machine(scene, limits);
     scene_draw_budgets(scene, limits);
     scene_draw_ckpt_budget(scene, seed);

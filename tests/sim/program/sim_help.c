@@ -45,6 +45,7 @@ void sim_help(void)
          "size,\n"
          "                   race for words, gather, and half of them are such as recover locally\n"
          "  --undeclared 0|1 (with --style mixed) programs do not say that they mix\n"
+         "  --leader 0|1     the seed draws the rank that leads the job (0: rank 0)\n"
          "  --lanes auto|direct|served  --direct ptr|rma|read|messages\n"
          "  --hunt rollback|drained|records|rebuild|uneven|changes|awaited (with 3 ranks, with 3, with 4, with 4, "
          "any...)\n"

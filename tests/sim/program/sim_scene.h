@@ -98,6 +98,7 @@ typedef struct scene {
     int is_served;      /* all lanes are served */
     uint32_t ranks;     /* ranks that run the program */
     uint32_t processes; /* ranks, and the processes that hold parity */
+    uint32_t leader;    /* a rank that runs the program */
     uint64_t log_budget;
     size_t getlog_budget, ckpt_budget; /* ckpt_budget 0: none */
     uint32_t soft;                     /* KEEL_OPLOG_SOFT */
