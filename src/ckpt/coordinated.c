@@ -161,7 +161,7 @@ static int ckpt_has_failed(const keel_ckpt_t *ckpt)
 {
     const uint64_t word = KEEL_CKPT_FAILED | ckpt->set.making.number;
 
-    for (uint32_t r = 0; r < ckpt->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, ckpt->lane) {
         if ((r == ckpt->lane->rank ? ckpt->lane->slot.parity_done
                                    : keel_board_get(&ckpt->lane->board[r].parity_done)) == word) {
             return 1;
@@ -255,7 +255,7 @@ int keel_ckpt_is_complete(const keel_ckpt_t *ckpt)
     if (!keel_image_set_is_safe(&ckpt->set)) {
         return 0;
     }
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_MEMBER(r, lane) {
         if (r != lane->rank && keel_board_get(&lane->board[r].parity_done) != ckpt->set.making.number &&
             !(KEEL_PLANT(coordinated_commit_in_group) && ckpt->group.size > 0 &&
               ckpt->groups.of_rank[r] != ckpt->groups.of_rank[lane->rank])) {

@@ -6,6 +6,7 @@
 #include "check/reached.h"
 #include "ckpt/exchange.h"
 #include "ckpt/repair.h"
+#include "peer/members.h"
 #include "trace/trace_area.h"
 
 #include <string.h>
@@ -196,7 +197,6 @@ static void demand_conclude_group(keel_demand_t *demand, uint32_t group, uint32_
 void keel_demand_leave(keel_demand_t *demand, uint32_t number, int is_checkpoint, uint32_t window_calls)
 {
     const keel_groups_t *groups = &demand->ckpt->groups;
-    const uint32_t ranks = demand->ckpt->lane->size;
 
     if (demand->set.parity == NULL) {
         return;
@@ -210,7 +210,7 @@ void keel_demand_leave(keel_demand_t *demand, uint32_t number, int is_checkpoint
         keel_demand_abort(demand);
         return;
     }
-    for (uint32_t r = 0; r < ranks; r++) {
+    KEEL_EACH_MEMBER(r, demand->ckpt->lane) {
         const uint32_t group = groups->of_rank[r];
 
         if ((demand_flags_of(demand, r, number) & KEEL_ARRIVE_IMAGE) &&
@@ -252,7 +252,7 @@ void keel_demand_abort(keel_demand_t *demand)
     if (demand->set.parity == NULL) {
         return;
     }
-    for (uint32_t r = 0; r < demand->ckpt->lane->size; r++) {
+    KEEL_EACH_RANK(r, demand->ckpt->lane) {
         demand->pending[r].position = 0;
     }
     memset(demand->group_pending, 0, demand->ckpt->groups.count * sizeof(*demand->group_pending));
@@ -322,7 +322,7 @@ void keel_demand_adopt(keel_demand_t *demand, const keel_demand_start_t *starts,
         demand_use(demand);
     }
     keel_demand_abort(demand);
-    for (uint32_t r = 0; r < demand->ckpt->lane->size; r++) {
+    KEEL_EACH_RANK(r, demand->ckpt->lane) {
         if (starts[r].position > demand->starts[r].position && !is_fresh) {
             demand->on_image(demand->arg, r, starts[r].position);
         }

@@ -34,7 +34,7 @@ static int second_barrier_is_over(const keel_context_h ctx, uint32_t number)
     if (ctx->rec.front >= number || KEEL_PLANT(gsync_no_second_barrier)) {
         return 1; /* a death aborted the generation */
     }
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_MEMBER(r, lane) {
         uint64_t word = __atomic_load_n(&lane->board[r].image_copied, __ATOMIC_ACQUIRE);
 
         if (r != lane->rank && keel_arrive_number(word, lane->rollback, lane->peers[r].incarnation) < number) {
@@ -98,7 +98,7 @@ static int demand_is_over(const keel_context_h ctx, uint32_t number)
 {
     const keel_lane_t *lane = &ctx->lane;
 
-    for (uint32_t r = 0; ctx->rec.front < number && !KEEL_PLANT(gsync_no_second_barrier) && r < lane->size; r++) {
+    KEEL_EACH_MEMBER_WHILE(r, lane, ctx->rec.front < number && !KEEL_PLANT(gsync_no_second_barrier)) {
         if (r != lane->rank && keel_demand_is_copied(&ctx->demand, r, number) &&
             !(r == lane->leader && KEEL_PLANT(gsync_first_uncopied)) &&
             keel_arrive_number(__atomic_load_n(&lane->board[r].image_copied, __ATOMIC_ACQUIRE), lane->rollback,
@@ -123,7 +123,7 @@ static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
     if (ctx->demand.copied_at != number) {
         return KEEL_OK;
     }
-    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+    KEEL_EACH_MEMBER(r, &ctx->lane) {
         if (keel_demand_is_copied(&ctx->demand, r, number)) {
             keel_trim_resume(&ctx->rec, r);
         }

@@ -23,6 +23,7 @@
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/issue.h"
+#include "peer/members.h"
 #include "peer/region.h"
 #include "recovery/rollback_request.h"
 
@@ -331,7 +332,7 @@ keel_status_t keel_unlock_all(keel_context_h ctx)
         keel_error_ctx(ctx, "keel_unlock_all outside of a reading epoch");
         return KEEL_ERR_STATE;
     }
-    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+    KEEL_EACH_TOUCHED(r, &ctx->lane) {
         if (ctx->sync.sections.held[r] != KEEL_HELD_READING) {
             continue;
         }

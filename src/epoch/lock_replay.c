@@ -8,6 +8,7 @@
 #include "check/reached.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
+#include "peer/members.h"
 #include "recovery/rollback_request.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
@@ -119,7 +120,7 @@ keel_status_t keel_lock_settle(keel_context_h ctx)
  * target, and possibly overwritten since. */
 static int lock_is_in_past(const keel_context_h ctx)
 {
-    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+    KEEL_EACH_TOUCHED(r, &ctx->lane) {
         if (ctx->sync.sections.held[r] != KEEL_HELD_NOT && r != ctx->lane.rank &&
             ctx->lane.peers[r].mode == KEEL_PEER_AHEAD) {
             return !KEEL_PLANT(lock_replay_caught_up_in_past);
@@ -161,7 +162,7 @@ keel_status_t keel_lock_resume(keel_context_h ctx)
     if (status != KEEL_OK) {
         return status;
     }
-    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+    KEEL_EACH_MEMBER(r, &ctx->lane) {
         if (r != ctx->lane.rank) {
             keel_lane_set_mode(&ctx->lane, r, KEEL_PEER_AHEAD);
         }

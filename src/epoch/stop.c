@@ -41,7 +41,7 @@ static int stop_is_blocked(keel_context_h ctx, uint32_t number)
 {
     keel_stops_t *stops = &ctx->stops;
 
-    for (uint32_t step = 0, r = stops->blocked_by; step < ctx->lane.size; step++, r = (r + 1) % ctx->lane.size) {
+    KEEL_EACH_MEMBER_FROM(r, &ctx->lane, stops->blocked_by) {
         if (r != ctx->lane.leader && keel_gsync_arrived(ctx, r, number) == KEEL_ARRIVED_UNSAFE) {
             stops->blocked_by = r;
             return 1;
@@ -59,7 +59,7 @@ static int stop_may_be_inherited(const keel_context_h ctx)
 
 static int stop_is_inherited(keel_context_h ctx, uint32_t number)
 {
-    for (uint32_t r = 0; stop_may_be_inherited(ctx) && r < ctx->lane.size; r++) {
+    KEEL_EACH_MEMBER_WHILE(r, &ctx->lane, stop_may_be_inherited(ctx)) {
         if (r != ctx->lane.leader && keel_gsync_arrived(ctx, r, number) == KEEL_ARRIVED_STOPS) {
             return KEEL_REACHED(stop_inherited), 1;
         }
@@ -160,11 +160,11 @@ static keel_status_t stop_await_turn(keel_context_h ctx, unsigned flags, int *be
         return KEEL_OK;
     }
     status = keel_gsync_settle(ctx);
-    for (uint32_t r = 0; status == KEEL_OK && r < ctx->lane.size;) {
+    for (uint32_t r = keel_member_first(&ctx->lane); status == KEEL_OK && keel_member_is(&ctx->lane, r);) {
         const keel_arrived_t arrived = keel_gsync_arrived(ctx, r, number);
 
         if (r == ctx->lane.leader) {
-            r++;
+            r = keel_member_next(&ctx->lane, r);
             continue;
         }
         if (keel_position_is_released(&ctx->rec, number) || keel_recovery_is_finished(&ctx->rec)) {
@@ -179,7 +179,7 @@ static keel_status_t stop_await_turn(keel_context_h ctx, unsigned flags, int *be
             status = keel_context_wait(ctx, &rounds);
         } else {
             *begins_p |= (arrived == KEEL_ARRIVED_STOPS);
-            r++;
+            r = keel_member_next(&ctx->lane, r);
         }
     }
     return status;

@@ -24,6 +24,7 @@
 #include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/arrival.h"
+#include "peer/members.h"
 #include "peer/region.h"
 #include "recovery/rollback_request.h"
 #include "recovery/position.h"
@@ -50,7 +51,7 @@ static int wait_all_are_back(const keel_context_h ctx)
     if (ctx->rec.phase > ctx->rec.front + 1) {
         return 1; /* no rank died in this phase, not even before this process was there */
     }
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_MEMBER(r, lane) {
         const uint64_t arrive = __atomic_load_n(&lane->board[r].arrive, __ATOMIC_ACQUIRE);
 
         if (r != lane->rank && lane->peers[r].incarnation > 0 && keel_board_get(&lane->board[r].waits) == 0 &&
@@ -147,7 +148,7 @@ keel_status_t keel_wait_until_closed(keel_context_h ctx)
     unsigned rounds = 0;
 
     keel_store_fence();
-    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+    KEEL_EACH_TOUCHED(r, &ctx->lane) {
         uint64_t opened = KEEL_PLANT(wait_open_unawaited) ? 0 : keel_board_get(&board[r].opened);
 
         while (status == KEEL_OK && __atomic_load_n(&board[r].done, __ATOMIC_ACQUIRE) < opened) {

@@ -7,6 +7,7 @@
 #include "engine/refuse.h"
 #include "epoch/restore.h"
 #include "access/target.h"
+#include "peer/members.h"
 #include "window/win_memory.h"
 #include "window/window.h"
 #include "recovery/recover.h"
@@ -84,7 +85,7 @@ static keel_status_t win_check_unlocked(const struct keel_win *win)
 {
     int is_locked = win->all != 0;
 
-    for (uint32_t r = 0; win->locked != NULL && r < win->ctx->lane.size; r++) {
+    KEEL_EACH_TOUCHED_WHILE(r, &win->ctx->lane, win->locked != NULL) {
         is_locked |= win->locked[r] != 0;
     }
     if (!is_locked) {

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "check/plant.h"
 #include "peer/issue.h"
+#include "peer/members.h"
 #include "peer/store.h"
 
 typedef struct win_locks_image {
@@ -228,8 +229,7 @@ static keel_status_t win_unlock_begin(keel_win_h win, const char *call)
     return keel_context_begin_outside(win->ctx, call);
 }
 
-/* Completes all accesses under the lock, also those of callbacks meanwhile, and waits while the
- * lock is becoming visible. */
+/* Completes all accesses under the lock, also of callbacks. Waits until the lock is visible. */
 static keel_status_t win_unlock_complete(keel_win_h win, uint32_t rank)
 {
     const int is_all = rank == KEEL_RANK_NONE;
@@ -391,7 +391,7 @@ static size_t win_locks_of(const struct keel_win *win, win_locks_entry_t *entry)
 
     win_locks_add(entry, &count, window, WIN_LOCKS_WORD, word & KEEL_WINLOCK_OWNER);
     win_locks_add(entry, &count, window, WIN_LOCKS_ALL, (win->all != 0) ? KEEL_LOCK_SHARED | KEEL_LOCK_BIASED : 0);
-    for (uint32_t r = 0; win->locked != NULL && win->all == 0 && r < win->ctx->lane.size; r++) {
+    KEEL_EACH_TOUCHED_WHILE(r, &win->ctx->lane, win->locked != NULL && win->all == 0) {
         win_locks_add(entry, &count, window, r,
                       (win->locked[r] & KEEL_LOCK_SHARED) ? KEEL_LOCK_SHARED | KEEL_LOCK_BIASED : win->locked[r]);
     }

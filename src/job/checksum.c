@@ -30,9 +30,10 @@ static keel_status_t checksum_gsync(keel_context_h ctx)
 {
     keel_status_t status = keel_gsync_run(ctx, KEEL_GSYNC_SAFE | KEEL_GSYNC_FOLLOW);
     const uint32_t making = ctx->ckpt.set.making.number;
+    const uint64_t orders = ctx->lane.board[ctx->lane.leader].flags[making & 1];
     unsigned rounds = 0;
 
-    if (making != 0 && making == ctx->rec.phase && (ctx->lane.board[0].flags[making & 1] & KEEL_ARRIVE_EXPLICIT)) {
+    if (making != 0 && making == ctx->rec.phase && (orders & KEEL_ARRIVE_EXPLICIT)) {
         while (status == KEEL_OK && checksum_is_busy(ctx, making) && !keel_recovery_is_finished(&ctx->rec)) {
             status = keel_context_wait(ctx, &rounds);
         }

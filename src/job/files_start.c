@@ -162,7 +162,7 @@ static keel_status_t follow(keel_context_h ctx)
 
 static void lead_all(keel_context_h ctx, const keel_files_message_t *message)
 {
-    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+    KEEL_EACH_MEMBER(r, &ctx->lane) {
         if (r != ctx->lane.leader) {
             keel_files_send(ctx, r, message);
         }
@@ -183,11 +183,12 @@ static keel_status_t propose(keel_context_h ctx, const keel_manifest_t *manifest
     keel_files_t *files = ctx->files;
     keel_files_message_t message = {
         .kind = KEEL_FILES_LOAD, .generation = manifest->id.generation, .run = manifest->id.run};
+    const uint32_t others = keel_member_count(&ctx->lane) - 1;
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
     files->answers = files->refusals = files->refusing = 0;
-    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+    for (uint32_t r = others + 1; r-- > 0;) {
         if (r != ctx->lane.leader) {
             propose_part(manifest, r, &message);
             keel_files_send(ctx, r, &message);
@@ -196,7 +197,7 @@ static keel_status_t propose(keel_context_h ctx, const keel_manifest_t *manifest
     propose_part(manifest, ctx->lane.leader, &message);
     files->refusal = load(ctx, &message, meta_p);
     files->refusals = files->refusal != 0;
-    while (status == KEEL_OK && files->answers < ctx->lane.size - 1 - KEEL_PLANT(files_start_answer_unawaited)) {
+    while (status == KEEL_OK && files->answers < others - KEEL_PLANT(files_start_answer_unawaited)) {
         status = start_wait(ctx, &rounds);
     }
     *is_loaded_p = files->refusals == 0 || KEEL_PLANT(files_start_refusal_ignored);

@@ -39,6 +39,7 @@
 #include "window/window.h"
 #include "oplog/put_send.h"
 #include "transports/table.h"
+#include "peer/members.h"
 #include "peer/region.h"
 #include "recovery/rebuild.h"
 #include "recovery/recover.h"
@@ -82,7 +83,7 @@ static keel_status_t context_connect_all(keel_context_h ctx)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+    KEEL_EACH_MEMBER_WHILE(r, &ctx->lane, status == KEEL_OK) {
         size_t length;
         void *address;
 
@@ -96,9 +97,9 @@ static keel_status_t context_connect_all(keel_context_h ctx)
             keel_lane_set_mode(&ctx->lane, r, KEEL_PEER_LIVE);
         }
     }
-    for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK;) {
+    for (uint32_t r = keel_member_first(&ctx->lane); keel_member_is(&ctx->lane, r) && status == KEEL_OK;) {
         if (r == ctx->lane.rank || keel_lane_region_is_known(&ctx->lane, r, KEEL_REGION_GETLOG)) {
-            r++;
+            r = keel_member_next(&ctx->lane, r);
             continue;
         }
         status = keel_context_wait(ctx, &rounds); /* a death here is recovered like any other */

@@ -37,11 +37,12 @@ static int peer_can_receive(keel_context_h ctx, const keel_peer_t *peer)
  */
 static void finalize_linger(keel_context_h ctx)
 {
+    const keel_lane_t *lane = &ctx->lane;
     unsigned rounds = 0;
 
-    for (uint32_t r = 0; r < ctx->lane.size && ctx->rec.fatal != KEEL_ERR_ISOLATED;) {
-        if (!peer_can_receive(ctx, &ctx->lane.peers[r]) || keel_lane_is_flushed(&ctx->lane, r)) {
-            r++;
+    for (uint32_t r = keel_member_first(lane); keel_member_is(lane, r) && ctx->rec.fatal != KEEL_ERR_ISOLATED;) {
+        if (!peer_can_receive(ctx, &lane->peers[r]) || keel_lane_is_flushed(lane, r)) {
+            r = keel_member_next(lane, r);
         } else {
             /* until the peer has received all, died, or left */
             keel_progress_wait(&ctx->progress, &rounds);
@@ -102,11 +103,12 @@ keel_status_t keel_start_with(keel_context_h ctx, const char *setting)
  * */
 static void finalize_outcome(keel_context_h ctx)
 {
+    const keel_lane_t *lane = &ctx->lane;
     unsigned rounds = 0;
 
-    for (uint32_t r = 0; r < ctx->lane.size;) {
-        if (!keel_outcome_awaits(&ctx->rec, r) || !peer_can_receive(ctx, &ctx->lane.peers[r])) {
-            r++;
+    for (uint32_t r = keel_member_first(lane); keel_member_is(lane, r);) {
+        if (!keel_outcome_awaits(&ctx->rec, r) || !peer_can_receive(ctx, &lane->peers[r])) {
+            r = keel_member_next(lane, r);
         } else {
             keel_progress_wait(&ctx->progress, &rounds);
         }

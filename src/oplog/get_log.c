@@ -5,6 +5,7 @@
 #include "check/plant.h"
 #include "oplog/get_log_chunks.h"
 #include "peer/access.h"
+#include "peer/members.h"
 #include "peer/region.h"
 
 #include <assert.h>
@@ -12,7 +13,7 @@
 
 static void writers_reset(keel_get_log_t *log)
 {
-    for (uint32_t i = 0; i < log->lane->size; i++) {
+    KEEL_EACH_RANK(i, log->lane) {
         log->served[i] = (keel_get_chunks_writer_t){.number = log->lane->counters.chunk};
     }
 }
@@ -54,7 +55,7 @@ keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_seg
     if (status != KEEL_OK) {
         goto err_free;
     }
-    for (uint32_t i = 0; i < lane->size; i++) {
+    KEEL_EACH_RANK(i, lane) {
         log->targets[i].writer.number = lane->counters.chunk;
     }
     writers_reset(log);
@@ -195,7 +196,7 @@ keel_status_t keel_get_log_replay(keel_get_log_t *log, uint32_t target, uint64_t
 /* target with a next record named @a where; NULL: none */
 static keel_get_target_t *get_log_find_target(keel_get_log_t *log, uint64_t where, const keel_get_record_t **record_p)
 {
-    for (uint32_t i = 0; i < log->lane->size; i++) {
+    KEEL_EACH_TOUCHED(i, log->lane) {
         keel_get_target_t *t = &log->targets[i];
 
         *record_p = t->has_replay ? keel_get_log_peek(t, &t->replay) : NULL;
@@ -241,7 +242,7 @@ void keel_get_log_end_replay(keel_get_log_t *log, uint32_t target)
 
 int keel_get_log_is_replayed(keel_get_log_t *log)
 {
-    for (uint32_t i = 0; i < log->lane->size; i++) {
+    KEEL_EACH_TOUCHED(i, log->lane) {
         keel_get_target_t *t = &log->targets[i];
 
         if (t->has_replay && keel_get_log_peek(t, &t->replay) != NULL) {
@@ -385,7 +386,7 @@ void keel_get_log_target_down(keel_get_log_t *log, uint32_t target)
 void keel_get_log_set_phase(keel_get_log_t *log, uint32_t phase)
 {
     log->phase = phase;
-    for (uint32_t i = 0; i < log->lane->size; i++) {
+    KEEL_EACH_TOUCHED(i, log->lane) {
         log->targets[i].index = 0;
     }
     if (log->is_off && log->is_enabled && phase >= log->resume_at) {
@@ -416,14 +417,13 @@ static void get_target_trim(keel_get_log_t *log, keel_get_target_t *t, uint32_t 
 
 void keel_get_log_trim_own(keel_get_log_t *log, uint32_t phase, uint32_t now)
 {
-    for (uint32_t i = 0; i < log->lane->size; i++) {
+    KEEL_EACH_TOUCHED(i, log->lane) {
         get_target_trim(log, &log->targets[i], phase);
     }
     if (log->is_off && log->is_enabled && log->resume_at == KEEL_PHASE_NONE) {
         log->resume_at = now + 1;
     }
-    /* lost_gets stays: if this process dies before other ranks know of the image, the loss must
-     * still be known */
+    /* lost_gets stays: the loss must be known if the process dies before the image is known */
 }
 
 void keel_get_log_trim_source(keel_get_log_t *log, uint32_t source, uint32_t phase)
@@ -472,7 +472,7 @@ void keel_get_log_resume(keel_get_log_t *log)
 
 void keel_get_log_clear(keel_get_log_t *log, uint32_t phase)
 {
-    for (uint32_t i = 0; i < log->lane->size; i++) {
+    KEEL_EACH_RANK(i, log->lane) {
         keel_segment_list_clear(&log->targets[i].list, log->pool);
         log->targets[i] = (keel_get_target_t){.is_replay_complete = 1, .writer.number = log->lane->counters.chunk};
         keel_lane_leave_room(log->lane, i);
@@ -493,7 +493,7 @@ uint64_t keel_get_log_bytes(keel_get_log_t *log)
 {
     uint64_t bytes = 0;
 
-    for (uint32_t i = 0; i < log->lane->size; i++) {
+    KEEL_EACH_TOUCHED(i, log->lane) {
         bytes += keel_segment_list_bytes(&log->targets[i].list);
     }
     return bytes;

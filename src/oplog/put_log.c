@@ -6,6 +6,7 @@
 #include "check/plant.h"
 #include "peer/access.h"
 #include "peer/issue.h"
+#include "peer/members.h"
 #include "peer/remote_put.h"
 #include "trace/trace_area.h"
 
@@ -45,7 +46,7 @@ keel_status_t keel_put_log_init(keel_put_log_t *log, keel_lane_t *lane, keel_seg
         log->targets = NULL;
         return status;
     }
-    for (uint32_t t = 0; t < lane->size; t++) {
+    KEEL_EACH_RANK(t, lane) {
         log->targets[t].is_off = !log->is_enabled;
     }
     return KEEL_OK;
@@ -289,7 +290,7 @@ uint32_t keel_put_log_unnumbered(keel_put_log_t *log, uint32_t target)
 
 void keel_put_log_number_all(keel_put_log_t *log)
 {
-    for (uint32_t i = 0; i < log->lane->size; i++) {
+    KEEL_EACH_TOUCHED(i, log->lane) {
         keel_put_log_raise_count(log, i, log->targets[i].counted);
     }
 }
@@ -354,7 +355,7 @@ static void put_log_trim_target(keel_put_log_t *log, uint32_t target, uint32_t p
 
 void keel_put_log_trim(keel_put_log_t *log, uint32_t phase, uint32_t now)
 {
-    for (uint32_t i = 0; i < log->lane->size; i++) {
+    KEEL_EACH_TOUCHED(i, log->lane) {
         put_log_trim_target(log, i, phase, now);
     }
     keel_epochs_trim(&log->epochs, phase);
@@ -375,7 +376,7 @@ static void put_log_trim_epochs(keel_put_log_t *log)
 {
     uint32_t oldest = log->epochs.open;
 
-    for (uint32_t i = 0; i < log->lane->size; i++) {
+    KEEL_EACH_TOUCHED(i, log->lane) {
         const uint32_t epoch = keel_put_log_oldest(log, i);
 
         oldest = keel_epoch_is_before(epoch, oldest) ? epoch : oldest;
@@ -408,7 +409,7 @@ uint64_t keel_put_log_target_bytes(keel_put_log_t *log, uint32_t target)
 /* A log only grows within a phase, and is trimmed after its end. */
 static void put_log_note_peaks(keel_put_log_t *log)
 {
-    for (uint32_t i = 0; keel_trace_is_on(log->lane->trace) && i < log->lane->size; i++) {
+    KEEL_EACH_TOUCHED_WHILE(i, log->lane, keel_trace_is_on(log->lane->trace)) {
         keel_trace_write_peak(log->lane->trace, i, keel_put_log_target_bytes(log, i));
     }
 }
@@ -417,7 +418,7 @@ void keel_put_log_set_phase(keel_put_log_t *log, uint32_t phase)
 {
     put_log_note_peaks(log);
     log->phase = phase;
-    for (uint32_t i = 0; i < log->lane->size; i++) {
+    KEEL_EACH_TOUCHED(i, log->lane) {
         keel_put_target_t *t = &log->targets[i];
 
         t->limit = NULL;
@@ -431,7 +432,7 @@ void keel_put_log_set_phase(keel_put_log_t *log, uint32_t phase)
 
 void keel_put_log_clear(keel_put_log_t *log, uint32_t phase)
 {
-    for (uint32_t i = 0; i < log->lane->size; i++) {
+    KEEL_EACH_RANK(i, log->lane) {
         keel_put_target_t *t = &log->targets[i];
 
         put_target_drop(log, t);
@@ -448,7 +449,7 @@ uint64_t keel_put_log_bytes(keel_put_log_t *log)
 {
     uint64_t bytes = 0;
 
-    for (uint32_t i = 0; i < log->lane->size; i++) {
+    KEEL_EACH_TOUCHED(i, log->lane) {
         keel_put_target_sync(&log->targets[i]);
         bytes += keel_segment_list_bytes(&log->targets[i].list);
     }

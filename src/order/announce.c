@@ -1,6 +1,7 @@
 /* Usage of this rank, announced to the ranks accessed. */
 #include "order/announce.h"
 
+#include "peer/members.h"
 #include "window/targets.h"
 #include "check/plant.h"
 #include "check/reached.h"
@@ -37,7 +38,7 @@ void keel_announce_leave(keel_context_h ctx, uint32_t number)
 {
     uint64_t flags = 0;
 
-    for (uint32_t r = 0; r < ctx->lane.size; r++) {
+    KEEL_EACH_MEMBER(r, &ctx->lane) {
         flags |= (r != ctx->lane.rank) ? keel_board_get(&ctx->lane.board[r].flags[number & 1]) : 0;
     }
     if (keel_announced_pass_on(&ctx->sync, (flags & KEEL_ARRIVE_NEWS) != 0)) {

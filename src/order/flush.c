@@ -5,6 +5,7 @@
 #include "check/plant.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
+#include "peer/members.h"
 #include "recovery/position.h"
 
 /*
@@ -148,10 +149,10 @@ keel_status_t keel_flush_everyone(keel_context_h ctx)
 
     do {
         called = keel_threads_callbacks_run(ctx);
-        for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        KEEL_EACH_TOUCHED_WHILE(r, &ctx->lane, status == KEEL_OK) {
             status = keel_flush_start(ctx, r);
         }
-        for (uint32_t r = 0; r < ctx->lane.size && status == KEEL_OK; r++) {
+        KEEL_EACH_TOUCHED_WHILE(r, &ctx->lane, status == KEEL_OK) {
             status = flush_rank(ctx, r);
         }
     } while (status == KEEL_OK && flush_is_incomplete(ctx, called));

@@ -9,6 +9,7 @@
  */
 #include "peer/control.h"
 #include "peer/issue.h"
+#include "peer/members.h"
 #include "peer/peer.h"
 
 #include "base/memory.h"
@@ -84,7 +85,7 @@ keel_status_t keel_lane_control_send_all(keel_lane_t *lane, keel_control_type_t 
     keel_status_t status, first = KEEL_OK;
 
     /* a failure for one rank does not stop the others */
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_MEMBER(r, lane) {
         if (lane->peers[r].is_up) {
             status = keel_lane_control_send(lane, r, type, payload, length);
             first = (first == KEEL_OK) ? status : first;

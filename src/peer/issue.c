@@ -4,6 +4,7 @@
  * requests in order, so a value always belongs to the oldest read under way.
  */
 #include "peer/access.h"
+#include "peer/members.h"
 #include "peer/piggyback.h"
 #include "peer/issue.h"
 #include "peer/control.h"
@@ -305,7 +306,7 @@ void keel_lane_mute(keel_lane_t *lane, keel_lane_done_cb_t cb)
 {
     keel_read_t *read;
 
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_TOUCHED(r, lane) {
         ucs_list_for_each(read, &lane->peers[r].reads, list)
         {
             if (read->cb == cb) {

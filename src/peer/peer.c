@@ -3,6 +3,7 @@
 #include "peer/access.h"
 #include "peer/control.h"
 #include "peer/issue.h"
+#include "peer/members.h"
 #include "peer/read.h"
 #include "peer/region.h"
 #include "peer/remote_put.h"
@@ -53,7 +54,7 @@ static void lane_on_lost(void *arg)
     keel_lane_t *lane = arg;
     const keel_suspicion_t own = {.rank = lane->rank,
                                   .incarnation = lane->incarnation,
-                                  .live = lane->size,
+                                  .live = keel_member_count(lane),
                                   .heard = 1,
                                   .silence_ns = 1,
                                   .repeats = KEEL_REPEATS_ENOUGH};
@@ -90,7 +91,7 @@ static keel_status_t lane_peers_init(keel_lane_t *lane)
     if (lane->peers == NULL || lane->carrier == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_RANK(r, lane) {
         keel_peer_t *peer = &lane->peers[r];
 
         peer->rank = r;
@@ -102,13 +103,13 @@ static keel_status_t lane_peers_init(keel_lane_t *lane)
     }
     lane->peers[lane->rank].incarnation = lane->incarnation;
     lane->peers[lane->rank].mode = KEEL_PEER_LIVE;
-    lane->not_live = lane->size - 1;
+    lane->not_live = keel_member_count(lane) - 1;
     return keel_lane_regions_reserve(lane, KEEL_REGION_WINDOW0);
 }
 
 static void lane_peers_release(keel_lane_t *lane)
 {
-    for (uint32_t r = 0; lane->peers != NULL && r < lane->size; r++) {
+    KEEL_EACH_RANK_WHILE(r, lane, lane->peers != NULL) {
         keel_free(lane->peers[r].regions);
         keel_free(lane->peers[r].partial);
     }
@@ -273,7 +274,7 @@ void keel_lane_release(keel_lane_t *lane)
 {
     keel_control_in_t *in;
 
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_RANK(r, lane) {
         if (lane->peers[r].is_up) {
             keel_lane_peer_down(lane, r, lane->peers[r].incarnation + 1);
         }
@@ -356,7 +357,7 @@ void keel_lane_peer_answers(keel_lane_t *lane, uint32_t rank)
 /* Drops the claims of a dead rank on locks in own memory and in mapped memory of peers. */
 static void lane_drop_claims(keel_lane_t *lane, uint32_t rank)
 {
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_TOUCHED(r, lane) {
         keel_lock_area_t *area = keel_access_at(lane, r, KEEL_REGION_LOCKS);
 
         if (area != NULL) {
@@ -454,7 +455,7 @@ void keel_lane_set_rollback(keel_lane_t *lane, uint32_t rollback)
 void keel_lane_forget_done(keel_lane_t *lane, uint32_t rollback)
 {
     lane->rollback = rollback;
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_RANK(r, lane) {
         lane->board[r] = (keel_board_slot_t){0};
         lane->peers[r].done = 0;
         lane->peers[r].found = 0;

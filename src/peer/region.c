@@ -1,6 +1,7 @@
 /* Regions: own memory, and the known regions of peers. */
 #include "peer/region.h"
 #include "peer/control.h"
+#include "peer/members.h"
 #include "peer/peer.h"
 
 #include "base/memory.h"
@@ -53,7 +54,7 @@ keel_status_t keel_lane_regions_reserve(keel_lane_t *lane, unsigned region)
     while (room <= region) {
         room *= 2;
     }
-    for (uint32_t r = 0; r < lane->size && status == KEEL_OK; r++) {
+    KEEL_EACH_RANK_WHILE(r, lane, status == KEEL_OK) {
         status = table_grow((void **)&lane->peers[r].regions, before, room, sizeof(keel_region_t));
     }
     if (status == KEEL_OK) {
@@ -112,7 +113,7 @@ void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer)
 
 void keel_lane_region_announce(keel_lane_t *lane, unsigned region)
 {
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_MEMBER(r, lane) {
         if (lane->peers[r].is_up) {
             region_announce(lane, r, region);
         }
@@ -398,7 +399,7 @@ void keel_lane_region_forget(keel_lane_t *lane, unsigned region)
     if (region >= lane->regions_room) {
         return;
     }
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_RANK(r, lane) {
         region_close_lent(lane, &lane->peers[r].regions[region]);
         lane->peers[r].regions[region] = (keel_region_t){0};
     }

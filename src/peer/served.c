@@ -17,6 +17,7 @@
  * as they come, and the job rolls back if their source dies.
  */
 #include "peer/served.h"
+#include "peer/members.h"
 #include "peer/piggyback.h"
 #include "peer/control.h"
 #include "peer/peer.h"
@@ -479,7 +480,7 @@ int keel_lane_on_idle(void *arg, int is_late)
     int is_held = 0;
 
     pthread_mutex_lock(&lane->lock);
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_TOUCHED(r, lane) {
         keel_peer_t *peer = &lane->peers[r];
 
         if (!peer->is_accepted || peer->acknowledged == peer->applied) {

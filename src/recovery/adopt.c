@@ -1,6 +1,7 @@
 /* Adoption of a decision: the new state of the process, and the messages that help other ranks
  * to come back. */
 #include "recovery/adopt.h"
+#include "peer/members.h"
 #include "recovery/position.h"
 #include "recovery/recovery_status.h"
 #include "recovery/view.h"
@@ -18,7 +19,7 @@ static int decision_is_current(const keel_recovery_t *rec, const decision_t *d)
     if (d->request_number != rec->request_number) {
         return 0;
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         if (d->ranks[r].incarnation != rec->lane->peers[r].incarnation) {
             return 0;
         }
@@ -29,7 +30,7 @@ static int decision_is_current(const keel_recovery_t *rec, const decision_t *d)
 /* Sends other ranks the data for their way back. */
 static void adopt_help(keel_recovery_t *rec, const decision_t *d)
 {
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         if (r == rec->lane->rank || d->ranks[r].state != KEEL_RANK_FRESH ||
             keel_recovery_state(rec) == KEEL_RANK_FRESH) {
             continue;
@@ -56,7 +57,7 @@ static keel_replay_event_t adopt_replay(const keel_recovery_t *rec, const decisi
 
 static void adopt_peer_states(keel_recovery_t *rec, const decision_t *d)
 {
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         keel_peer_state_t *peer_state = &rec->peer_states[r];
 
         /* No rank had begun, so several may be lost: a put by one has to be in place when a
@@ -108,7 +109,7 @@ static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
             keel_ckpt_request_retry(rec->ckpt);
         }
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         keel_repair_member_has(&rec->ckpt->set, r, d->ranks[r].has);
     }
     rec->generation = (keel_generation_t){.number = d->generation, .window_calls = d->window_calls};
@@ -124,7 +125,7 @@ static keel_status_t adopt_demand(keel_recovery_t *rec, const decision_t *d)
     if (starts == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_RANK(r, rec->lane) {
         starts[r] = d->ranks[r].start;
         keel_repair_member_has(&rec->demand->set, r, d->ranks[r].has_demand);
     }
@@ -142,7 +143,7 @@ static keel_status_t adopt_demand(keel_recovery_t *rec, const decision_t *d)
 static void adopt_atomics(keel_recovery_t *rec, const decision_t *d)
 {
     pthread_mutex_lock(&rec->lane->lock);
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         const int is_idle = keel_recovery_state(rec) == KEEL_RANK_FRESH || d->ranks[r].state == KEEL_RANK_FRESH;
         uint64_t *word = &rec->lane->board[r].atomics;
 
@@ -230,7 +231,7 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
         rec->is_prefix_closed = 1;
         rec->window_prefix = d->window_calls;
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         keel_announced_adopt_classes(rec->sync, r, d->ranks[r].classes);
     }
     adopt_atomics(rec, d);

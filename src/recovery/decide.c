@@ -1,6 +1,7 @@
 /* The decision: how far the computation has come, where each rank begins, and whether a rollback
  * is necessary. */
 #include "recovery/decide.h"
+#include "peer/members.h"
 #include "recovery/rollback_request.h"
 #include "recovery/pending_fetch.h"
 #include "recovery/view.h"
@@ -71,7 +72,7 @@ static const char *refuses_raced_fetches(const keel_recovery_t *rec, const decis
     uint32_t unknown = keel_classes_own(d->ranks[r].classes);
     int in_vain = 0;
 
-    for (uint32_t x = 0; x < rec->lane->size; x++) {
+    KEEL_EACH_MEMBER(x, rec->lane) {
         if (x == r) {
             continue;
         }
@@ -98,7 +99,7 @@ static keel_sync_facts_t sync_facts(const keel_recovery_t *rec, const decision_t
                                .start = decision_start(d, r),
                                .commutes = at_it == 0 || keel_classes_commute(at_it)};
 
-    for (uint32_t x = 0; x < rec->lane->size; x++) {
+    KEEL_EACH_MEMBER(x, rec->lane) {
         const report_about_t *about = &rec->reports[x]->about[r];
 
         facts.has_atomics |= x != r && (about->kinds != 0 || about->atomics > decision_start(d, r));
@@ -117,7 +118,7 @@ static int may_be_found(const keel_recovery_t *rec, const decision_t *d)
 {
     int finds = 0;
 
-    for (uint32_t x = 0; x < rec->lane->size; x++) {
+    KEEL_EACH_MEMBER(x, rec->lane) {
         finds |= (d->ranks[x].classes & (KEEL_CLASS_FETCHES | KEEL_CLASSES_CHANGE)) != 0;
     }
     return finds && !KEEL_PLANT(decide_change_unhanded);
@@ -149,7 +150,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
     if (lost > 1 && rec->reports[r]->atomics_before > base) {
         return KEEL_REACHED(refuses_atomics_before), KEEL_WHY_ATOMICS;
     }
-    for (uint32_t x = 0; x < rec->lane->size; x++) {
+    KEEL_EACH_MEMBER(x, rec->lane) {
         const keel_report_t *report = rec->reports[x];
 
         if (x == r || report->state == KEEL_RANK_FRESH) {
@@ -193,7 +194,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         return keel_sync_refuses(&d->sync, &facts);
     }
     /* only the dead rank knew atomics of other lost ranks */
-    for (uint32_t x = 0; x < rec->lane->size; x++) {
+    KEEL_EACH_MEMBER(x, rec->lane) {
         kinds |= (x != r && !report_is_back(rec->reports[x])) ? keel_classes_others(d->ranks[x].classes) : 0;
     }
     if (kinds != 0 && !keel_classes_commute(kinds | keel_classes_own(d->ranks[r].classes)) &&
@@ -208,10 +209,10 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
     uint32_t rollback = 0, lost = 0;
     int is_known = 0;
 
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         lost += !report_is_back(rec->reports[r]);
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         const keel_report_t *report = rec->reports[r];
         const char *why = keel_rollback_request_reason(report->rollback_reason), *any = NULL;
         int is_passing = 0;
@@ -250,7 +251,7 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
 /* Pending fetches from ranks that come back alone. */
 static void decide_pending_fetches(const keel_recovery_t *rec, decision_t *d)
 {
-    for (uint32_t r = 0; d->mode == KEEL_DECISION_LOCAL && r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER_WHILE(r, rec->lane, d->mode == KEEL_DECISION_LOCAL) {
         if (!report_is_back(rec->reports[r])) {
             keel_pending_fetch_decide(rec, d, r);
         }
@@ -270,7 +271,7 @@ static void decide_catastrophe(const keel_recovery_t *rec, decision_t *d)
         uint32_t missing = 0, length = 0;
         char names[64] = "";
 
-        for (uint32_t r = 0; r < rec->lane->size; r++) {
+        KEEL_EACH_MEMBER(r, rec->lane) {
             if (groups->count > 0 && groups->of_rank[r] != g) {
                 continue;
             }
@@ -298,7 +299,7 @@ static void decide_catastrophe(const keel_recovery_t *rec, decision_t *d)
  * whatever became of the one before. An incomplete generation is given up. */
 static void decide_shares(const keel_recovery_t *rec, decision_t *d)
 {
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         const keel_report_t *report = rec->reports[r];
 
         d->is_retry_due |= report->unmade > d->generation;
@@ -312,20 +313,20 @@ static void decide_shares(const keel_recovery_t *rec, decision_t *d)
 /* The newest demand image known to be complete in its group; void if older than the generation. */
 static void decide_starts(const keel_recovery_t *rec, decision_t *d)
 {
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         keel_demand_start_t *start = &d->ranks[r].start;
 
-        for (uint32_t x = 0; x < rec->lane->size; x++) {
+        KEEL_EACH_MEMBER(x, rec->lane) {
             const report_about_t *about = &rec->reports[x]->about[r];
 
             if (rec->reports[x]->state != KEEL_RANK_FRESH && about->start.position > d->generation) {
                 start->position = keel_larger(start->position, about->start.position);
             }
         }
-        for (uint32_t x = 0; x < rec->lane->size;
-             x++) { /* checksum ranks make no window calls, and may be the first to know */
+        KEEL_EACH_MEMBER(x, rec->lane) {
             const report_about_t *about = &rec->reports[x]->about[r];
 
+            /* checksum ranks make no window calls, and may be the first to know */
             if (about->start.position == start->position) {
                 start->window_calls = keel_larger(start->window_calls, about->start.window_calls);
             } else if (about->pending.position == start->position) {
@@ -343,7 +344,7 @@ static void decide_ends(const keel_recovery_t *rec, decision_t *d)
         d->mode = KEEL_DECISION_CATASTROPHE;
         snprintf(d->why, sizeof(d->why), "the job has rolled back %u times, which is as often as it can", UINT32_MAX);
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         if (d->ranks[r].incarnation > KEEL_ARRIVE_INCARNATION_MAX) {
             d->mode = KEEL_DECISION_CATASTROPHE;
             snprintf(d->why, sizeof(d->why), "rank %u was replaced %u times, which is as often as it can be", r,
@@ -359,7 +360,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
     d->mode = KEEL_DECISION_LOCAL;
     d->request_number = rec->request_number;
     d->sync = KEEL_SYNC_NO_REPORT;
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_RANK(r, rec->lane) {
         const keel_report_t *report = rec->reports[r];
 
         d->ranks[r] = (decision_rank_t){.incarnation = rec->lane->peers[r].incarnation,
@@ -393,8 +394,8 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
     if (d->front > highest && keel_sync_reports_waits(&d->sync)) {
         KEEL_REACHED(front_of_dead);
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
-        for (uint32_t x = 0; x < rec->lane->size; x++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
+        KEEL_EACH_MEMBER(x, rec->lane) {
             if (rec->reports[x]->state != KEEL_RANK_FRESH) {
                 d->ranks[r].atomics = keel_larger(d->ranks[r].atomics, rec->reports[x]->about[r].atomics);
                 d->ranks[r].classes |= rec->reports[x]->about[r].classes;

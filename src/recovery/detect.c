@@ -44,6 +44,7 @@
 #include "check/plant.h"
 #include "peer/control.h"
 #include "peer/issue.h"
+#include "peer/members.h"
 
 #include <string.h>
 
@@ -86,11 +87,9 @@ void keel_detect_release(keel_recovery_t *rec)
 /* The next rank that is up. */
 static uint32_t next_up(const keel_lane_t *lane)
 {
-    for (uint32_t step = 1; step < lane->size; step++) {
-        const keel_peer_t *peer = &lane->peers[(lane->rank + step) % lane->size];
-
-        if (peer->is_up) {
-            return peer->rank;
+    KEEL_EACH_MEMBER_AFTER_OWN(r, lane) {
+        if (lane->peers[r].is_up) {
+            return r;
         }
     }
     return lane->rank;
@@ -101,15 +100,14 @@ static uint32_t next_up(const keel_lane_t *lane)
 static uint32_t next_established(const keel_recovery_t *rec)
 {
     const keel_lane_t *lane = rec->lane;
-    uint32_t rank = next_up(lane);
+    const uint32_t rank = next_up(lane);
 
     if (rank == lane->rank || rec->peer_states[rank].state != KEEL_RANK_FRESH) {
         return lane->rank;
     }
-    for (uint32_t step = 1; step < lane->size; step++) {
-        rank = (lane->rank + step) % lane->size;
-        if (lane->peers[rank].is_up && rec->peer_states[rank].state != KEEL_RANK_FRESH) {
-            return rank;
+    KEEL_EACH_MEMBER_AFTER_OWN(r, lane) {
+        if (lane->peers[r].is_up && rec->peer_states[r].state != KEEL_RANK_FRESH) {
+            return r;
         }
     }
     return lane->rank;
@@ -123,15 +121,13 @@ static uint32_t next_broken(const keel_recovery_t *rec)
     const keel_detect_t *detect = &rec->detect;
     uint32_t broken = lane->rank;
 
-    for (uint32_t step = lane->size - 1; lane->broken > 0 && step > 0; step--) {
-        const keel_peer_t *peer = &lane->peers[(lane->rank + step) % lane->size];
-
-        if (peer->is_up && peer->is_broken && peer->rank != detect->neighbour.rank &&
-            peer->rank != detect->established.rank) {
-            broken = peer->rank;
-            if (broken == detect->broken.rank) {
-                break;
-            }
+    if (lane->broken == 0) {
+        return lane->rank;
+    }
+    KEEL_EACH_MEMBER_AFTER_OWN(r, lane) {
+        if (lane->peers[r].is_up && lane->peers[r].is_broken && r != detect->neighbour.rank &&
+            r != detect->established.rank && (broken == lane->rank || r == detect->broken.rank)) {
+            broken = r;
         }
     }
     return broken;
@@ -141,7 +137,7 @@ static uint32_t next_broken(const keel_recovery_t *rec)
  * watches the first of them. */
 static uint32_t next_absent(const keel_lane_t *lane)
 {
-    const uint32_t next = (lane->rank + 1) % lane->size;
+    const uint32_t next = keel_member_after(lane, lane->rank);
 
     return lane->peers[next].is_up ? lane->rank : next;
 }
@@ -169,7 +165,7 @@ static void ask_everyone(keel_recovery_t *rec, keel_watch_t *watch)
 {
     keel_lane_t *lane = rec->lane;
 
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_MEMBER(r, lane) {
         const keel_peer_t *peer = &lane->peers[r];
 
         /* a rank that comes up later has to be probed before its reply counts */
@@ -187,7 +183,7 @@ static void ask_everyone(keel_recovery_t *rec, keel_watch_t *watch)
 static void count_replies(const keel_recovery_t *rec, const keel_watch_t *watch, keel_suspicion_t *suspicion)
 {
     suspicion->heard = suspicion->live = 1;
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         const keel_peer_t *peer = &rec->lane->peers[r];
 
         if (peer->is_up) {
@@ -230,13 +226,13 @@ static void decide_without_runtime(keel_recovery_t *rec, keel_watch_t *watch, co
     if (watch->is_absent) {
         return; /* the rank is known to be dead, and no replacement comes */
     }
-    if (is_majority(suspicion->heard, rec->lane->size)) {
+    if (is_majority(suspicion->heard, keel_member_count(rec->lane))) {
         declare_dead(rec, watch->rank, watch->incarnation, 1);
         return;
     }
     if (++watch->rounds >= rounds) {
         keel_error(rec->message, "of %u ranks this one hears %u: it is cut off and ends, the larger part goes on",
-                   rec->lane->size, suspicion->heard);
+                   keel_member_count(rec->lane), suspicion->heard);
         rec->fatal = KEEL_ERR_ISOLATED;
     }
 }
@@ -350,7 +346,8 @@ static void watch_step(keel_recovery_t *rec, keel_watch_t *watch)
         break;
     case KEEL_WATCH_ASKING:
         count_replies(rec, watch, &suspicion);
-        if (is_majority(suspicion.heard, rec->lane->size) || detect->clock_ns - watch->stage_ns >= detect->timeout_ns) {
+        if (is_majority(suspicion.heard, keel_member_count(rec->lane)) ||
+            detect->clock_ns - watch->stage_ns >= detect->timeout_ns) {
             accuse(rec, watch, &suspicion);
         }
         break;
@@ -368,8 +365,7 @@ static void look_at_broken(keel_recovery_t *rec)
 {
     keel_lane_t *lane = rec->lane;
 
-    for (uint32_t step = 1; step < lane->size; step++) {
-        const uint32_t r = (lane->rank + step) % lane->size;
+    KEEL_EACH_MEMBER_AFTER_OWN(r, lane) {
         const keel_suspicion_t suspicion = {.rank = r, .incarnation = lane->peers[r].incarnation};
 
         if (lane->peers[r].is_up && lane->peers[r].is_broken &&

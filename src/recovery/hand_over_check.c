@@ -11,6 +11,7 @@
  * back. After a rollback no records are left to compare.
  */
 #include "recovery/hand_over_check.h"
+#include "peer/members.h"
 #include "recovery/rollback_request.h"
 #include "recovery/position.h"
 #include "recovery/recovery_status.h"
@@ -94,7 +95,7 @@ static int redone_compare(keel_recovery_t *rec)
         KEEL_PLANT(hand_over_check_unread)) {
         return 1;
     }
-    for (uint32_t r = 0; is_same && r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER_WHILE(r, rec->lane, is_same) {
         const keel_peer_state_t *peer_state = &rec->peer_states[r];
         const keel_digest_t done = {.records = (peer_state->done != peer_state->digest.records) ? peer_state->done : 0};
 
@@ -133,7 +134,7 @@ keel_status_t keel_hand_over_check(keel_recovery_t *rec)
         return keel_rollback_request(rec, KEEL_ROLLBACK_DIFFERS);
     }
     keel_position_announce_complete(rec);
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         records += rec->peer_states[r].records_received;
     }
     keel_recovery_info(rec, "caught up: %lu put records handed over by others, %lu gets answered from records", records,

@@ -57,7 +57,7 @@ static keel_status_t outcome_init_printer(keel_recovery_t *rec)
     if (o->ranks == NULL || o->deaths == NULL || o->sources == NULL || o->scratch == NULL || o->nodes == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_RANK(r, rec->lane) {
         o->ranks[r].node = runtime->node[r];
     }
     return KEEL_OK;
@@ -196,7 +196,7 @@ static void outcome_merge(keel_recovery_t *rec, const keel_report_t *report)
     if (its->noticed_ns != 0 && (o->noticed_ns == 0 || its->noticed_ns < o->noticed_ns)) {
         o->noticed_ns = its->noticed_ns;
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_RANK(r, rec->lane) {
         o->told[r] = keel_larger(o->told[r], report->about[r].told);
     }
     if (its->place.incarnation >= o->place.incarnation) {
@@ -214,7 +214,7 @@ void keel_outcome_decide(keel_recovery_t *rec, decision_t *d)
     keel_outcome_t *o = &rec->outcome;
     uint64_t saved_ns = UINT64_MAX;
 
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         const keel_report_t *report = rec->reports[r];
 
         outcome_merge(rec, report);
@@ -235,7 +235,7 @@ void keel_outcome_decide(keel_recovery_t *rec, decision_t *d)
         d->outcome.saved_ns = keel_recovery_now(rec) - saved_ns;
         d->outcome.work_ns = (saved_ns < o->noticed_ns) ? o->noticed_ns - saved_ns : 0;
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_RANK(r, rec->lane) {
         d->ranks[r].told = o->told[r];
     }
 }
@@ -252,7 +252,7 @@ void keel_outcome_adopt(keel_recovery_t *rec, const decision_t *d)
         o->counts = d->outcome.counts;
         o->saved_ns = keel_recovery_now(rec) - d->outcome.saved_ns;
         o->part = (keel_outcome_part_t){0};
-        for (uint32_t r = 0; r < rec->lane->size; r++) {
+        KEEL_EACH_RANK(r, rec->lane) {
             o->told[r] = d->ranks[r].told;
         }
         if (o->nodes != NULL) {
@@ -291,7 +291,7 @@ static uint32_t outcome_count(keel_recovery_t *rec, int *are_over_p)
     if (rec->lane->incarnation > o->told[0] && o->place.incarnation == rec->lane->incarnation - 1) {
         outcome_mark_node(o, o->place.node); /* the predecessor */
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_RANK(r, rec->lane) {
         o->deaths[r] = rec->lane->peers[r].incarnation - o->told[r];
         count += o->deaths[r];
         if (o->deaths[r] > 0 && !part_is_over(rec, r)) {
@@ -337,7 +337,7 @@ static void outcome_print(keel_recovery_t *rec)
     char text[KEEL_OUTCOME_MAX];
 
     memset(o->sources, 0, rec->lane->size);
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_RANK(r, rec->lane) {
         if (o->deaths[r] > 0) {
             outcome_add_part(rec, r, &facts);
         }
@@ -354,7 +354,7 @@ static void outcome_printed(keel_recovery_t *rec)
     keel_outcome_t *o = &rec->outcome;
     int is_open = 0;
 
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_RANK(r, rec->lane) {
         is_open |= o->told[r] < rec->lane->peers[r].incarnation;
     }
     o->is_rolled = o->is_rolled_here = 0;
@@ -391,7 +391,7 @@ static void outcome_close(keel_recovery_t *rec)
     }
     o->counts.rollbacks += o->is_rolled != 0;
     o->counts.local += o->is_rolled ? 0 : count;
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_RANK(r, rec->lane) {
         o->told[r] += o->deaths[r];
     }
     memset(o->nodes, 0, o->node_count);
@@ -411,7 +411,7 @@ void keel_outcome_receive_printed(void *arg, const keel_control_in_t *in)
     }
     o->counts.local = keel_larger(o->counts.local, message->local);
     o->counts.rollbacks = keel_larger(o->counts.rollbacks, message->rollbacks);
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_RANK(r, rec->lane) {
         o->told[r] = keel_larger(o->told[r], message->told[r]);
     }
     outcome_printed(rec);
@@ -438,7 +438,7 @@ static void outcome_end_part(keel_recovery_t *rec)
 
     part->is_over = 1;
     part->records = rec->sync->sections.replay.replayed;
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         part->records += rec->peer_states[r].records_received;
     }
     if (keel_lane_is_leader(rec->lane)) {

@@ -54,7 +54,7 @@ static uint64_t outcome_deaths(const keel_recovery_t *rec)
 {
     uint64_t deaths = 0;
 
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_RANK(r, rec->lane) {
         deaths += rec->lane->peers[r].incarnation;
     }
     return deaths;
@@ -73,7 +73,7 @@ void keel_outcome_end(keel_recovery_t *rec)
     keel_outcome_sums_t sums = {.checkpoints = own.checkpoints, .log_peak = own.log_peak, .log_most = own.log_most};
     char text[KEEL_OUTCOME_MAX];
 
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_RANK(r, rec->lane) {
         const keel_outcome_rank_t *of = &o->ranks[r];
 
         sums.deaths += o->told[r];

@@ -14,12 +14,13 @@
 
 #include "check/plant.h"
 #include "check/reached.h"
+#include "peer/members.h"
 
 const found_value_t *keel_pending_fetch_piggybacked(const keel_recovery_t *rec, uint32_t r, uint32_t p)
 {
     const uint32_t serial = rec->reports[p]->about[r].serial;
 
-    for (uint32_t x = 0; serial != 0 && x < rec->lane->size; x++) {
+    KEEL_EACH_MEMBER_WHILE(x, rec->lane, serial != 0) {
         const found_value_t *carried = &rec->reports[x]->about[p].carried;
 
         if (x != r && x != p && carried->serial == serial) {
@@ -58,7 +59,7 @@ int keel_pending_fetch_is_undecidable(const keel_recovery_t *rec, uint32_t r, ui
     const uint64_t again = pending_reissued(rec, r, p);
     const uint32_t serial = rec->reports[p]->about[r].serial;
 
-    for (uint32_t x = 0; again != 0 && x < rec->lane->size; x++) {
+    KEEL_EACH_MEMBER_WHILE(x, rec->lane, again != 0) {
         const report_about_t *about = &rec->reports[x]->about[r];
         const uint64_t behind = pending_conflicts(rec, r, p, again, x);
         const int is_untold = (about->may_lack_found || serial == 0) && !KEEL_PLANT(pending_fetch_without_piggyback);
@@ -76,7 +77,7 @@ static int pending_must_wait(const keel_recovery_t *rec, uint32_t r, uint32_t p)
 {
     const uint64_t again = pending_reissued(rec, r, p);
 
-    for (uint32_t x = 0; again != 0 && x < rec->lane->size; x++) {
+    KEEL_EACH_MEMBER_WHILE(x, rec->lane, again != 0) {
         if (pending_conflicts(rec, r, p, again, x) != 0) {
             return !KEEL_PLANT(pending_fetch_first);
         }
@@ -86,7 +87,7 @@ static int pending_must_wait(const keel_recovery_t *rec, uint32_t r, uint32_t p)
 
 void keel_pending_fetch_decide(const keel_recovery_t *rec, decision_t *d, uint32_t r)
 {
-    for (uint32_t p = 0; p < rec->lane->size; p++) {
+    KEEL_EACH_MEMBER(p, rec->lane) {
         const found_value_t *carried = (p == r) ? NULL : keel_pending_fetch_piggybacked(rec, r, p);
 
         if (carried != NULL && !KEEL_PLANT(pending_fetch_piggyback_unused)) {

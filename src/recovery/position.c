@@ -17,6 +17,7 @@
 #include "check/reached.h"
 #include "recovery/hand_over.h"
 #include "oplog/put_send.h"
+#include "peer/members.h"
 #include "peer/remote_put.h"
 #include "peer/control.h"
 #include "peer/issue.h"
@@ -97,13 +98,13 @@ keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number)
     keel_status_t status = KEEL_OK;
 
     rec->arrived = number;
-    for (uint32_t r = 0; r < rec->lane->size && status == KEEL_OK; r++) {
+    KEEL_EACH_MEMBER_WHILE(r, rec->lane, status == KEEL_OK) {
         if (r != rec->lane->rank && rec->lane->peers[r].is_up && may_announce_arrival(rec, r, number)) {
             status = keel_arrival_post(rec->lane, r, number);
         }
     }
     keel_store_fence();
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         keel_lane_ring(rec->lane, r);
     }
     return status;
@@ -126,8 +127,6 @@ int keel_position_is_released(const keel_recovery_t *rec, uint32_t number)
 
 int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
 {
-    const uint32_t size = rec->lane->size;
-
     if (keel_recovery_is_frozen(rec) && !KEEL_PLANT(position_leave_frozen)) {
         return 0;
     }
@@ -136,7 +135,7 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
         return 1;
     }
     /* all ranks, beginning with the last missing one */
-    for (uint32_t step = 0, r = rec->missing_arrival; step < size; step++, r = (r + 1 < size) ? r + 1 : 0) {
+    KEEL_EACH_MEMBER_FROM(r, rec->lane, rec->missing_arrival) {
         if (r != rec->lane->rank && arrival_of(rec, r) < number &&
             !(KEEL_PLANT(position_leave_without_behind) && keel_recovery_state(rec) == KEEL_RANK_RECOVERING &&
               rec->peer_states[r].state == KEEL_RANK_RECOVERING && rec->peer_states[r].position < rec->phase)) {
@@ -149,7 +148,7 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
 
 static int is_handed_over(const keel_recovery_t *rec)
 {
-    for (uint32_t r = 0; rec->life == KEEL_LIFE_AWAITING && follows_positions(rec) && r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER_WHILE(r, rec->lane, rec->life == KEEL_LIFE_AWAITING && follows_positions(rec)) {
         if (r != rec->lane->rank && rec->peer_states[r].received_end <= rec->phase &&
             !KEEL_PLANT(position_hand_over_unawaited)) {
             return 0;
@@ -194,7 +193,7 @@ static int have_others_handed_over(const keel_recovery_t *rec)
 {
     int has_rest = 0;
 
-    for (uint32_t r = 0; rec->life == KEEL_LIFE_AWAITING && r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER_WHILE(r, rec->lane, rec->life == KEEL_LIFE_AWAITING) {
         const keel_peer_state_t *peer_state = &rec->peer_states[r];
 
         if (r == rec->lane->rank || peer_state->received_end > rec->phase) {
@@ -285,7 +284,7 @@ static void set_live(keel_recovery_t *rec, uint32_t rank)
 
 void keel_position_go_live_caught_up(keel_recovery_t *rec)
 {
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         if (r == rec->lane->rank || !rec->lane->peers[r].is_up) {
             continue;
         }
@@ -448,7 +447,7 @@ void keel_position_step(keel_recovery_t *rec)
         rec->fatal != KEEL_OK) {
         return;
     }
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         if (r != rec->lane->rank) {
             peer_state_step(rec, r);
         }

@@ -10,6 +10,7 @@
 #include "ckpt/repair.h"
 #include "peer/control.h"
 #include "peer/issue.h"
+#include "peer/members.h"
 #include "peer/region.h"
 #include "trace/trace_area.h"
 
@@ -185,7 +186,7 @@ keel_status_t keel_rebuild_memory(keel_recovery_t *rec, keel_restore_cb_t restor
 
 static int replay_is_complete(const keel_recovery_t *rec)
 {
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         if (keel_peer_state_has(&rec->peer_states[r], KEEL_TRANSFER_GETS_EXPECTED) &&
             !rec->gets->targets[r].is_replay_complete) {
             return 0;

@@ -15,6 +15,7 @@
 #include "check/plant.h"
 #include "ckpt/repair.h"
 #include "peer/control.h"
+#include "peer/members.h"
 #include "oplog/get_log_replay.h"
 #include "trace/trace_area.h"
 
@@ -321,7 +322,7 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     if (status != KEEL_OK) {
         goto err_trim;
     }
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_RANK(r, lane) {
         rec->peer_states[r].state = keel_recovery_state(rec);
         rec->peer_states[r].transfers =
             (keel_recovery_state(rec) == KEEL_RANK_FRONT) ? KEEL_TRANSFER_GETLOG_REFILLED : 0;

@@ -9,6 +9,7 @@
 #include "ckpt/repair.h"
 #include "peer/control.h"
 #include "peer/issue.h"
+#include "peer/members.h"
 #include "peer/region.h"
 #include "trace/trace_area.h"
 
@@ -31,14 +32,14 @@ static keel_status_t rollback_barrier(keel_recovery_t *rec, uint32_t target, kee
     if (status != KEEL_OK) {
         return status;
     }
-    for (uint32_t r = 0; r < rec->lane->size;) {
+    for (uint32_t r = keel_member_first(rec->lane); keel_member_is(rec->lane, r);) {
         status = rollback_check(rec, target);
         if (status != KEEL_OK) {
             return status;
         }
         if (r == rec->lane->rank || keel_rollback_stage_is_reached(rec, r, target, stage) ||
             (KEEL_PLANT(rollback_no_barrier) && stage == KEEL_ROLL_RESTORED)) {
-            r++;
+            r = keel_member_next(rec->lane, r);
         } else {
             keel_recovery_wait(rec, &rounds);
         }
@@ -52,7 +53,7 @@ static keel_status_t rollback_drain(keel_recovery_t *rec, uint32_t target)
     unsigned rounds = 0;
     keel_status_t status;
 
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         while (r != rec->lane->rank && !keel_lane_is_flushed(rec->lane, r) && !KEEL_PLANT(rollback_no_drain)) {
             keel_recovery_wait(rec, &rounds);
             status = rollback_check(rec, target);
@@ -78,7 +79,7 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     keel_sections_reset(&rec->sync->sections, lane, keel_rebuild_counter(rec));
     pthread_mutex_unlock(&lane->lock);
     keel_lane_forget_announced(lane, rec->generation.number);
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_RANK(r, lane) {
         rec->peer_states[r] = (keel_peer_state_t){.state = KEEL_RANK_FRONT, .transfers = KEEL_TRANSFER_GETLOG_REFILLED};
         keel_lane_set_mode(lane, r, KEEL_PEER_LIVE);
     }
@@ -124,7 +125,7 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
     status = rollback_barrier(rec, target, KEEL_ROLL_RESTORED);
     if (status == KEEL_OK) {
         /* new ranks have made and freed them meanwhile */
-        for (uint32_t r = 0; r < rec->lane->size; r++) {
+        KEEL_EACH_TOUCHED(r, rec->lane) {
             keel_lane_regions_close_retired(rec->lane, r);
         }
         rec->roll = KEEL_ROLL_NONE;

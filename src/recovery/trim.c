@@ -6,6 +6,7 @@
 #include "recovery/log_pressure.h"
 #include "recovery/recovery.h"
 #include "peer/control.h"
+#include "peer/members.h"
 
 #include <string.h>
 
@@ -85,7 +86,7 @@ static uint32_t request_largest(keel_recovery_t *rec, uint32_t number)
     uint64_t most = 0;
     uint32_t largest = rec->lane->size;
 
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_TOUCHED(r, rec->lane) {
         const uint64_t bytes = (r == own) ? keel_get_log_bytes(rec->gets) : keel_put_log_target_bytes(rec->puts, r);
 
         if (bytes > most && request_is_due(rec, r, number)) {
@@ -101,7 +102,7 @@ static uint32_t request_oldest(keel_recovery_t *rec, uint32_t number)
 {
     uint32_t oldest = rec->puts->epochs.open, rank = rec->lane->size;
 
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_TOUCHED(r, rec->lane) {
         const uint32_t epoch = keel_put_log_oldest(rec->puts, r);
 
         if (keel_epoch_is_before(epoch, oldest) && request_is_due(rec, r, number)) {
@@ -120,7 +121,7 @@ static uint32_t request_lost(keel_recovery_t *rec, uint32_t number)
         lost > rec->demand->starts[rec->lane->rank].position && request_is_due(rec, rec->lane->rank, number)) {
         return rec->lane->rank;
     }
-    for (uint32_t r = 0; rec->puts->is_enabled && r < rec->lane->size; r++) {
+    KEEL_EACH_TOUCHED_WHILE(r, rec->lane, rec->puts->is_enabled) {
         if (r != rec->lane->rank && rec->puts->targets[r].lost != 0 && request_is_due(rec, r, number)) {
             return r;
         }
@@ -191,7 +192,7 @@ void keel_trim_resume(keel_recovery_t *rec, uint32_t rank)
 
 void keel_trim_begin_at(keel_recovery_t *rec, uint32_t position)
 {
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         if (r != rec->lane->rank && rec->demand->starts[r].position < position) {
             keel_put_log_begin_at(rec->puts, r, position);
         }

@@ -41,7 +41,7 @@ keel_status_t keel_view_init(keel_recovery_t *rec)
 
 void keel_view_release(keel_recovery_t *rec)
 {
-    for (uint32_t r = 0; rec->reports != NULL && r < rec->lane->size; r++) {
+    KEEL_EACH_RANK_WHILE(r, rec->lane, rec->reports != NULL) {
         keel_free(rec->reports[r]);
     }
     keel_free(rec->reports);
@@ -49,7 +49,7 @@ void keel_view_release(keel_recovery_t *rec)
 
 int keel_view_is_complete(const keel_recovery_t *rec)
 {
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         if (r != rec->lane->rank && !rec->lane->peers[r].is_up) {
             return 0;
         }
@@ -103,7 +103,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
  * these. */
 static int report_fetches(const keel_recovery_t *rec)
 {
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         if (keel_announced_classes(rec->sync, r) & KEEL_CLASS_FETCHES) {
             return !KEEL_PLANT(view_open_put_fetched);
         }
@@ -225,7 +225,7 @@ static uint32_t report_first_unrepeatable(keel_lane_t *lane)
     /* the rank may hold locks of windows */
     uint32_t first = (revoked > 0) ? (uint32_t)revoked - 1 : KEEL_PHASE_NONE;
 
-    for (uint32_t r = 0; r < lane->size && !KEEL_PLANT(view_first_left_out); r++) {
+    KEEL_EACH_MEMBER_WHILE(r, lane, !KEEL_PLANT(view_first_left_out)) {
         const uint64_t theirs = keel_board_get(&lane->board[r].first);
         const uint64_t lost = keel_board_get(&lane->board[r].lost_gets);
 
@@ -314,7 +314,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         report->is_prefix_closed = 1;
         report->window_prefix = first - lane->counters.phase;
     }
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_RANK(r, lane) {
         const keel_put_target_t *target = &rec->puts->targets[r];
 
         report->about[r] = (report_about_t){
@@ -364,12 +364,12 @@ void keel_view_receive_report(void *arg, const keel_control_in_t *in)
 /* True if every rank has reported for the present view. */
 static int reports_agree(const keel_recovery_t *rec)
 {
-    for (uint32_t r = 0; r < rec->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, rec->lane) {
         if (rec->reports[r] == NULL ||
             (rec->reports[r]->request_number != rec->request_number && !KEEL_PLANT(view_request_unnamed))) {
             return 0;
         }
-        for (uint32_t q = 0; q < rec->lane->size; q++) {
+        KEEL_EACH_MEMBER(q, rec->lane) {
             if (rec->reports[r]->about[q].incarnation != rec->lane->peers[q].incarnation &&
                 !KEEL_PLANT(view_decides_on_any)) {
                 return 0;

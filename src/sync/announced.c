@@ -1,5 +1,6 @@
 /* Announced usage. */
 #include "sync/announced.h"
+#include "peer/members.h"
 #include "peer/usage_announce.h"
 #include "sync/sync.h"
 
@@ -126,7 +127,7 @@ uint32_t keel_announced_classes_at(const keel_sync_t *sync, uint32_t rank, unsig
 {
     uint32_t classes = keel_classes_bit(op, 0) | keel_classes_own(keel_announced_classes(sync, rank));
 
-    for (uint32_t r = 0; r < sync->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, sync->lane) {
         classes |= keel_classes_others(keel_announced_classes(sync, r));
     }
     return classes;

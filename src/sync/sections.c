@@ -26,6 +26,7 @@
 #include "sync/sync.h"
 #include "peer/control.h"
 #include "peer/issue.h"
+#include "peer/members.h"
 
 #include <string.h>
 
@@ -344,7 +345,7 @@ int keel_sections_are_here(const keel_sync_t *sync)
          */
         return 1;
     }
-    for (uint32_t r = 0; r < sync->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, sync->lane) {
         if (r != sync->lane->rank && sync->sections.complete[r] <= sync->phase) {
             return 0;
         }
@@ -374,7 +375,7 @@ void keel_sections_begin(keel_sync_t *sync)
 
 int keel_sections_has_left(const keel_sync_t *sync)
 {
-    for (uint32_t r = 0; r < sync->lane->size; r++) {
+    KEEL_EACH_TOUCHED(r, sync->lane) {
         if (sync->sections.is_left[r] && !KEEL_PLANT(sections_caught_up_early)) {
             return 1;
         }

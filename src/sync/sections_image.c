@@ -4,6 +4,7 @@
  * all.
  */
 #include "sync/sections_image.h"
+#include "peer/members.h"
 #include "sync/sections.h"
 
 #include "sync/sync.h"
@@ -32,7 +33,7 @@ size_t keel_sections_image_size(const keel_sync_t *sync)
     const keel_lock_area_t *area = keel_lane_locks(sync->lane);
     size_t count = 0;
 
-    for (uint32_t r = 0; r < sync->lane->size; r++) {
+    KEEL_EACH_TOUCHED(r, sync->lane) {
         count += (size_t)is_saved(sync, r);
     }
     return (count > 0 || keel_lock_owner(area->word) != 0)
@@ -48,7 +49,7 @@ void keel_sections_save(const keel_sync_t *sync, void *to)
     sections_image_entry_t *entry = (sections_image_entry_t *)(image + 1);
 
     *image = (sections_image_t){.word = area->word};
-    for (uint32_t r = 0; r < sync->lane->size; r++) {
+    KEEL_EACH_TOUCHED(r, sync->lane) {
         if (is_saved(sync, r)) {
             entry[image->count++] = (sections_image_entry_t){.rank = r,
                                                              .held = s->held[r],

@@ -99,6 +99,7 @@
 #include "sync/sync.h"
 #include "peer/access.h"
 #include "peer/control.h"
+#include "peer/members.h"
 
 #include <string.h>
 
@@ -145,7 +146,7 @@ void keel_waits_begin_phase(keel_sync_t *sync)
     }
     w->clock = w->seen = 0;
     keel_replay_forget(&w->replay);
-    for (uint32_t r = 0; w->is_replaying && r < sync->lane->size; r++) {
+    KEEL_EACH_MEMBER_WHILE(r, sync->lane, w->is_replaying) {
         keel_replay_end_source(&w->replay, r);
     }
 }
@@ -155,8 +156,7 @@ void keel_waits_reset(keel_sync_t *sync)
     keel_waits_t *w = &sync->waits;
 
     keel_waits_begin_phase(sync);
-    w->is_replaying = w->is_asking = 0;
-    w->begun = w->waited = 0;
+    w->is_replaying = w->is_asking = w->begun = w->waited = 0;
     memset(w->complete, 0, sync->lane->size * sizeof(*w->complete));
     memset(w->has_rest, 0, sync->lane->size);
     memset(w->has_new, 0, sync->lane->size);
@@ -164,7 +164,7 @@ void keel_waits_reset(keel_sync_t *sync)
 
 void keel_waits_take_announced(keel_sync_t *sync)
 {
-    for (uint32_t r = 0; r < sync->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, sync->lane) {
         const uint64_t word = keel_board_get(&sync->lane->board[r].waits);
 
         if (word > 0 && word - 1 < sync->waits.since) {
@@ -177,7 +177,7 @@ void keel_waits_find_front(const keel_sync_t *sync, uint32_t *reached_p, uint32_
 {
     *reached_p = 0;
     *first_p = KEEL_PHASE_NONE;
-    for (uint32_t r = 0; !sync->sections.is_used && r < sync->lane->size && !KEEL_PLANT(waits_ahead_left_out); r++) {
+    KEEL_EACH_MEMBER_WHILE(r, sync->lane, !sync->sections.is_used && !KEEL_PLANT(waits_ahead_left_out)) {
         const keel_board_slot_t *slot = &sync->lane->board[r];
         const uint64_t first = keel_board_get(&slot->first), told = keel_board_get(&slot->waits);
 
@@ -359,7 +359,7 @@ int keel_waits_are_here(keel_sync_t *sync)
     if (sync->phase > sync->front) {
         return 1; /* the predecessor was the first rank in this phase: no rank has put anything */
     }
-    for (uint32_t r = 0; r < sync->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, sync->lane) {
         if (r != sync->lane->rank && w->complete[r] <= sync->phase) {
             return 0;
         }
@@ -442,7 +442,7 @@ int keel_waits_has_unrecorded(const keel_sync_t *sync, uint32_t rank)
 {
     int is_new = 0;
 
-    for (uint32_t r = 0; sync->waits.is_replaying && r < sync->lane->size; r++) {
+    KEEL_EACH_TOUCHED_WHILE(r, sync->lane, sync->waits.is_replaying) {
         is_new |= sync->waits.has_new[r] && (r == rank || rank == KEEL_RANK_NONE);
     }
     return is_new;
@@ -458,7 +458,7 @@ void keel_waits_ask_remaining(keel_sync_t *sync)
 
 int keel_waits_have_remaining(const keel_sync_t *sync)
 {
-    for (uint32_t r = 0; r < sync->lane->size; r++) {
+    KEEL_EACH_MEMBER(r, sync->lane) {
         if (r != sync->lane->rank && !sync->waits.has_rest[r] && !KEEL_PLANT(waits_rest_unawaited)) {
             return 0;
         }
@@ -480,7 +480,7 @@ keel_status_t keel_waits_take_remaining(keel_sync_t *sync)
         return status;
     }
     pthread_mutex_lock(&lane->lock); /* later records of the sources continue after these */
-    for (uint32_t r = 0; r < lane->size; r++) {
+    KEEL_EACH_MEMBER(r, lane) {
         if (r != lane->rank) {
             keel_lane_set_done(lane, r, sync->phase, w->replay.records[r]);
             if (!KEEL_PLANT(waits_rest_uncounted)) {

@@ -2,6 +2,7 @@
 #include "window/targets.h"
 
 #include "peer/access.h"
+#include "peer/members.h"
 #include "peer/region.h"
 
 static void win_refresh_one(keel_win_h win, uint32_t r)
@@ -22,7 +23,7 @@ static void win_refresh_one(keel_win_h win, uint32_t r)
 void keel_win_refresh(keel_win_h win)
 {
     keel_context_uncache(win->ctx);
-    for (uint32_t r = 0; r < win->ctx->lane.size; r++) {
+    KEEL_EACH_TOUCHED(r, &win->ctx->lane) {
         win_refresh_one(win, r);
     }
     win->changes = win->ctx->lane.changes;

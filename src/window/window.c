@@ -8,6 +8,7 @@
 #include "window/win_memory.h"
 #include "window/win_attached.h"
 #include "window/win_extents.h"
+#include "peer/members.h"
 #include "peer/region.h"
 #include "recovery/recover.h"
 
@@ -153,7 +154,7 @@ void keel_win_retire(keel_win_h win)
     keel_win_memory_give_back(win);
     keel_lane_region_retire(&ctx->lane, win->region);
     /* else the rollback closed the others' mappings */
-    for (uint32_t r = 0; r < ctx->lane.size && ctx->rec.roll == KEEL_ROLL_NONE; r++) {
+    KEEL_EACH_TOUCHED_WHILE(r, &ctx->lane, ctx->rec.roll == KEEL_ROLL_NONE) {
         if (ctx->lane.peers[r].mode == KEEL_PEER_LIVE) {
             keel_lane_regions_close_retired(&ctx->lane, r);
         }
