@@ -245,8 +245,11 @@ client_survives()
 # coarrays of Fortran, which OpenCoarrays runs over MPI: libcoarrays-openmpi-dev, libcoarrays-mpich-dev
 coarray_programs_survive()
 {
+    local source
+
     type "caf.$mpi" >/dev/null 2>&1 || { echo "skipped: no caf.$mpi (OpenCoarrays)" >&3; exit 77; }
-    (cd "$scratch" && "caf.$mpi" -o coarrays "$OLDPWD/$here/mpi_coarrays.f90") || fail "not compiled"
+    source=$(realpath "$here/mpi_coarrays.f90")
+    (cd "$scratch" && "caf.$mpi" -o coarrays "$source") || fail "not compiled"
     client_survives 1 "$scratch/coarrays" 6
     printf '%s\n' 'program stops' 'integer :: cell[*]' 'cell = this_image()' 'sync all' 'stop' 'end program' >"$scratch/stops.f90"
     "caf.$mpi" -o "$scratch/stops" "$scratch/stops.f90" || fail "not compiled"
