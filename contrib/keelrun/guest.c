@@ -49,32 +49,72 @@ static bool guest_find(const struct sockaddr_in *local, const struct sockaddr_in
     return is_found && guest->inode != 0;
 }
 
+static bool has_files(long pid)
+{
+    const struct dirent *entry;
+    bool has_one = false;
+    char path[64];
+    DIR *files;
+
+    snprintf(path, sizeof path, "/proc/%ld/fd", pid);
+    files = opendir(path);
+    while (files != NULL && !has_one && (entry = readdir(files)) != NULL) {
+        has_one = entry->d_name[0] != '.';
+    }
+    if (files != NULL) {
+        closedir(files);
+    }
+    return has_one;
+}
+
+/*
+ * True from the moment when the kernel takes away the files of a process that ends, until the
+ * process is a zombie. The sockets among the files are closed in between.
+ */
+static bool is_exiting(long pid)
+{
+    char path[64], text[512], state = 'Z';
+    const char *name_end;
+    FILE *stat;
+
+    if (has_files(pid)) {
+        return false;
+    }
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    stat = fopen(path, "re");
+    if (stat != NULL) {
+        if (fgets(text, sizeof text, stat) != NULL && (name_end = strrchr(text, ')')) != NULL) {
+            sscanf(name_end, ") %c", &state);
+        }
+        fclose(stat);
+    }
+    return state != 'Z' && state != 'X';
+}
+
 /*
  * Searches the open files of a process. A process that hides its files from its own user (after
- * gaining a capability) counts as the holder. A process without files is exiting: the kernel takes
- * the table of files away before the sockets in the table are closed.
+ * gaining a capability) counts as the holder.
  */
 static guest_owner_t process_holds(long pid, uint64_t inode)
 {
     char path[64], wanted[64], target[64];
     const struct dirent *entry;
-    bool is_holder = false, is_exiting = true;
+    bool is_holder = false;
     DIR *files;
 
     snprintf(path, sizeof path, "/proc/%ld/fd", pid);
     snprintf(wanted, sizeof wanted, "socket:[%" PRIu64 "]", inode);
     files = opendir(path);
     if (files == NULL) {
-        return (errno == EACCES || errno == EPERM) ? GUEST_OURS : GUEST_GONE;
+        return (errno == EACCES || errno == EPERM) ? GUEST_OURS : GUEST_FOREIGN;
     }
     while (!is_holder && (entry = readdir(files)) != NULL) {
         const ssize_t length = readlinkat(dirfd(files), entry->d_name, target, sizeof target - 1);
 
         is_holder = length > 0 && (size_t)length == strlen(wanted) && memcmp(target, wanted, (size_t)length) == 0;
-        is_exiting = length < 0 || (is_exiting && entry->d_name[0] == '.');
     }
     closedir(files);
-    return is_holder ? GUEST_OURS : is_exiting ? GUEST_GONE : GUEST_FOREIGN;
+    return is_holder ? GUEST_OURS : is_exiting(pid) ? GUEST_GONE : GUEST_FOREIGN;
 }
 
 static guest_owner_t descendants_hold(long pid, uint64_t inode, unsigned depth);
