@@ -112,7 +112,8 @@
     _(MPI_Win_create_keyval) _(MPI_Win_f2c) _(MPI_Win_free_keyval) _(MPI_Wtick) _(MPI_Wtime) \
     _(MPIX_Delete_error_class) _(MPIX_Delete_error_code) _(MPIX_Delete_error_string) _(MPIX_GPU_query_support) \
     _(MPIX_Query_cuda_support) _(MPIX_Query_hip_support) _(MPIX_Query_rocm_support) _(MPIX_Query_ze_support) \
-    _(MPI_Session_c2f) _(MPI_Session_f2c)
+    /* MPICH 4.2's own MPI-IO calls the first two */ \
+    _(MPIX_Type_iov) _(MPIX_Type_iov_len) _(MPIX_Info_set_hex) _(MPI_Session_c2f) _(MPI_Session_f2c)
 
 /* refused with an error that names the function */
 #define KEEL_MPI_REFUSED(_) \
@@ -171,13 +172,13 @@
     _(MPIX_Reduce_scatter_init) _(MPIX_Scan_init) _(MPIX_Scatter_init) _(MPIX_Scatterv_init) \
     /* MPI 4.1, and MPICH 4.2 */ \
     _(MPIX_Allreduce_enqueue) _(MPIX_Allreduce_enqueue_c) _(MPIX_Comm_get_stream) _(MPIX_Comm_test_threadcomm) \
-    _(MPIX_Info_set_hex) _(MPIX_Irecv_enqueue) _(MPIX_Irecv_enqueue_c) _(MPIX_Isend_enqueue) _(MPIX_Isend_enqueue_c) \
+    _(MPIX_Irecv_enqueue) _(MPIX_Irecv_enqueue_c) _(MPIX_Isend_enqueue) _(MPIX_Isend_enqueue_c) \
     _(MPIX_Recv_enqueue) _(MPIX_Recv_enqueue_c) _(MPIX_Send_enqueue) _(MPIX_Send_enqueue_c) \
     _(MPIX_Start_progress_thread) _(MPIX_Stop_progress_thread) _(MPIX_Stream_comm_create) \
     _(MPIX_Stream_comm_create_multiplex) _(MPIX_Stream_create) _(MPIX_Stream_free) _(MPIX_Stream_irecv) \
     _(MPIX_Stream_irecv_c) _(MPIX_Stream_isend) _(MPIX_Stream_isend_c) _(MPIX_Stream_progress) _(MPIX_Stream_recv) \
     _(MPIX_Stream_recv_c) _(MPIX_Stream_send) _(MPIX_Stream_send_c) _(MPIX_Threadcomm_finish) \
-    _(MPIX_Threadcomm_free) _(MPIX_Threadcomm_init) _(MPIX_Threadcomm_start) _(MPIX_Type_iov) _(MPIX_Type_iov_len) \
+    _(MPIX_Threadcomm_free) _(MPIX_Threadcomm_init) _(MPIX_Threadcomm_start) \
     _(MPIX_Wait_enqueue) _(MPIX_Waitall_enqueue) _(MPI_Buffer_flush) _(MPI_Buffer_iflush) _(MPI_Comm_attach_buffer) \
     _(MPI_Comm_attach_buffer_c) _(MPI_Comm_detach_buffer) _(MPI_Comm_detach_buffer_c) _(MPI_Comm_flush_buffer) \
     _(MPI_Comm_iflush_buffer) _(MPI_Get_hw_resource_info) _(MPI_Remove_error_class) _(MPI_Remove_error_code) \
