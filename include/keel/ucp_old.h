@@ -161,7 +161,8 @@ static inline keel_ucs_status_t keel_ucp_worker_flush(keel_ucp_worker_h worker)
     return keel_ucs_status(keel_flush_all(worker));
 }
 
-/** ucp_ep_flush_nb(): keel_flush(). Blocks; no callback runs. @return NULL or an error. */
+/** ucp_ep_flush_nb(): keel_flush(). Blocks; no callback runs.
+ *  @return NULL or an error. */
 static inline keel_ucs_status_ptr_t keel_ucp_ep_flush_nb(keel_ucp_ep_h ep, unsigned flags, keel_ucp_send_callback_t cb)
 {
     (void)flags;
@@ -169,7 +170,8 @@ static inline keel_ucs_status_ptr_t keel_ucp_ep_flush_nb(keel_ucp_ep_h ep, unsig
     return KEEL_UCS_STATUS_PTR(keel_ucp_ep_flush(ep));
 }
 
-/** ucp_worker_flush_nb(): keel_flush_all(). Blocks; no callback runs. @return NULL or an error. */
+/** ucp_worker_flush_nb(): keel_flush_all(). Blocks; no callback runs.
+ *  @return NULL or an error. */
 static inline keel_ucs_status_ptr_t keel_ucp_worker_flush_nb(keel_ucp_worker_h worker, unsigned flags,
                                                              keel_ucp_send_callback_t cb)
 {
