@@ -400,6 +400,7 @@
     _(service_seal_any_life, 0, "", "a message to a predecessor has the same key")                                     \
     _(files_start_refusal_ignored, 0, "", "the job begins at a set of files that a rank cannot read")                  \
     _(files_start_answer_unawaited, 0, "", "the job begins at a set of files before all ranks have answered")          \
+    _(view_start_decided, 0, "", "a death while the job begins from files is decided")                                 \
     _(files_start_death_unseen, 0, "", "a death while the job begins from files does not end the job")                 \
     _(rollback_begun_at_start, 0, "", "a restart from files does not know at which gsync it is")                       \
     _(coordinated_loaded_early, 0, "", "a restart from files counts as one from the image before")                     \

@@ -2,7 +2,8 @@
  * The start of a job with KEEL_FILE_DIR. The leader proposes complete sets, the newest first; each
  * rank loads its image of the proposed set and answers; the leader then begins there, proposes the
  * next set, or gives up. A death before the end of the restart ends the job: nothing is computed
- * yet, and the launcher starts it again.
+ * yet, and the launcher starts it again. Until then no rank sends a report, so a replacement gets
+ * no decision and its program does not begin.
  */
 #include "job/files_start.h"
 #include "job/files.h"
@@ -15,6 +16,7 @@
 #include "peer/members.h"
 #include "recovery/recover.h"
 #include "recovery/rollback.h"
+#include "recovery/view.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -100,15 +102,14 @@ static int is_lowest(const keel_context_h ctx)
     return 1;
 }
 
-/* Waits for all messages of the start. A death is final here. */
-static keel_status_t start_wait(keel_context_h ctx, unsigned *rounds)
+keel_status_t keel_files_start_wait(keel_context_h ctx, unsigned *rounds)
 {
     keel_status_t status = keel_context_wait(ctx, rounds);
 
     if (status == KEEL_ERR_ROLLED_BACK) {
-        status = KEEL_OK;
+        status = KEEL_OK; /* other ranks had begun: keel_restore() rolls back */
     }
-    if (status == KEEL_OK && (keel_recovery_is_frozen(&ctx->rec) || ctx->rec.deaths > 0) &&
+    if (status == KEEL_OK && ctx->rec.is_undecided && (keel_recovery_is_frozen(&ctx->rec) || ctx->rec.deaths > 0) &&
         !KEEL_PLANT(files_start_death_unseen)) {
         if (is_lowest(ctx)) {
             keel_error_ctx(ctx, "a rank died while the job began from files: the job has to be started again");
@@ -132,7 +133,7 @@ static keel_status_t follow(keel_context_h ctx)
         keel_status_t status = KEEL_OK;
 
         while (status == KEEL_OK && !files->is_start_due) {
-            status = start_wait(ctx, &rounds);
+            status = keel_files_start_wait(ctx, &rounds);
         }
         if (files->is_start_due && files->start.kind == KEEL_FILES_GIVE_UP) {
             keel_recovery_note_finished(&ctx->rec);
@@ -188,7 +189,7 @@ static keel_status_t propose(keel_context_h ctx, const keel_manifest_t *manifest
     unsigned rounds = 0;
 
     files->answers = files->refusals = files->refusing = 0;
-    for (uint32_t r = others + 1; r-- > 0;) {
+    KEEL_EACH_MEMBER(r, &ctx->lane) {
         if (r != ctx->lane.leader) {
             propose_part(manifest, r, &message);
             keel_files_send(ctx, r, &message);
@@ -198,7 +199,7 @@ static keel_status_t propose(keel_context_h ctx, const keel_manifest_t *manifest
     files->refusal = load(ctx, &message, meta_p);
     files->refusals = files->refusal != 0;
     while (status == KEEL_OK && files->answers < others - KEEL_PLANT(files_start_answer_unawaited)) {
-        status = start_wait(ctx, &rounds);
+        status = keel_files_start_wait(ctx, &rounds);
     }
     *is_loaded_p = files->refusals == 0 || KEEL_PLANT(files_start_refusal_ignored);
     return status;
@@ -330,6 +331,7 @@ keel_status_t keel_files_start(keel_context_h ctx)
     }
     if (ctx->lane.incarnation == 0) {
         status = keel_lane_is_leader(&ctx->lane) ? lead(ctx) : follow(ctx);
+        keel_view_set_undecided(&ctx->rec, 0);
     }
     return (status == KEEL_OK) ? keel_files_writer_begin(ctx) : status;
 }

@@ -43,6 +43,7 @@
 #include "peer/region.h"
 #include "recovery/rebuild.h"
 #include "recovery/recover.h"
+#include "recovery/view.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -102,10 +103,7 @@ static keel_status_t context_connect_all(keel_context_h ctx)
             r = keel_member_next(&ctx->lane, r);
             continue;
         }
-        status = keel_context_wait(ctx, &rounds); /* a death here is recovered like any other */
-        if (status == KEEL_ERR_ROLLED_BACK) {
-            status = KEEL_OK; /* other ranks had begun: keel_restore() rolls back */
-        }
+        status = keel_files_start_wait(ctx, &rounds);
     }
     return status;
 }
@@ -135,6 +133,7 @@ static keel_status_t context_join(keel_context_h ctx)
         return status;
     }
     if (ctx->lane.incarnation == 0) {
+        keel_view_set_undecided(&ctx->rec, ctx->files != NULL);
         status = context_connect_all(ctx);
         return (status == KEEL_OK) ? keel_files_start(ctx) : status;
     }

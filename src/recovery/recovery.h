@@ -130,6 +130,7 @@ struct keel_recovery {
     /* rollback requests known; names the view together with the incarnations */
     uint32_t request_number;
     keel_rollback_reason_t rollback_reason; /* of the own request */
+    int is_undecided;                       /* sends no report: a death ends the job */
     keel_report_t **reports;                /* the leader: newest report of each rank */
     size_t report_size;
 

@@ -423,10 +423,18 @@ static void decision_send(keel_recovery_t *rec)
     keel_free(d);
 }
 
+void keel_view_set_undecided(keel_recovery_t *rec, int is_undecided)
+{
+    rec->is_undecided = is_undecided;
+}
+
 void keel_view_step(keel_recovery_t *rec)
 {
     if (!keel_recovery_is_frozen(rec) || rec->fatal != KEEL_OK || keel_recovery_is_finished(rec) ||
         !keel_view_is_complete(rec)) {
+        return;
+    }
+    if (rec->is_undecided && !KEEL_PLANT(view_start_decided)) {
         return;
     }
     if (rec->view == KEEL_VIEW_CHANGED) {

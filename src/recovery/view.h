@@ -120,6 +120,8 @@ void keel_view_release(keel_recovery_t *rec);
 void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation);
 /* reports when the view is complete; decides at the leader */
 void keel_view_step(keel_recovery_t *rec);
+/* While set, the rank sends no report, so no rank gets a decision (job/files_start). */
+void keel_view_set_undecided(keel_recovery_t *rec, int is_undecided);
 void keel_view_receive_report(void *arg, const keel_control_in_t *in);
 int keel_view_is_complete(const keel_recovery_t *rec); /* true if every rank is up */
 
