@@ -265,7 +265,9 @@ mpi_program()
 openmpi_is_counted()
 {
     mpi_program openmpi mpirun.openmpi
-    measured mpirun.openmpi --oversubscribe -n 2 --mca osc ucx --mca btl self,vader "$programs/preload_mpi_openmpi" 300 200 10
+    # Open MPI 5 refuses its osc/ucx without InfiniBand, unless any transport and device will do
+    measured mpirun.openmpi --oversubscribe -n 2 --mca osc ucx --mca opal_common_ucx_tls any --mca opal_common_ucx_devices any \
+        --mca btl self,vader "$programs/preload_mpi_openmpi" 300 200 10
     is puts 600
     is gets 400
     is atomics 20 60
