@@ -107,18 +107,24 @@ static int check_end(char *text, size_t length)
     return 1;
 }
 
-static int parse_files(const char *at, keel_manifest_t *m)
+/* Each line is cut off first: sscanf() computes the length of the text at each call. */
+static int parse_files(char *at, keel_manifest_t *m)
 {
     for (uint32_t r = 0; r < m->count; r++) {
+        char *end = strchr(at, '\n');
         uint32_t rank;
         int used = 0;
 
-        if (sscanf(at, "file %" SCNu32 " bytes %" SCNu64 " crc %" SCNx32 "\n%n", &rank, &m->files[r].bytes,
-                   &m->files[r].crc, &used) != 3 ||
-            used == 0 || rank != r) {
+        if (end == NULL) {
             return 0;
         }
-        at += used;
+        *end = '\0';
+        if (sscanf(at, "file %" SCNu32 " bytes %" SCNu64 " crc %" SCNx32 "%n", &rank, &m->files[r].bytes,
+                   &m->files[r].crc, &used) != 3 ||
+            used != end - at || rank != r) {
+            return 0;
+        }
+        at = end + 1;
     }
     return *at == '\0';
 }
