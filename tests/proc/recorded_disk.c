@@ -10,7 +10,8 @@
  *   b number any      fsync() of a file or folder begins; numbers are unique
  *   F number any      that fsync() has succeeded
  *
- * Files and folders are given by their inodes.
+ * Files and folders are given by their inodes. A call and its record are one step under a lock of
+ * the record, so the records of several processes have the order of their calls.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -81,10 +83,29 @@ static void record(const void *data, size_t bytes, const char *format, ...)
     errno = error;
 }
 
+static int turn_begin(void)
+{
+    const int file =
+        (int)syscall(SYS_openat, AT_FDCWD, getenv("KEELTEST_RECORD"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+
+    if (file < 0 || flock(file, LOCK_EX) != 0) {
+        abort();
+    }
+    return file;
+}
+
+static void turn_end(int turn)
+{
+    const int error = errno;
+
+    syscall(SYS_close, turn);
+    errno = error;
+}
+
 int mkdir(const char *path, mode_t mode)
 {
     int (*call)(const char *, mode_t) = (int (*)(const char *, mode_t))next("mkdir");
-    const int result = call(path, mode);
+    const int turn = turn_begin(), result = call(path, mode);
     const char *folder = getenv("KEEL_FILE_DIR");
 
     if (result == 0 && folder != NULL && strcmp(path, folder) == 0) {
@@ -96,18 +117,20 @@ int mkdir(const char *path, mode_t mode)
         }
         close(made);
     }
+    turn_end(turn);
     return result;
 }
 
 int mkdirat(int dir, const char *path, mode_t mode)
 {
     int (*call)(int, const char *, mode_t) = (int (*)(int, const char *, mode_t))next("mkdirat");
-    const int result = call(dir, path, mode);
+    const int turn = turn_begin(), result = call(dir, path, mode);
     struct stat about;
 
     if (result == 0 && is_ours(dir) && fstatat(dir, path, &about, 0) == 0) {
         record(NULL, 0, "M %lu %s %lu", inode_of(dir), path, (unsigned long)about.st_ino);
     }
+    turn_end(turn);
     return result;
 }
 
@@ -116,25 +139,31 @@ int openat(int dir, const char *path, int flags, ...)
     int (*call)(int, const char *, int, ...) = (int (*)(int, const char *, int, ...))next("openat");
     unsigned mode;
     va_list arguments;
-    int file;
+    int file, turn;
 
     va_start(arguments, flags);
     mode = (flags & O_CREAT) ? va_arg(arguments, unsigned) : 0;
     va_end(arguments);
+    turn = turn_begin();
     file = call(dir, path, flags, mode);
     if (file >= 0 && (flags & O_CREAT) && is_ours(dir)) {
         record(NULL, 0, "C %lu %s %lu", inode_of(dir), path, inode_of(file));
     }
+    turn_end(turn);
     return file;
 }
 
 ssize_t write(int fd, const void *data, size_t length)
 {
     ssize_t (*call)(int, const void *, size_t) = (ssize_t(*)(int, const void *, size_t))next("write");
+    const int is_recorded = is_ours(fd), turn = is_recorded ? turn_begin() : -1;
     const ssize_t written = call(fd, data, length);
 
-    if (written > 0 && is_ours(fd)) {
-        record(data, (size_t)written, "W %lu %zd", inode_of(fd), written);
+    if (is_recorded) {
+        if (written > 0) {
+            record(data, (size_t)written, "W %lu %zd", inode_of(fd), written);
+        }
+        turn_end(turn);
     }
     return written;
 }
@@ -157,21 +186,23 @@ int fsync(int fd)
 int renameat(int from, const char *old, int to, const char *new)
 {
     int (*call)(int, const char *, int, const char *) = (int (*)(int, const char *, int, const char *))next("renameat");
-    const int result = call(from, old, to, new);
+    const int turn = turn_begin(), result = call(from, old, to, new);
 
     if (result == 0 && is_ours(from)) {
         record(NULL, 0, "R %lu %s %s", inode_of(from), old, new);
     }
+    turn_end(turn);
     return result;
 }
 
 int unlinkat(int dir, const char *path, int flags)
 {
     int (*call)(int, const char *, int) = (int (*)(int, const char *, int))next("unlinkat");
-    const int result = call(dir, path, flags);
+    const int turn = turn_begin(), result = call(dir, path, flags);
 
     if (result == 0 && is_ours(dir)) {
         record(NULL, 0, "U %lu %s", inode_of(dir), path);
     }
+    turn_end(turn);
     return result;
 }
