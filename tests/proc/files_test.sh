@@ -211,7 +211,7 @@ deaths_in_a_restart_start_the_job_again()
 {
     right 90 -n 3
     two_sets 90
-    run 0 -n 3 --kill '1@anyone:begins at step' --kill '2@anyone:begins at step' "${job[@]}" "$ring" 90
+    run 0 -n 3 --kill '1@anyone:begins at step' --kill '2@anyone:begins at step' "${job[@]}" -x RING_MARK=slowly "$ring" 90 8
     has "$err" 1 'the job is started anew'
     grep '^rank [0-9]*: ' "$out" | sort -u | cmp -s - "$scratch/right" || fail "wrong sums"
 }

@@ -10,8 +10,8 @@
  *   b number any      fsync() of a file or folder begins; numbers are unique
  *   F number any      that fsync() has succeeded
  *
- * Files and folders are given by their inodes. A call and its record are one step under a lock of
- * the record, so the records of several processes have the order of their calls.
+ * Files and folders are given by their inodes. A lock of the record makes a call and its line one
+ * step, so lines of several processes have the order of the calls.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
