@@ -99,8 +99,8 @@ keel_status_t keel_start_with(keel_context_h ctx, const char *setting)
                : ctx->runtime->ops->start_with(ctx->runtime, KEEL_EXIT_AGAIN, setting);
 }
 
-/* The leader: the line about the deaths of the job, with the sums of all ranks that can still send.
- * */
+/* The leader prints the line about the deaths of the job, with the sums of all ranks that can still
+ * send. */
 static void finalize_outcome(keel_context_h ctx)
 {
     const keel_lane_t *lane = &ctx->lane;
