@@ -53,14 +53,20 @@ a_catastrophe_is_traced()
     is_right 4 'death of rank 1>=1' 'incarnation 0=4' 'gsync >=60'
 }
 
-# the launcher and all ranks at once: its janitor writes the trace; then the janitor, too: the next job removes the areas
-a_job_killed_by_sigkill_is_traced()
+# lose_job OPTIONS...: kills the launcher amid a job; the janitor ends the ranks
+lose_job()
 {
-    start -n 3 "${tier[@]}" -x "KEEL_FILE_DIR=$scratch/files" -x KEEL_FILE_INTERVAL=0 -x RING_MARK=here "$ring" 10000 20
+    start -n 3 "$@" -x "KEEL_FILE_DIR=$scratch/files" -x KEEL_FILE_INTERVAL=0 -x RING_MARK=here "$ring" 10000 20
     wait_for here "$out"
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null
     check_nothing_left '*'
+}
+
+# the launcher and all ranks at once: its janitor writes the trace; then the janitor, too: the next job removes the areas
+a_job_killed_by_sigkill_is_traced()
+{
+    lose_job "${tier[@]}"
     is_right 3 'incarnation 0=3' 'gsync >=60' 'checkpoint: file>=1'
     rm "$trace"
     mkdir "$trace.parts"
@@ -147,11 +153,7 @@ END
 
 a_lost_job_is_counted()
 {
-    start -n 3 "${counted[@]}" -x "KEEL_FILE_DIR=$scratch/files" -x KEEL_FILE_INTERVAL=0 -x RING_MARK=here "$ring" 10000 20
-    wait_for here "$out"
-    kill -KILL "$pid"
-    wait "$pid" 2>/dev/null
-    check_nothing_left '*'
+    lose_job "${counted[@]}"
     [ ! -e "$stats.parts" ] || fail "areas are left"
     is_stat deaths "== 3"
     is_stat gsyncs ">= 20"
