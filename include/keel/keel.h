@@ -111,6 +111,9 @@ typedef struct keel_params {
  * Spares (the last KEEL_SPARES processes of the launcher): the call waits until a replacement is
  * needed, then returns with the rank of the dead process. If the job ends first, the process
  * exits inside the call with status 0.
+ * Both exits stay: such a process has no rank, and a program needs no code for it. An attached
+ * process is never ended: it gets KEEL_ERR_CHECKSUM instead of the parity rank's exit, and
+ * KEEL_SPARES has no effect (keel_init_attached()).
  * Spawned processes (KEEL_SPAWN): the launcher starts a dead rank's replacement (PMIx_Spawn) with
  * this program, its arguments as they are in memory then, this directory, and the variables
  * KEEL_* and UCX_*.
