@@ -26,6 +26,20 @@ size_t keel_mpi_parse_bytes(const char *text)
     return (size_t)(number * (double)((uint64_t)1 << shift));
 }
 
+size_t keel_mpi_ring_bytes(const char *text, uint32_t ranks)
+{
+    size_t bytes = KEEL_MPI_RING_DEFAULT;
+
+    if (text != NULL) {
+        bytes = keel_mpi_parse_bytes(text);
+        return (bytes < KEEL_MPI_RING || bytes > KEEL_MPI_RING_MAX || (bytes & (bytes - 1)) != 0) ? 0 : bytes;
+    }
+    while (bytes > KEEL_MPI_RING && bytes * ranks > KEEL_MPI_RINGS) {
+        bytes /= 2;
+    }
+    return bytes;
+}
+
 static uint64_t align_up(uint64_t offset, size_t alignment)
 {
     return (offset + alignment - 1) & ~(uint64_t)(alignment - 1);
@@ -38,7 +52,7 @@ static uint64_t rings_begin(void)
 
 static uint64_t blocks_begin(void)
 {
-    return rings_begin() + (uint64_t)keel_mpi.ranks * KEEL_MPI_RING;
+    return rings_begin() + (uint64_t)keel_mpi.ranks * keel_mpi.ring;
 }
 
 void keel_mpi_arena_make(void)
@@ -48,6 +62,11 @@ void keel_mpi_arena_make(void)
 
     if (bytes == 0) {
         keel_mpi_fatal("MPI_Init", "KEELMPI_ARENA is no number of bytes");
+    }
+    /* the place of all blocks depends on the ring, so deterministic mode has the same */
+    keel_mpi.ring = keel_mpi_ring_bytes(getenv("KEELMPI_RING"), keel_mpi.ranks);
+    if (keel_mpi.ring == 0) {
+        keel_mpi_fatal("MPI_Init", "KEELMPI_RING is no power of two from 64k to 1g");
     }
     keel_mpi.bytes = blocks_begin() + bytes;
     keel_mpi_check(keel_win_alloc(keel_mpi.ctx, keel_mpi.bytes, NULL, &keel_mpi.arena), "MPI_Init");
@@ -74,7 +93,7 @@ void *keel_mpi_arena_mapped(uint32_t rank, const char *call)
 
 uint64_t keel_mpi_arena_ring(uint32_t source)
 {
-    return rings_begin() + (uint64_t)source * KEEL_MPI_RING;
+    return rings_begin() + (uint64_t)source * keel_mpi.ring;
 }
 
 /* ---- blocks ---- */

@@ -7,6 +7,10 @@
 
 #include <keel/strided.h>
 
+/* Bytes of a ring in a job of so many ranks by KEELMPI_RING, NULL: by default. Returns 0 if the
+ * text is wrong. */
+size_t keel_mpi_ring_bytes(const char *text, uint32_t ranks);
+
 /* Collective: makes the window with the hidden part. */
 void keel_mpi_arena_make(void);
 /* Parses a number of bytes with an optional K, M, G or T; 0: not a number. */

@@ -22,7 +22,13 @@ enum {
     /* handles made before the restart point; an image records for each whether the program has
      * freed it */
     KEEL_MPI_PERSISTENT_HANDLES = 4096,
-    KEEL_MPI_RING = 64 << 10, /* bytes in flight from one rank to another, at most */
+    /* A ring holds the bytes in flight from one rank to another: KEELMPI_RING. By default a rank's
+     * rings have KEEL_MPI_RINGS bytes together, each at most KEEL_MPI_RING_DEFAULT. In
+     * deterministic mode, where logs keep what is put to a ring, KEEL_MPI_RING bytes are in use. */
+    KEEL_MPI_RING = 64 << 10, /* at least */
+    KEEL_MPI_RING_DEFAULT = 1 << 20,
+    KEEL_MPI_RING_MAX = 1 << 30,
+    KEEL_MPI_RINGS = 4 << 20,
     KEEL_MPI_ALIGN = 64
 };
 
@@ -87,6 +93,7 @@ typedef struct keel_mpi {
     /* base of the arena; the channels and rings of all ranks follow the hidden part */
     keel_mpi_hidden_t *hidden;
     size_t bytes; /* of the arena */
+    size_t ring;  /* bytes of a ring, a power of two */
     uint32_t rank, ranks;
     keel_mpi_phase_t phase;
     size_t recorded_last;              /* keel_mpi_record_t.last of the startup record */

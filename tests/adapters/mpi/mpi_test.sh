@@ -11,27 +11,28 @@ programs=$build/tests/adapters/mpi
 # shellcheck source=tests/proc/proc_lib.sh
 . "$(dirname "$0")/../../proc/proc_lib.sh"
 chapters=(mpi_windows mpi_accesses mpi_messages mpi_collectives mpi_objects mpi_types mpi_kinds mpi_derived mpi_epochs mpi_shared_memory mpi_topologies mpi_nonblocking mpi_intercomms mpi_polls mpi_freed mpi_adjacent mpi_local mpi_files mpi_turns mpi_profiled mpi_pipeline)
-small=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x KEELMPI_ARENA=16m --timeout 50)
+# many messages are longer than such a ring
+small=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x KEELMPI_ARENA=16m -x KEELMPI_RING=64k --timeout 50)
 
-# each program says once for each rank that it is right, and nothing else: chapters_are_right LANES RANKS...
+# each program says once for each rank that it is right, and nothing else: chapters_are_right LANES RING RANKS...
 chapters_are_right()
 {
-    local lanes=$1 ranks program
+    local lanes=$1 ring=$2 ranks program
 
-    shift
+    shift 2
     for program in "${chapters[@]}"; do
         for ranks; do
             # memory hooks of UCX 1.18 redirect the dlopen() of mpi_profiled, and then search no directory of the program
-            run 0 -n "$ranks" --nodes $(((ranks + 1) / 2)) "${small[@]}" -x KEEL_LANES="$lanes" -x UCX_MEM_EVENTS=n \
+            run 0 -n "$ranks" --nodes $(((ranks + 1) / 2)) "${small[@]}" -x KEEL_LANES="$lanes" -x KEELMPI_RING="$ring" -x UCX_MEM_EVENTS=n \
                 "$programs/${program}_$mpi"
             has "$out" "$ranks" "^$program: rank [0-9]* of $ranks: right\$"
             has "$out" "$ranks" ''
         done
     done
 }
-chapters_are_right_direct() { chapters_are_right direct 1 4; }
-chapters_are_right_served() { chapters_are_right served 2 3; }
-chapters_are_right_with_both_lanes() { chapters_are_right auto 8; }
+chapters_are_right_direct() { chapters_are_right direct 1m 1 4; }
+chapters_are_right_served() { chapters_are_right served 64k 2 3; }
+chapters_are_right_with_both_lanes() { chapters_are_right auto 64k 8; }
 
 survives=$programs/mpi_survives_$mpi
 
@@ -360,7 +361,7 @@ deaths_cost_as_documented()
     costs direct unclear y rollback
     grep -q "^mpi 0: MPI_Win_allocate: keel_deterministic is 'no', none of true, waits and false: deaths are rollbacks\$" "$err" || fail "nothing is said"
     run 1 -n 1 "${small[@]}" -x KEEL_DETERMINISTIC=maybe "$programs/mpi_costs_$mpi" fences 1 -
-    grep -q '^mpi 0 error: MPI_Init: KEEL_DETERMINISTIC is n, y or waits$' "$err" || fail "not named"
+    grep -q '^mpi error: MPI_Init: KEEL_DETERMINISTIC is n, y or waits$' "$err" || fail "not named"
 }
 
 # nobody looks what has come, and results are the same
@@ -478,7 +479,7 @@ random_programs_are_right_in_spite_of_deaths()
 
     for seed in 1 2 3 4; do
         lanes=$([ $((seed % 2)) -eq 0 ] && echo direct || echo served)
-        run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$lanes" "$programs/mpi_random_$mpi" $seed 60 \
+        run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$lanes" -x KEELMPI_RING=$((64 << seed % 3))k "$programs/mpi_random_$mpi" $seed 60 \
             "$((seed % 4))@$((10 + seed)).1,$(((seed + 1) % 4))@$((30 + seed)).0,$(((seed + 3) % 4))@$((31 + seed)).1${end[$((seed % 3))]}"
         has "$out" 1 "^mpi_random: seed $seed, 4 ranks, 60 steps: right\$"
         has "$err" 0 'started anew'
@@ -512,6 +513,10 @@ handle|KEEL_MPI_RESTART_POINT: a communicator stands in what is protected as 7, 
 attached|KEEL_MPI_RESTART_POINT: memory of the program.s own is attached to a dynamic window, and may have another address in a replacement: attach memory of MPI_Alloc_mem$
 prefix|KEEL_MPI_RESTART_POINT: what was received before it is more than KEELMPI_PREFIX$
 END
+    for text in 32k 96k 2g none; do
+        run 1 -n 2 "${small[@]}" -x KEELMPI_RING=$text "$programs/mpi_unfit_$mpi" none
+        grep -q '^mpi [01] error: MPI_Init.*: KEELMPI_RING is no power of two from 64k to 1g$' "$err" || fail "a ring of $text"
+    done
     run 0 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" none
     run 0 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" sent
     for promise in n y waits; do

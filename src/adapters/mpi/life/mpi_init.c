@@ -28,7 +28,11 @@ keel_mpi_t keel_mpi;
 
 static void print_error(const char *call, const char *what)
 {
-    fprintf(stderr, "mpi %u error: %s: %s\n", keel_mpi.rank, call, what);
+    if (keel_mpi.ranks == 0) { /* keel_init() gives the rank */
+        fprintf(stderr, "mpi error: %s: %s\n", call, what);
+    } else {
+        fprintf(stderr, "mpi %u error: %s: %s\n", keel_mpi.rank, call, what);
+    }
 }
 
 void keel_mpi_fatal(const char *call, const char *what)

@@ -52,7 +52,7 @@ void keel_mpi_channel_make(void)
 static void ring_read(uint32_t source, uint64_t from, void *data, size_t bytes)
 {
     const char *ring = keel_mpi_arena_at(keel_mpi_arena_ring(source));
-    const size_t at = from % KEEL_MPI_RING, first = (bytes < KEEL_MPI_RING - at) ? bytes : KEEL_MPI_RING - at;
+    const size_t at = from & (keel_mpi.ring - 1), first = (bytes < keel_mpi.ring - at) ? bytes : keel_mpi.ring - at;
 
     memcpy(data, ring + at, first);
     memcpy((char *)data + first, ring, bytes - first);
@@ -63,7 +63,7 @@ static void announce_freed(uint32_t source, const char *call)
 {
     keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
 
-    if (channel->taken - channel->announced < KEEL_MPI_RING / 4) {
+    if (channel->taken - channel->announced < keel_mpi.ring / 4) {
         return;
     }
     channel->announced = channel->taken;

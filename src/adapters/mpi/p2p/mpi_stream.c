@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOGETHER = 4096 }; /* a message of up to so many bytes goes out in one put with its head */
+enum {
+    TOGETHER = 4096, /* a message of up to so many bytes goes out in one put with its head */
+    PART = 64 << 10  /* bytes put at one time: the receiver takes a part while the next is put */
+};
 
 static const char padding[8];
 
@@ -47,8 +50,8 @@ void keel_mpi_stream_make(void)
 static void ring_write(uint32_t rank, const void *data, size_t bytes, const char *call)
 {
     keel_mpi_channel_t *channel = keel_mpi_arena_channel(rank);
-    const uint64_t ring = keel_mpi_arena_ring(keel_mpi.rank), at = channel->sent % KEEL_MPI_RING;
-    const size_t first = (bytes < KEEL_MPI_RING - at) ? bytes : KEEL_MPI_RING - at;
+    const uint64_t ring = keel_mpi_arena_ring(keel_mpi.rank), at = channel->sent & (keel_mpi.ring - 1);
+    const size_t first = (bytes < keel_mpi.ring - at) ? bytes : keel_mpi.ring - at;
 
     keel_mpi_put(rank, ring + at, data, first, call);
     keel_mpi_put(rank, ring, (const char *)data + first, bytes - first, call);
@@ -63,13 +66,13 @@ static size_t ring_room(uint32_t rank)
 {
     const keel_mpi_channel_t *channel = keel_mpi_arena_channel(rank);
 
-    return KEEL_MPI_RING - (size_t)(channel->sent - __atomic_load_n(&channel->freed, __ATOMIC_ACQUIRE));
+    return keel_mpi.ring - (size_t)(channel->sent - __atomic_load_n(&channel->freed, __ATOMIC_ACQUIRE));
 }
 
-/* Returns the number of bytes written, as far as the ring had room. */
+/* Returns the number of bytes written: a part, as far as the ring had room. */
 static size_t write_some(uint32_t rank, const void *data, size_t bytes, const char *call)
 {
-    const size_t room = ring_room(rank), some = (bytes < room) ? bytes : room;
+    const size_t room = ring_room(rank), limit = (room < PART) ? room : PART, some = (bytes < limit) ? bytes : limit;
 
     if (some > 0) {
         ring_write(rank, data, some, call);
