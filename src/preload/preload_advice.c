@@ -2,6 +2,8 @@
  * share of the log is in use. */
 #include "preload/preload_advice.h"
 
+const int preload_intervals[PRELOAD_INTERVALS] = {10, 60, 600};
+
 static preload_log_advice_t log_advice(double usual, double rate, double peak)
 {
     preload_log_advice_t log;

@@ -9,6 +9,10 @@
 #define PRELOAD_GETLOG_USUAL ((double)(16u << 20))
 #define PRELOAD_SOFT         0.5
 
+/* intervals between checkpoints, in seconds, for which a report gives the size of a log */
+enum { PRELOAD_INTERVALS = 3 };
+extern const int preload_intervals[PRELOAD_INTERVALS];
+
 typedef struct preload_log_advice {
     double usual; /* bytes by default */
     double rate;  /* bytes a second, of the process with most */

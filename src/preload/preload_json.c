@@ -1,6 +1,7 @@
 /* Reports as JSON. The reader takes what the writer writes, with fields in any order. */
 #include "preload/preload_json.h"
 
+#include "preload/preload_advice.h"
 #include "preload/preload_fields.h"
 
 #include <inttypes.h>
@@ -50,6 +51,29 @@ static void field_write(const preload_field_t *field, const void *object, FILE *
     }
 }
 
+/* the numbers of the text (preload_text.c), without its rounding */
+static void log_advice_write(const preload_log_advice_t *log, const char *setting, FILE *stream)
+{
+    fprintf(stream, "\"%s\": {\"default_bytes\": %.0f, \"bytes_per_second\": %.9g, \"half_full_seconds\": %.9g",
+            setting, log->usual, log->rate, log->lasts);
+    for (int i = 0; i < PRELOAD_INTERVALS; i++) {
+        fprintf(stream, ", \"bytes_for_%d_s\": %.0f", preload_intervals[i],
+                preload_advice_size(log, preload_intervals[i]));
+    }
+    fprintf(stream, ", \"least_bytes\": %.0f}", preload_advice_size(log, 0));
+}
+
+static void advice_write(const preload_report_t *report, FILE *stream)
+{
+    const preload_advice_t advice = preload_advice(report);
+
+    fputs("{", stream);
+    log_advice_write(&advice.oplog, "KEEL_OPLOG_SIZE", stream);
+    fputs(", ", stream);
+    log_advice_write(&advice.getlog, "KEEL_GETLOG_SIZE", stream);
+    fputs("}", stream);
+}
+
 void preload_json_write(const preload_report_t *report, FILE *stream)
 {
     fputs("{\"note\": ", stream);
@@ -71,7 +95,9 @@ void preload_json_write(const preload_report_t *report, FILE *stream)
         }
         fputc('}', stream);
     }
-    fputs("]}", stream);
+    fputs("], \"advice\": ", stream);
+    advice_write(report, stream);
+    fputs("}", stream);
 }
 
 static int next_char(FILE *stream)
@@ -228,6 +254,25 @@ static int targets_read(FILE *stream, preload_report_t *report)
     return 1;
 }
 
+/* Skips the advice: the fields of the report determine its numbers. */
+static int advice_read(FILE *stream)
+{
+    static const preload_field_t none[] = {{NULL, PRELOAD_FIELD_COUNT, 0, 0}};
+    char setting[WORD_MAX];
+
+    if (!take(stream, '{')) {
+        return 0;
+    }
+    while (!take(stream, '}')) {
+        if (!take(stream, '"') || !text_read(stream, setting) || !take(stream, ':') || !take(stream, '{') ||
+            !object_read(stream, none, NULL, NULL)) {
+            return 0;
+        }
+        (void)take(stream, ',');
+    }
+    return 1;
+}
+
 static int object_read(FILE *stream, const preload_field_t *fields, void *object, preload_report_t *report)
 {
     char name[WORD_MAX];
@@ -242,6 +287,8 @@ static int object_read(FILE *stream, const preload_field_t *fields, void *object
             is_read = workers_read(stream, report);
         } else if (report != NULL && strcmp(name, "targets") == 0) {
             is_read = targets_read(stream, report);
+        } else if (report != NULL && strcmp(name, "advice") == 0) {
+            is_read = advice_read(stream);
         } else {
             is_read = field_read(stream, fields, name, object);
         }

@@ -1,4 +1,4 @@
-/* A report as a JSON object in one line: note, fields, list of workers, list of targets. */
+/* A report as a JSON object in one line: note, fields, lists of workers and targets, advice. */
 #ifndef KEEL_PRELOAD_JSON_H_
 #define KEEL_PRELOAD_JSON_H_
 

@@ -155,6 +155,14 @@ static void sum_maxima(preload_report_t *sum, const preload_report_t *report)
     sum->peak_most = report->peak > sum->peak_most ? report->peak : sum->peak_most;
 }
 
+/* The sum of one report belongs to its process. */
+static void sum_name(preload_report_t *sum, const preload_report_t *report)
+{
+    memcpy(sum->host, report->host, sizeof(sum->host));
+    sum->rank = report->rank;
+    sum->pid = report->pid;
+}
+
 /* Adds the targets of a report: measured processes at their index, others behind. */
 static int sum_targets(preload_report_t *report, preload_report_t *reports, const owner_t *owners, size_t owner_count,
                        preload_report_t *sum)
@@ -230,6 +238,9 @@ int preload_report_sum(preload_report_t *reports, size_t count, preload_report_t
         is_whole = sum_targets(&reports[i], reports, owners, owner_count, sum);
     }
     keel_free(owners);
+    if (count == 1) {
+        sum_name(sum, &reports[0]);
+    }
     if (is_whole) {
         sum_pack(sum);
         maxima_of_targets(sum);

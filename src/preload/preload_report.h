@@ -88,8 +88,8 @@ void preload_report_finish(preload_report_t *report);
 
 /*
  * Adds @a count reports. Finds the rank of each target by the workers of all reports, and sets the
- * rank in the reports, too. Targets of the sum: one for each accessed process. Returns 0 if there
- * is no memory.
+ * rank in the reports, too. Targets of the sum: one for each accessed process. The sum of one
+ * report has its rank, pid and host. Returns 0 if there is no memory.
  */
 int preload_report_sum(preload_report_t *reports, size_t count, preload_report_t *sum);
 

@@ -158,8 +158,9 @@ static void log_advice_write(const preload_log_advice_t *log, const char *settin
     fprintf(stream, "  %s: the log grows by %s/s; the default of %s is half full after %s\n", setting,
             shown_bytes(log->rate).text, shown_bytes(log->usual).text, shown_time(log->lasts).text);
     fprintf(stream, "    for checkpoints every 10 s: %s, every minute: %s, every 10 minutes: %s\n",
-            shown_bytes(preload_advice_size(log, 10)).text, shown_bytes(preload_advice_size(log, 60)).text,
-            shown_bytes(preload_advice_size(log, 600)).text);
+            shown_bytes(preload_advice_size(log, preload_intervals[0])).text,
+            shown_bytes(preload_advice_size(log, preload_intervals[1])).text,
+            shown_bytes(preload_advice_size(log, preload_intervals[2])).text);
 }
 
 static void advice_write(const preload_report_t *report, FILE *stream)

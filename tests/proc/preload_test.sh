@@ -177,6 +177,8 @@ files_and_directories_are_written()
     KEEL_PRELOAD_OUTPUT=$scratch/reports $run >"$scratch/out" || fail "status $?"
     [[ $(find "$scratch/reports" -type f) == *.json ]] || fail "the directory holds $(ls "$scratch/reports")"
     [ "$(find "$scratch/reports" -type f | wc -l)" -eq 1 ] || fail "the directory holds $(ls "$scratch/reports")"
+    "$sum" "$scratch/reports" >"$scratch/out" 2>"$scratch/err" || fail "status $?"
+    grep -qE "^pid [1-9][0-9]* \(ucp_calls on $(hostname)\): " "$scratch/out" || fail "the sum of one report does not name its process"
     "$sum" -o "$scratch/sum.json" "$scratch/a.json" "$scratch/reports" || fail "status $?"
     is processes 3
     is puts 45

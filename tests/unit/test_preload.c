@@ -6,6 +6,7 @@
 #include "preload/preload_text.h"
 #include "preload/preload_thread.h"
 
+#include "base/units.h"
 #include "unit.h"
 
 #include <pthread.h>
@@ -301,6 +302,28 @@ START_TEST(sums_name_targets_by_rank)
 }
 END_TEST
 
+START_TEST(sum_of_one_report_names_its_process)
+{
+    preload_report_t report = report_make(3, 0x10), sum;
+    char *text;
+    size_t length;
+    FILE *stream = open_memstream(&text, &length);
+
+    snprintf(report.program, sizeof(report.program), "alone");
+    target_add(&report, 0x20, 100, 10);
+    ck_assert(preload_report_sum(&report, 1, &sum));
+    ck_assert_int_eq(sum.rank, 3);
+    ck_assert_int_eq(sum.pid, 1003);
+    ck_assert_str_eq(sum.host, "host3");
+    preload_text_write(&sum, stream);
+    fclose(stream);
+    ck_assert_ptr_nonnull(strstr(text, "\nrank 3 (alone, pid 1003 on host3): "));
+    free(text);
+    preload_report_release(&sum);
+    preload_report_release(&report);
+}
+END_TEST
+
 START_TEST(json_is_read_back)
 {
     preload_report_t report = report_make(3, UINT64_MAX), again;
@@ -362,6 +385,57 @@ START_TEST(advice_follows_rate_and_peak)
 }
 END_TEST
 
+/* Finds the number of a log in the JSON of a report, and fails unless the text has it, too. */
+static void number_is_in_both(const char *json, const char *text, const char *setting, const char *name, int is_time)
+{
+    char key[64], shown[64];
+    const char *log, *number;
+
+    snprintf(key, sizeof(key), "\"%s\": {", setting);
+    log = strstr(json, key);
+    ck_assert_ptr_nonnull(log);
+    snprintf(key, sizeof(key), "\"%s\": ", name);
+    number = strstr(log, key);
+    ck_assert_msg(number != NULL, "%s of %s is not in the JSON", name, setting);
+    if (is_time) {
+        keel_units_write_time(strtod(number + strlen(key), NULL), shown, sizeof(shown));
+    } else {
+        keel_units_write_bytes(strtod(number + strlen(key), NULL), shown, sizeof(shown));
+    }
+    log = strstr(text, setting);
+    ck_assert_ptr_nonnull(log);
+    ck_assert_msg(strstr(log, shown) != NULL, "%s of %s, %s, is not in the text", name, setting, shown);
+}
+
+START_TEST(json_has_the_advice_of_the_text)
+{
+    static const char *const logs[] = {"KEEL_OPLOG_SIZE", "KEEL_GETLOG_SIZE"};
+    preload_report_t report = report_make(0, 0x10);
+    char *text, *json;
+    size_t text_length, json_length;
+    FILE *text_stream = open_memstream(&text, &text_length), *json_stream = open_memstream(&json, &json_length);
+
+    target_add(&report, 0x20, 700u << 20, 5u << 20);
+    preload_report_finish(&report);
+    preload_text_write(&report, text_stream);
+    preload_json_write(&report, json_stream);
+    fclose(text_stream);
+    fclose(json_stream);
+    for (int i = 0; i < 2; i++) {
+        number_is_in_both(json, text, logs[i], "default_bytes", 0);
+        number_is_in_both(json, text, logs[i], "bytes_per_second", 0);
+        number_is_in_both(json, text, logs[i], "half_full_seconds", 1);
+        number_is_in_both(json, text, logs[i], "bytes_for_10_s", 0);
+        number_is_in_both(json, text, logs[i], "bytes_for_60_s", 0);
+        number_is_in_both(json, text, logs[i], "bytes_for_600_s", 0);
+    }
+    number_is_in_both(json, text, logs[0], "least_bytes", 0); /* half the default is less */
+    free(text);
+    free(json);
+    preload_report_release(&report);
+}
+END_TEST
+
 START_TEST(text_says_first_that_nothing_is_recovered)
 {
     preload_report_t report = report_make(0, 0x10);
@@ -396,8 +470,10 @@ int main(void)
                                   records_hold_the_bytes,
                                   full_rings_overwrite_the_oldest,
                                   sums_name_targets_by_rank,
+                                  sum_of_one_report_names_its_process,
                                   json_is_read_back,
                                   advice_follows_rate_and_peak,
+                                  json_has_the_advice_of_the_text,
                                   text_says_first_that_nothing_is_recovered,
                                   NULL};
 
