@@ -14,7 +14,7 @@
 
 #define KEEL_WHY_ATOMICS  "it issued atomics and is not the only one lost"
 #define KEEL_WHY_AWAITED  "the values that other ranks await from it are known to no rank"
-#define KEEL_WHY_IN_DOUBT "nobody can tell which of its atomics in the front phase took effect"
+#define KEEL_WHY_IN_DOUBT "nobody can tell which of its atomics since the newest gsync took effect"
 
 /* True if the parity of the rank's newest demand image covers the loss. */
 static int demand_is_covered(const keel_recovery_t *rec, const decision_t *d, uint32_t r)
@@ -84,7 +84,7 @@ static const char *refuses_raced_fetches(const keel_recovery_t *rec, const decis
         in_vain |= keel_pending_fetch_is_undecidable(rec, r, x, lost);
     }
     if ((in_vain || (fetched != 0 && unknown != 0)) && !KEEL_PLANT(decide_races_local)) {
-        return KEEL_REACHED(refuses_races), "values that ranks raced for were fetched from it in the front phase";
+        return KEEL_REACHED(refuses_races), "values that ranks raced for were fetched from it since the newest gsync";
     }
     return NULL;
 }
@@ -176,7 +176,7 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
          * before the atomics behind them. */
         if (report->about[r].hand_over_lost && (d->ranks[r].atomics > base || may_be_found(rec, d)) &&
             !KEEL_PLANT(decide_unhanded_local)) {
-            return KEEL_REACHED(refuses_unhanded), "it had not handed its atomics over to a replacement";
+            return KEEL_REACHED(refuses_unhanded), "a replacement had not received all of its atomics";
         }
         if (report->about[r].values_pending != 0 &&
             (report->about[r].values_pending > 1 || keel_pending_fetch_piggybacked(rec, r, x) == NULL) &&
@@ -230,7 +230,7 @@ static void decide_rollback_reason(const keel_recovery_t *rec, decision_t *d)
             why = "rollback numbers differ";
         } else if (!report_is_back(report)) {
             why = starts_differ(rec, d)
-                      ? (KEEL_REACHED(refuses_starts), "ranks with images of different positions are lost")
+                      ? (KEEL_REACHED(refuses_starts), "ranks with checkpoints of different gsyncs are lost")
                       : refuses_local(rec, d, r, lost);
         }
         if (report->state != KEEL_RANK_FRESH) {

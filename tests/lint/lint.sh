@@ -548,9 +548,20 @@ messages_compared() {
     }'
 }
 
-# the guide has a row for each message
+# of_the_protocol: those of the lines read that have a word which only the protocol's pages explain
+of_the_protocol() {
+    grep -iwE 'fronts?|generations?|positions?|hand(s|ed|ing)? .*over|hand-overs?'
+}
+
+# the guide has a row for each message, and an operator understands the reasons in the lines about deaths
 lint_messages() {
     local page=contrib/doc/guide/messages.md line
+    [ "$(printf '%s\n' 'ranks of * generations' 'it had not handed its atomics over' 'lost in front' 'a composition' | of_the_protocol | wc -l)" -eq 3 ] ||
+        complain "of_the_protocol misses a word, or takes a part of a word"
+    [ "$(contrib/lib/messages --reasons | wc -l)" -ge 30 ] || complain "contrib/lib/messages finds only few reasons"
+    while read -r line; do
+        complain "a reason at the default level has a word of the protocol: $line"
+    done < <(contrib/lib/messages --reasons | of_the_protocol)
     [ "$(printf '%s\n' 'a * of no kind' 'malformed egg from rank * refused' | messages_compared "$page" | head -1)" = 'no row for: a * of no kind' ] ||
         complain "messages_compared misses a message"
     [ "$(echo 'malformed egg from rank * refused' | messages_compared "$page" | grep -c '^no row')" -eq 0 ] ||
