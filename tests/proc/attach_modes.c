@@ -1,109 +1,19 @@
 /*
  * Tests the promises of include/keel/runtime.h beyond contrib/examples/attach.c: attach_modes MODE.
- * The process forks its ranks, which share a board, and replaces the killed rank. Prints
- * "attach_modes: MODE: right" at the end.
+ * Prints "attach_modes: MODE: right" at the end.
  */
-#include <keel/runtime.h>
+#include "attach_host.h"
 
 #include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { RANKS = 4, LIVES = 4, JOBS = 2, GATHERS = 4, EVENTS = 64, ROOM = KEEL_ATTACH_ADDRESS_MAX + 16, STEPS = 30 };
-
-typedef struct {
-    uint32_t length; /* written last */
-    char bytes[ROOM];
-} address_t;
-
-typedef struct {
-    uint32_t arrived[GATHERS];
-    char gather[GATHERS][RANKS][ROOM];
-    address_t address[RANKS][LIVES];
-    uint32_t events;
-    struct {
-        uint32_t type, rank, incarnation; /* type: 1 + keel_attach_event_type_t, written last */
-    } event[EVENTS];
-} job_t;
+enum { STEPS = 30 };
 
 static struct {
-    job_t job[JOBS];
     uint32_t asked, answered; /* of the mode progress */
-    uint32_t lines, aborts, leaves, finishes;
-    pid_t pid[RANKS];
-} * board;
-
-static const char *mode;
-static uint32_t rank, life, job_number, gathers, taken, fails_at = UINT32_MAX;
-static keel_status_t fails_with = KEEL_ERR_RUNTIME;
-
-static void must_be(int is_right, const char *condition, int line)
-{
-    if (!is_right) {
-        fprintf(stderr, "attach_modes: %s: rank %u, line %d: %s\n", mode, rank, line, condition);
-        _exit(1);
-    }
-}
-
-#define must(_condition) must_be((_condition), #_condition, __LINE__)
-
-static int is_mode(const char *name)
-{
-    return strcmp(mode, name) == 0;
-}
-
-/* ---- the runtime ---- */
-
-static void report(job_t *job, keel_attach_event_type_t type, uint32_t of, uint32_t incarnation)
-{
-    const uint32_t entry = __atomic_fetch_add(&job->events, 1, __ATOMIC_SEQ_CST);
-
-    must(entry < EVENTS);
-    job->event[entry].rank = of;
-    job->event[entry].incarnation = incarnation;
-    __atomic_store_n(&job->event[entry].type, 1 + (uint32_t)type, __ATOMIC_RELEASE);
-}
-
-static keel_status_t give_address(const void *mine, size_t length)
-{
-    address_t *address = &board->job[job_number].address[rank][life];
-
-    must(length <= sizeof(address->bytes));
-    memcpy(address->bytes, mine, length);
-    __atomic_store_n(&address->length, (uint32_t)length, __ATOMIC_RELEASE);
-    return KEEL_OK;
-}
-
-static keel_status_t on_exchange(void *arg, const void *mine, void *all, size_t length)
-{
-    job_t *job = &board->job[job_number];
-    const uint32_t gather = gathers++;
-
-    must(arg == board && length <= ROOM);
-    if (all == NULL) {
-        (void)give_address(mine, length);
-        report(job, KEEL_ATTACH_JOIN, rank, life);
-        return KEEL_OK;
-    }
-    if (gather == fails_at) {
-        return fails_with;
-    }
-    must(gather < GATHERS && life == 0);
-    memcpy(job->gather[gather][rank], mine, length);
-    __atomic_fetch_add(&job->arrived[gather], 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&job->arrived[gather], __ATOMIC_ACQUIRE) < RANKS) {
-        usleep(100);
-    }
-    for (uint32_t r = 0; r < RANKS; r++) {
-        memcpy((char *)all + r * length, job->gather[gather][r], length);
-    }
-    return KEEL_OK;
-}
+    uint32_t lines, aborts, ends;
+    uint32_t is_stopped, is_killed, is_dead; /* of the mode suspect: rank 1 */
+    uint32_t replaced_by;                    /* a bit for each rank that called replace */
+} * notes;
 
 static keel_status_t on_announce(void *arg, const void *mine, size_t length)
 {
@@ -131,24 +41,6 @@ static keel_status_t on_lookup(void *arg, uint32_t of, void *address, size_t *le
     memcpy(address, given->bytes, given->length);
     *length_p = given->length;
     return KEEL_OK;
-}
-
-static int on_poll(void *arg, keel_attach_event_t *event_p)
-{
-    const job_t *job = &board->job[job_number];
-    const uint32_t type = (taken < EVENTS) ? __atomic_load_n(&job->event[taken].type, __ATOMIC_ACQUIRE) : 0;
-
-    must(arg == NULL || arg == board);
-    if (type == 0) {
-        return 0;
-    }
-    event_p->type = (keel_attach_event_type_t)(type - 1);
-    event_p->rank = job->event[taken].rank;
-    event_p->incarnation = job->event[taken].incarnation;
-    event_p->address = job->address[event_p->rank][event_p->incarnation].bytes;
-    event_p->address_length = job->address[event_p->rank][event_p->incarnation].length;
-    taken++;
-    return 1;
 }
 
 static int is_reporting;
@@ -180,47 +72,49 @@ static void on_message(void *arg, int level, const char *line)
 {
     must(arg == board && level >= 0 && level <= 3 &&
          (strncmp(line, "keel ", 5) == 0 || strncmp(line, "keel: ", 6) == 0) && strchr(line, '\n') == NULL);
-    __atomic_fetch_add(&board->lines, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&notes->lines, 1, __ATOMIC_RELAXED);
 }
 
 static void on_abort(void *arg, int status, const char *reason)
 {
     must(arg == board && status == 7 && strstr(reason, "because") != NULL);
-    __atomic_fetch_add(&board->aborts, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&notes->aborts, 1, __ATOMIC_RELAXED);
 }
 
-static void on_leave(void *arg)
+/* Kills the stopped rank, and returns when no instruction of it can run any more. */
+static keel_status_t on_suspect(void *arg, uint32_t of, uint32_t incarnation, uint64_t silence_ns)
 {
-    must(arg == board);
-    __atomic_fetch_add(&board->leaves, 1, __ATOMIC_RELAXED);
+    must(arg == board && of < RANKS && of != rank && silence_ns > 0);
+    if (of != 1 || incarnation != 0 || !__atomic_load_n(&notes->is_stopped, __ATOMIC_ACQUIRE)) {
+        return KEEL_OK; /* the rank is slow */
+    }
+    if (__atomic_exchange_n(&notes->is_killed, 1, __ATOMIC_SEQ_CST) == 0) {
+        must(kill(board->pid[of], SIGKILL) == 0);
+    }
+    while (!__atomic_load_n(&notes->is_dead, __ATOMIC_ACQUIRE)) {
+        usleep(100);
+    }
+    return KEEL_ERR_UNREACHABLE;
 }
 
-static void on_finish(void *arg)
+static void on_replace(void *arg, uint32_t of, uint32_t incarnation)
 {
-    must(arg == board);
-    __atomic_fetch_add(&board->finishes, 1, __ATOMIC_RELAXED);
+    must(arg == board && of == 1 && incarnation == 0 && rank != 1);
+    __atomic_fetch_or(&notes->replaced_by, 1u << rank, __ATOMIC_SEQ_CST);
 }
 
 /* Progress of the host: a waiting rank answers the question on the board. */
 static void on_progress(void *arg)
 {
-    must(arg == &board->asked);
-    __atomic_store_n(&board->answered, __atomic_load_n(&board->asked, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+    must(arg == &notes->asked);
+    __atomic_store_n(&notes->answered, __atomic_load_n(&notes->asked, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
 }
 
 /* ---- the programs ---- */
 
 static keel_attach_t table_of(void)
 {
-    keel_attach_t table = {.struct_size = sizeof(table),
-                           .arg = board,
-                           .rank = rank,
-                           .size = RANKS,
-                           .incarnation = life,
-                           .secret = "sixteen bytes or more",
-                           .secret_length = 21,
-                           .exchange = on_exchange,
-                           .poll = on_poll};
+    keel_attach_t table = host_table();
 
     if (is_mode("events")) {
         table.exchange = NULL;
@@ -229,15 +123,24 @@ static keel_attach_t table_of(void)
         table.lookup = on_lookup;
         must(keel_events_create(RANKS, &table.events) == KEEL_OK);
     }
-    table.leave = on_leave;
-    table.finish = on_finish;
+    if (is_mode("suspect")) {
+        table.suspect = on_suspect;
+        table.replace = on_replace;
+        table.transport = "ucp";
+    }
     table.message = (is_mode("sink") || is_mode("beside")) ? on_message : NULL;
     table.abort = is_mode("abort") ? on_abort : NULL;
     return table;
 }
 
+static void die_or_stop(void)
+{
+    __atomic_store_n(&notes->is_stopped, 1, __ATOMIC_RELEASE);
+    (void)kill(getpid(), is_mode("suspect") ? SIGSTOP : SIGKILL);
+}
+
 /* Each rank puts its step to the right neighbour and adds up the steps from the left. Rank 1 dies
- * once. */
+ * or stops once. */
 static void steps(keel_context_h ctx)
 {
     uint64_t step = 0, sum = 0;
@@ -253,8 +156,8 @@ static void steps(keel_context_h ctx)
         while (status == KEEL_OK && step < STEPS) {
             sum += ((uint64_t *)keel_win_base(win))[(step + 1) % 2];
             (void)keel_put(win, (rank + 1) % RANKS, step % 2 * sizeof(step), &step, sizeof(step));
-            if (step == STEPS / 2 && rank == 1 && life == 0 && !is_mode("dedicated")) {
-                (void)kill(getpid(), SIGKILL);
+            if (step == STEPS / 2 && rank == 1 && life == 0) {
+                die_or_stop();
             }
             step++;
             status = keel_gsync(ctx, KEEL_GSYNC_SAFE);
@@ -440,9 +343,9 @@ static void run_abort(void)
 
 static void ask(void)
 {
-    const uint32_t number = __atomic_add_fetch(&board->asked, 1, __ATOMIC_SEQ_CST);
+    const uint32_t number = __atomic_add_fetch(&notes->asked, 1, __ATOMIC_SEQ_CST);
 
-    while (__atomic_load_n(&board->answered, __ATOMIC_ACQUIRE) != number) {
+    while (__atomic_load_n(&notes->answered, __ATOMIC_ACQUIRE) != number) {
         usleep(100);
     }
 }
@@ -454,7 +357,7 @@ static void run_progress(void)
     const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_PROGRESS | KEEL_PARAM_FIELD_FLAGS,
                                   .flags = KEEL_PARAM_FLAG_WAITS,
                                   .progress = (rank == 0) ? on_progress : NULL,
-                                  .progress_arg = &board->asked};
+                                  .progress_arg = &notes->asked};
     keel_attach_t table = table_of();
     uint64_t one = 1;
     keel_context_h ctx;
@@ -476,6 +379,19 @@ static void run_progress(void)
     must(keel_finalize(ctx) == KEEL_OK);
 }
 
+/* KEEL_TRANSPORT names a transport that cannot serve the job: the table's choice prevails. */
+static void run_suspect(void)
+{
+    keel_attach_t table = table_of();
+    keel_context_h ctx = NULL;
+
+    table.transport = NULL;
+    if (life == 0 && access("/sys/class/infiniband", F_OK) != 0) {
+        must(keel_init_attached(&table, NULL, &ctx) == KEEL_ERR_TRANSPORT && ctx == NULL && gathers == 0);
+    }
+    run_steps();
+}
+
 static void run(void)
 {
     void (*program)(void) = is_mode("twice")       ? run_twice
@@ -485,81 +401,68 @@ static void run(void)
                             : is_mode("dedicated") ? run_dedicated
                             : is_mode("abort")     ? run_abort
                             : is_mode("progress")  ? run_progress
+                            : is_mode("suspect")   ? run_suspect
                                                    : run_steps;
 
     program();
-    exit(0);
 }
 
 /* ---- the launcher ---- */
 
-static void start(uint32_t of, uint32_t incarnation)
+/* The next life starts when every other rank has asked for it; nobody reports the death. */
+static void replace_on_request(uint32_t of)
 {
-    pid_t pid;
+    const uint32_t others = ((1u << RANKS) - 1) & ~(1u << of);
 
-    fflush(NULL);
-    pid = fork();
-    must(pid >= 0);
-    if (pid == 0) {
-        rank = of;
-        life = incarnation;
-        run();
+    must(of == 1 && lives[of] == 0 && notes->is_killed);
+    __atomic_store_n(&notes->is_dead, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&notes->replaced_by, __ATOMIC_ACQUIRE) != others) {
+        must(waitpid(-1, NULL, WNOHANG) == 0); /* all of them live */
+        usleep(100);
     }
-    board->pid[of] = pid;
+    start(of, ++lives[of], run);
 }
 
-static void end_all(void)
+static void ended(uint32_t of, int status)
 {
-    for (uint32_t r = 0; r < RANKS; r++) {
-        (void)kill(board->pid[r], SIGKILL);
+    const uint32_t second = is_mode("fails") ? 1 : 0;
+
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        report(&board->job[is_mode("twice") ? 1 : second], KEEL_ATTACH_EXIT, of, is_mode("twice") ? 0 : lives[of]);
+        left--;
+    } else if (is_mode("abort")) {
+        must(WIFSIGNALED(status) || (of == 2 && WEXITSTATUS(status) == 7));
+        notes->ends += WIFEXITED(status);
+        left--;
+        end_all();
+    } else if (WIFEXITED(status)) {
+        end_all();
+        exit(1);
+    } else if (is_mode("suspect")) {
+        deaths++;
+        replace_on_request(of);
+    } else {
+        deaths++;
+        report(&board->job[second], KEEL_ATTACH_DEATH, of, lives[of]);
+        start(of, ++lives[of], run);
     }
 }
 
 int main(int argc, char **argv)
 {
-    uint32_t left = RANKS, lives[RANKS] = {0}, deaths = 0, ends = 0;
-
     mode = (argc == 2) ? argv[1] : "";
-    board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    must(board != MAP_FAILED);
-    for (uint32_t r = 0; r < RANKS; r++) {
-        start(r, 0);
-    }
-    while (left > 0) {
-        int status;
-        const pid_t ended = wait(&status);
-        uint32_t r = 0;
-
-        while (r < RANKS && board->pid[r] != ended) {
-            r++;
-        }
-        must(r < RANKS);
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-            report(&board->job[is_mode("fails") || is_mode("twice") ? 1 : 0], KEEL_ATTACH_EXIT, r,
-                   is_mode("twice") ? 0 : lives[r]);
-            left--;
-        } else if (is_mode("abort")) {
-            must(WIFSIGNALED(status) || (r == 2 && WEXITSTATUS(status) == 7));
-            ends += WIFEXITED(status);
-            left--;
-            end_all();
-        } else if (WIFEXITED(status)) {
-            end_all();
-            return 1;
-        } else {
-            deaths++;
-            report(&board->job[is_mode("fails") ? 1 : 0], KEEL_ATTACH_DEATH, r, lives[r]);
-            start(r, ++lives[r]);
-        }
-    }
-    must(deaths == ((is_mode("twice") || is_mode("events") || is_mode("sink") || is_mode("fails")) ? 1u : 0u));
-    must(!is_mode("sink") || board->lines > 0);
-    must(!is_mode("beside") || board->lines == RANKS);
+    notes = shared_memory(sizeof(*notes));
+    launch(run, ended);
+    must(deaths == ((is_mode("twice") || is_mode("events") || is_mode("sink") || is_mode("fails") || is_mode("suspect"))
+                        ? 1u
+                        : 0u));
+    must(!is_mode("sink") || notes->lines > 0);
+    must(!is_mode("beside") || notes->lines == RANKS);
     if (!is_mode("refused") && !is_mode("abort")) { /* once for each context that met the others */
         must(board->leaves == RANKS * (is_mode("twice") ? 2 : 1));
         must(board->finishes == board->leaves);
     }
-    must(!is_mode("abort") || (board->aborts == 1 && ends == 1));
+    must(!is_mode("abort") || (notes->aborts == 1 && notes->ends == 1));
     printf("attach_modes: %s: right\n", mode);
     return 0;
 }
