@@ -10,6 +10,7 @@ function(keel_ckpt_test name)
 endfunction()
 
 keel_ckpt_test(interval)
+keel_ckpt_test(two_level)
 keel_ckpt_test(set_state)
 keel_ckpt_test(cost)
 keel_ckpt_test(image)
