@@ -19,7 +19,6 @@
 
 typedef struct rehearsal_rank {
     bool is_checksum, is_killed, is_different, is_rolled_back;
-    uint32_t killed_at;     /* gsync */
     uint32_t killed_before; /* rollbacks before the kill */
     uint32_t different_in;  /* phase */
     uint32_t same;          /* phases compared */
@@ -52,7 +51,6 @@ static void rehearsal_take(rehearsal_rank_t *rank, char kind, uint32_t incarnati
 {
     if (kind == KEEL_REHEARSE_KILLED) {
         rank->is_killed = true;
-        rank->killed_at = phase;
         rank->killed_before = rollback;
     } else if (kind == KEEL_REHEARSE_CHECKSUM) {
         rank->is_checksum = true;

@@ -41,10 +41,9 @@ void keel_groups_order_spares(const keel_domains_t *domains, const keel_groups_t
 #define KEEL_GROUP_NONE UINT32_MAX
 
 typedef struct keel_shrink_result {
-    uint32_t moved; /* survivors that have to leave their group */
-    /* all groups were newly formed: staying close to the old groups would not have kept the
-     * property */
-    int is_newly_formed;
+    /* survivors that have to leave their group; all of them if staying close to the old groups does
+     * not keep the property: then all groups are newly formed */
+    uint32_t moved;
     /* maximum members of a group on one element of the level: the property holds if it is at
      * most the parities */
     uint32_t best;

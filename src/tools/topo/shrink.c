@@ -348,7 +348,6 @@ static keel_status_t shrink_place_all(const keel_domains_t *domains, uint32_t le
     }
     groups->crowded = dense.crowded;
     result->moved = left;
-    result->is_newly_formed = 1;
     keel_groups_release(&dense);
     return status;
 }

@@ -186,6 +186,10 @@ static size_t place_of(uint32_t rank, uint64_t ack, uint64_t taken)
     return 0;
 }
 
+_Static_assert(offsetof(keel_mpi_hidden_t, open_receive_count) ==
+                   offsetof(keel_mpi_hidden_t, open_receives) + sizeof(uint64_t),
+               "a get of two words has the offset and the length of the list");
+
 /* True if the rank waits with an open receive that gets the message. */
 static int is_met(uint32_t rank, uint64_t ack, const char *call)
 {
