@@ -78,6 +78,9 @@ same advice.txt "${advise[@]}" --mtbf 12h
 same advice_machine.txt "${advise[@]}" --mtbf 60d --machine tsubame2 --run 30d --node-memory 96g
 same advice.csv "${advise[@]}" --machine tsubame2 --parities 2 --csv
 same advice.json "${advise[@]}" --mtbf 30d --group-size 8 --json
+same advice_files.txt "${advise[@]}" --mtbf 12h --group-size 4 --parities 1 --file-rate 100GB/s --file-latency 2s
+same advice_files.json "${advise[@]}" --mtbf 12h --group-size 4 --parities 1 --file-rate 100GB/s --file-latency 2s --json
+same advice_files.csv "${advise[@]}" --mtbf 12h --group-size 4 --parities 1 --file-rate 100GB/s --file-latency 2s --csv
 
 # the facts of the paper, from the table for programs: nodes against switches at 5 %, none against every level
 awk -F, 'NR > 1 && $5 != "" { p[$1, $2] = $5; if ($1 != "none") gain[$1 " " $2] = p["none", $2] / $5 }
@@ -116,6 +119,16 @@ grep -q 'MTBF of the job 55.3 d' "$work/out" || complain "not the job's own MTBF
 # settings that a shell can read
 (eval "$("$plan" "${advise[@]}" --mtbf 12h | grep '^export ')" && [ "$KEEL_GROUP_SIZE" -gt "$KEEL_PARITIES" ] &&
     [ "$KEEL_MTBF" = 43200s ]) || complain "the settings are no shell"
+
+(eval "$("$plan" "${advise[@]}" --mtbf 12h --file-rate 100GB/s | grep '^export ')" && [ "$KEEL_CKPT_INTERVAL" = daly ] &&
+    [[ $KEEL_FILE_INTERVAL =~ ^[1-9][0-9]*checkpoints$ ]]) || complain "no interval of files"
+"$plan" "${advise[@]}" --mtbf 12h | grep -q FILE && complain "files are advised without a rate"
+# a failure beyond parity every hour or so, and nothing else: the interval of checkpoints is not Daly's
+printf 'machine m\nwindow 10s\nlevel node 2 mtbf 1y\nlevel room 1 mtbf 1h\n' > "$work/room.machine"
+"$plan" --advise --ranks 2 --memory 4g --network 8GiB/s --memory-bandwidth 50GiB/s --machine "$work/room.machine" --file-rate 100MB/s \
+    > "$work/out" 2> "$work/err" && complain "a room that fails every hour is no risk"
+grep -q '^export KEEL_CKPT_INTERVAL=[1-9][0-9.]*s$' "$work/out" || complain "no interval of its own: $(grep CKPT "$work/out")"
+grep -q '^export KEEL_FILE_INTERVAL=1checkpoints$' "$work/out" || complain "$(grep FILE "$work/out")"
 
 wrong "--machine is missing"
 wrong "unknown option '--nothing'" --nothing
@@ -170,6 +183,9 @@ refused "cannot write $work/none/a.svg" --machine tsubame2 --picture "$work/none
 wrong "--level does not go with --advise" "${advise[@]}" --mtbf 12h --level node
 wrong "--machine does not go with --replicas" --replicas 2 --ranks 4 --machine tsubame2
 wrong "--memory needs --advise" --machine tsubame2 --memory 4g
+wrong "--file-rate needs --advise" --machine tsubame2 --file-rate 1GB/s
+wrong "--file-latency needs --file-rate" "${advise[@]}" --mtbf 12h --file-latency 1s
+wrong "invalid value for --file-rate" "${advise[@]}" --mtbf 12h --file-rate 1g
 wrong "--run needs --advise" --machine tsubame2 --run 3d
 wrong "--failures needs --replicas" --machine tsubame2 --failures 3
 wrong "need --simulate" --machine tsubame2 --seed 3

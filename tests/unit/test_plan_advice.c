@@ -4,6 +4,7 @@
  */
 #include "plan_advice.h"
 
+#include "ckpt/two_level.h"
 #include "unit.h"
 
 #include <math.h>
@@ -180,13 +181,76 @@ START_TEST(the_window_is_what_a_rebuild_takes)
 }
 END_TEST
 
+/* The intervals are those of the two levels with the choice's costs and failures. */
+START_TEST(files_go_by_the_two_levels)
+{
+    keel_plan_options_t options = job(4000, 3, 43200);
+    const keel_plan_choice_t *of;
+    const double image_s = 3 * 0x1p32 / options.memory_bandwidth;
+    keel_two_level_t params = {.covered_mtbf_s = 1 / (1 / 43200.0 - 1e-5), .beyond_mtbf_s = 1e5};
+    keel_plan_choice_t often;
+    double interval_s;
+    uint32_t checkpoints;
+
+    options.file_rate = 4000 * 0x1p32 / 100;
+    options.file_latency_s = 20;
+    advise(&options, NULL);
+    of = choice(1, 4);
+    ck_assert_double_eq(of->files.set_s, 120);
+    ck_assert_double_eq(of->files.set_cost_s, 5 * image_s);
+    ck_assert_double_eq_tol(of->files.beyond_mtbf_s, 86400 / of->risk, 1);
+    ck_assert(of->files.is_daly);
+    ck_assert_double_eq(of->files.interval_s, of->interval_s);
+    ck_assert_double_gt(of->files.lost, of->lost);
+
+    often = *of;
+    often.risk = 0.864; /* a day: once in 1e5 s */
+    keel_plan_cost_files(&options, 43200, &often);
+    params.cost_s = of->stop_s + of->work_s;
+    params.recovery_s = of->rebuild_s + 10;
+    params.set_cost_s = 5 * image_s;
+    params.set_time_s = 120;
+    params.restart_s = 130;
+    ck_assert_uint_eq(often.files.checkpoints, keel_two_level_checkpoints(&params, of->interval_s));
+    ck_assert_uint_lt(often.files.checkpoints, of->files.checkpoints);
+    ck_assert_double_eq_tol(often.files.lost,
+                            1 - 1 / keel_two_level_time(&params, of->interval_s, often.files.checkpoints), 1e-9);
+
+    often.risk = 1; /* every failure */
+    keel_plan_cost_files(&options, 600, &often);
+    params.covered_mtbf_s = INFINITY;
+    params.beyond_mtbf_s = 600;
+    keel_two_level_best(&params, &interval_s, &checkpoints);
+    ck_assert(!often.files.is_daly);
+    ck_assert_uint_eq(often.files.checkpoints, checkpoints);
+    ck_assert_double_eq_tol(often.files.interval_s, interval_s, 1e-6);
+}
+END_TEST
+
+START_TEST(slow_files_are_complete_before_the_next)
+{
+    keel_plan_options_t options = job(4000, 3, 43200);
+    const keel_plan_files_t *files;
+
+    options.file_rate = 1e6; /* half a year for a set */
+    advise(&options, NULL);
+    files = &choice(1, 4)->files;
+    ck_assert_double_ge(files->checkpoints * (files->interval_s + choice(1, 4)->stop_s + choice(1, 4)->work_s),
+                        files->set_s);
+    options.file_rate = 0;
+    advise(&options, NULL);
+    ck_assert_uint_eq(choice(1, 4)->files.checkpoints, 0);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
         the_risk_on_a_machine_follows_the_mtbf,      a_job_meets_the_failures_of_its_own_elements,
         costs_are_those_of_the_groups_that_are_made, the_target_comes_before_the_time,
         what_the_node_cannot_hold_is_not_taken,      a_run_is_riskier_than_a_day,
-        the_window_is_what_a_rebuild_takes,          NULL};
+        the_window_is_what_a_rebuild_takes,          files_go_by_the_two_levels,
+        slow_files_are_complete_before_the_next,     NULL};
 
     return unit_run("plan advice", tests);
 }

@@ -295,6 +295,8 @@ static void keel_plan_levels_less(keel_plan_advice_t *advice)
 int keel_plan_advise(const keel_plan_options_t *options, const keel_plan_machine_t *machine, keel_plan_advice_t *advice,
                      keel_plan_error_t *error)
 {
+    unsigned i;
+
     memset(advice, 0, sizeof *advice);
     memset(error, 0, sizeof *error);
     if (keel_plan_check_options(options, error) || keel_plan_meet(options, machine, advice, error)) {
@@ -315,6 +317,9 @@ int keel_plan_advise(const keel_plan_options_t *options, const keel_plan_machine
         return -1;
     }
     keel_plan_levels_less(advice);
+    for (i = 0; (i < advice->choice_count) && (options->file_rate > 0); i++) {
+        keel_plan_cost_files(options, advice->mtbf_s, &advice->choices[i]);
+    }
     keel_plan_machine_set_window(&advice->machine, advice->choices[advice->best].window_s);
     return 0;
 }

@@ -99,6 +99,41 @@ static void keel_plan_advice_run(const keel_plan_options_t *options, const keel_
     }
 }
 
+static const char keel_plan_assumed[] =
+    "the files are read as fast as they are written; the program waits for 5 accesses to memory for each byte that the "
+    "ranks of a node write, as if no core were free; a failure that parity covers costs the rebuild and 10 s";
+
+static void keel_plan_advice_files(const keel_plan_options_t *options, const keel_plan_advice_t *advice, FILE *stream)
+{
+    const keel_plan_files_t *files = &advice->choices[advice->best].files;
+    char set[32], cost[32], beyond[32], interval[32], sets[32];
+
+    if (options->file_rate == 0) {
+        return;
+    }
+    keel_units_write_time(files->set_s, set, sizeof set);
+    keel_units_write_time(files->set_cost_s, cost, sizeof cost);
+    keel_units_write_time(files->beyond_mtbf_s, beyond, sizeof beyond);
+    keel_units_write_time(files->interval_s, interval, sizeof interval);
+    keel_units_write_time(files->interval_s * files->checkpoints, sets, sizeof sets);
+    fprintf(stream,
+            "\nfiles: a checkpoint in files is complete after %s and costs %s; %s between failures beyond parity\n"
+            "a checkpoint every %s, and one of %u, every %s, in files: %.2f %% of the run's time\n"
+            "assumed: %s\n",
+            set, cost, beyond, interval, files->checkpoints, sets, files->lost * 100, keel_plan_assumed);
+}
+
+/* The value of KEEL_CKPT_INTERVAL. */
+static const char *keel_plan_advice_interval(const keel_plan_options_t *options, const keel_plan_choice_t *choice,
+                                             char *text, size_t length)
+{
+    if ((options->file_rate == 0) || choice->files.is_daly) {
+        return "daly";
+    }
+    snprintf(text, length, "%.4gs", choice->files.interval_s);
+    return text;
+}
+
 /* Simulates the library's layout, which differs from the formula's. */
 static int keel_plan_advice_simulate(const keel_plan_options_t *options, const keel_plan_advice_t *advice,
                                      const keel_plan_progress_t *progress, FILE *stream)
@@ -160,6 +195,7 @@ static void keel_plan_advice_settings(const keel_plan_options_t *options, const 
 {
     const keel_plan_choice_t *best = &advice->choices[advice->best];
     const char *level = keel_plan_level_name(&advice->machine, best->aware);
+    char interval[32];
 
     fputc('\n', stream);
     if (options->topology != NULL) {
@@ -169,8 +205,12 @@ static void keel_plan_advice_settings(const keel_plan_options_t *options, const 
     }
     fprintf(stream,
             "export KEEL_GROUP_SIZE=%u\nexport KEEL_PARITIES=%u\nexport KEEL_TOPO_LEVEL=%s\n"
-            "export KEEL_CKPT_INTERVAL=daly\nexport KEEL_MTBF=%.6gs\n",
-            best->setting, best->parities, level, advice->mtbf_s);
+            "export KEEL_CKPT_INTERVAL=%s\nexport KEEL_MTBF=%.6gs\n",
+            best->setting, best->parities, level, keel_plan_advice_interval(options, best, interval, sizeof interval),
+            advice->mtbf_s);
+    if (options->file_rate > 0) {
+        fprintf(stream, "export KEEL_FILE_INTERVAL=%ucheckpoints\n", best->files.checkpoints);
+    }
 }
 
 /* ---- for programs ---- */
@@ -183,7 +223,7 @@ static void keel_plan_advice_csv(const keel_plan_options_t *options, const keel_
     keel_plan_cost_logs(options, &logs);
     fprintf(stream, "parities,group_size,level,memory,parity_memory,log_memory,stop_s,work_s,safe_s,rebuild_s,interval_"
                     "s,time_share,risk,"
-                    "run_risk,chosen\n");
+                    "run_risk,chosen,file_interval_s,file_checkpoints,file_time_share\n");
     for (i = 0; i < advice->choice_count; i++) {
         const keel_plan_choice_t *choice = &advice->choices[i];
         fprintf(stream, "%u,%u,%s,%.0f,%.0f,%.0f,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6e,", choice->parities,
@@ -193,7 +233,12 @@ static void keel_plan_advice_csv(const keel_plan_options_t *options, const keel_
         if (options->run_s > 0) {
             fprintf(stream, "%.6e", keel_plan_risk_of_run(choice, options->run_s));
         }
-        fprintf(stream, ",%d\n", i == advice->best);
+        fprintf(stream, ",%d,", i == advice->best);
+        if (options->file_rate > 0) {
+            fprintf(stream, "%.6g,%u,%.6g\n", choice->files.interval_s, choice->files.checkpoints, choice->files.lost);
+        } else {
+            fputs(",,\n", stream);
+        }
     }
 }
 
@@ -201,16 +246,24 @@ static void keel_plan_advice_json(const keel_plan_options_t *options, const keel
 {
     const keel_plan_choice_t *best = &advice->choices[advice->best];
     keel_plan_logs_t logs;
+    char interval[32];
     unsigned i;
 
     keel_plan_cost_logs(options, &logs);
     fprintf(stream,
             "{\"mtbf_s\": %.6g, \"target_met\": %s, \"log_memory\": %.0f,\n \"settings\": {\"KEEL_GROUP_SIZE\": "
             "\"%u\", \"KEEL_PARITIES\": "
-            "\"%u\", \"KEEL_TOPO_LEVEL\": \"%s\", \"KEEL_CKPT_INTERVAL\": \"daly\", \"KEEL_MTBF\": \"%.6gs\"},\n "
-            "\"choices\": [",
+            "\"%u\", \"KEEL_TOPO_LEVEL\": \"%s\", \"KEEL_CKPT_INTERVAL\": \"%s\", \"KEEL_MTBF\": \"%.6gs\"",
             advice->mtbf_s, advice->is_met ? "true" : "false", logs.oplog + logs.getlog, best->setting, best->parities,
-            keel_plan_level_name(&advice->machine, best->aware), advice->mtbf_s);
+            keel_plan_level_name(&advice->machine, best->aware),
+            keel_plan_advice_interval(options, best, interval, sizeof interval), advice->mtbf_s);
+    if (options->file_rate > 0) {
+        fprintf(stream, ", \"KEEL_FILE_INTERVAL\": \"%ucheckpoints\"},\n \"assumed\": \"%s\"", best->files.checkpoints,
+                keel_plan_assumed);
+    } else {
+        fputc('}', stream);
+    }
+    fputs(",\n \"choices\": [", stream);
     for (i = 0; i < advice->choice_count; i++) {
         const keel_plan_choice_t *choice = &advice->choices[i];
         fprintf(stream,
@@ -224,6 +277,10 @@ static void keel_plan_advice_json(const keel_plan_options_t *options, const keel
                 choice->work_s, choice->safe_s, choice->rebuild_s, choice->interval_s, choice->lost, choice->risk);
         if (options->run_s > 0) {
             fprintf(stream, ", \"run_risk\": %.6e", keel_plan_risk_of_run(choice, options->run_s));
+        }
+        if (options->file_rate > 0) {
+            fprintf(stream, ", \"file_interval_s\": %.6g, \"file_checkpoints\": %u, \"file_time_share\": %.6g",
+                    choice->files.interval_s, choice->files.checkpoints, choice->files.lost);
         }
         fputc('}', stream);
     }
@@ -275,6 +332,7 @@ int keel_plan_answer_advice(const keel_plan_options_t *options, const keel_plan_
             snprintf(error->text, sizeof error->text, "not enough memory to simulate");
             return -1;
         }
+        keel_plan_advice_files(options, &advice, stream);
         keel_plan_advice_settings(options, &advice, stream);
         break;
     }

@@ -17,15 +17,28 @@
  *   logs     the library's auto: as much as 8 images, at least 256 MiB, within a quarter of the
  *   node,
  *            at least 64 MiB
+ * Checkpoints in files, N: ranks of the job, F: rate of the files:
+ *   set      N S / F and the latency
+ *   cost     5 R S / C, at most set: the writer copies each byte to a buffer and to the file system
+ *            and computes its crc; as if no core were free for that
+ *   restart  set, because the files are read as fast as written, and KEEL_PLAN_RESTART_S
+ *   interval, checkpoints
+ *            keel_two_level_best() with failures beyond parity at the rate of the risk (a risk of 1:
+ *            all failures) and the other failures of M, which cost rebuild and KEEL_PLAN_RESTART_S
  */
 #include "plan_cost.h"
 
 #include "ckpt/interval.h"
+#include "ckpt/two_level.h"
+#include "tools/topo/reliability.h"
 
 #include <math.h>
 #include <string.h>
 
-#define KEEL_PLAN_RESTART_S    10.0
+#define KEEL_PLAN_RESTART_S 10.0
+#define KEEL_PLAN_ACCESSES  5 /* of memory for a byte of a file */
+/* Daly's interval, which goes by measured costs, may take so much more of the time. */
+#define KEEL_PLAN_DALY_MORE    0.001
 #define KEEL_PLAN_OPLOG_USUAL  0x1p28
 #define KEEL_PLAN_OPLOG_MIN    0x1p26
 #define KEEL_PLAN_OPLOG_IMAGES 8
@@ -86,4 +99,38 @@ int keel_plan_cost(const keel_plan_options_t *options, uint32_t asked, double mt
     choice->lost = fmin(choice->lost, 1);
     choice->is_too_large = (options->node_memory > 0) && (keel_plan_cost_node(options, choice) > options->node_memory);
     return 1;
+}
+
+void keel_plan_cost_files(const keel_plan_options_t *options, double mtbf_s, keel_plan_choice_t *choice)
+{
+    const double node_bytes = options->memory * keel_plan_ranks_of_node(options);
+    /* a risk of 1 may be that of any higher rate */
+    const double beyond = (choice->risk < 1) ? choice->risk / KEEL_DAY_S : fmax(1 / mtbf_s, 1 / KEEL_DAY_S);
+    const double covered = 1 / mtbf_s - beyond;
+    keel_plan_files_t *files = &choice->files;
+    keel_two_level_t params;
+    double lost;
+    uint32_t checkpoints;
+
+    files->set_s = options->ranks * options->memory / options->file_rate + options->file_latency_s;
+    files->set_cost_s = fmin(KEEL_PLAN_ACCESSES * node_bytes / options->memory_bandwidth, files->set_s);
+    files->beyond_mtbf_s = 1 / beyond;
+    params = (keel_two_level_t){.covered_mtbf_s = (covered > 0) ? 1 / covered : INFINITY,
+                                .beyond_mtbf_s = files->beyond_mtbf_s,
+                                .cost_s = choice->stop_s + choice->work_s,
+                                .recovery_s = choice->rebuild_s + KEEL_PLAN_RESTART_S,
+                                .set_cost_s = files->set_cost_s,
+                                .set_time_s = files->set_s,
+                                .restart_s = files->set_s + KEEL_PLAN_RESTART_S,
+                                .least_s = choice->stop_s + choice->safe_s};
+    keel_two_level_best(&params, &files->interval_s, &files->checkpoints);
+    files->lost = 1 - 1 / keel_two_level_time(&params, files->interval_s, files->checkpoints);
+    checkpoints = keel_two_level_checkpoints(&params, choice->interval_s);
+    lost = 1 - 1 / keel_two_level_time(&params, choice->interval_s, checkpoints);
+    files->is_daly = (lost <= files->lost + KEEL_PLAN_DALY_MORE);
+    if (files->is_daly) {
+        files->interval_s = choice->interval_s;
+        files->checkpoints = checkpoints;
+        files->lost = lost;
+    }
 }

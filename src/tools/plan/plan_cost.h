@@ -4,6 +4,17 @@
 
 #include "plan_options.h"
 
+/* Checkpoints in files as well (ckpt/two_level.h), with --file-rate. */
+typedef struct keel_plan_files {
+    double set_s;         /* from a checkpoint until its files are complete */
+    double set_cost_s;    /* delay of the program by the writing */
+    double beyond_mtbf_s; /* between failures beyond parity */
+    double interval_s;    /* between checkpoints */
+    uint32_t checkpoints; /* one of so many goes to files */
+    int is_daly;          /* interval_s is that of KEEL_CKPT_INTERVAL=daly */
+    double lost;          /* share of the run's time; 1: no progress */
+} keel_plan_files_t;
+
 typedef struct keel_plan_choice {
     uint32_t parities;
     uint32_t setting;    /* KEEL_GROUP_SIZE for these groups */
@@ -25,6 +36,7 @@ typedef struct keel_plan_choice {
     double lost;
     double risk;      /* probability of a catastrophic failure, per day */
     int is_too_large; /* for --node-memory */
+    keel_plan_files_t files;
 } keel_plan_choice_t;
 
 typedef struct keel_plan_logs { /* of a rank, in bytes */
@@ -35,6 +47,8 @@ typedef struct keel_plan_logs { /* of a rank, in bytes */
 /* @a k: members requested; choice has the parities. Returns 0 if no such groups exist. */
 int keel_plan_cost(const keel_plan_options_t *options, uint32_t k, double mtbf_s, double window_least_s,
                    keel_plan_choice_t *choice);
+/* Chooses the intervals of both levels for a choice with its risk. */
+void keel_plan_cost_files(const keel_plan_options_t *options, double mtbf_s, keel_plan_choice_t *choice);
 void keel_plan_cost_logs(const keel_plan_options_t *options, keel_plan_logs_t *logs);
 /* Bytes of a node: the ranks' own memory, checkpoints, parity and logs. */
 double keel_plan_cost_node(const keel_plan_options_t *options, const keel_plan_choice_t *choice);

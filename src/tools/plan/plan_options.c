@@ -38,6 +38,8 @@ enum {
     OPT_NODE_MEMORY,
     OPT_HOSTS,
     OPT_TOPOLOGY,
+    OPT_FILE_RATE,
+    OPT_FILE_LATENCY,
     OPT_LAST
 };
 
@@ -71,6 +73,8 @@ static const unsigned char keel_plan_modes[OPT_LAST] = {
     [OPT_NODE_MEMORY] = FOR_ADVICE,
     [OPT_HOSTS] = FOR_ADVICE,
     [OPT_TOPOLOGY] = FOR_ADVICE,
+    [OPT_FILE_RATE] = FOR_ADVICE,
+    [OPT_FILE_LATENCY] = FOR_ADVICE,
 };
 
 static const struct option keel_plan_long[] = {{"machine", required_argument, NULL, OPT_MACHINE},
@@ -99,6 +103,8 @@ static const struct option keel_plan_long[] = {{"machine", required_argument, NU
                                                {"node-memory", required_argument, NULL, OPT_NODE_MEMORY},
                                                {"hosts", required_argument, NULL, OPT_HOSTS},
                                                {"topology", required_argument, NULL, OPT_TOPOLOGY},
+                                               {"file-rate", required_argument, NULL, OPT_FILE_RATE},
+                                               {"file-latency", required_argument, NULL, OPT_FILE_LATENCY},
                                                {"help", no_argument, NULL, 'h'},
                                                {"version", no_argument, NULL, 'V'},
                                                {NULL, 0, NULL, 0}};
@@ -132,6 +138,12 @@ void keel_plan_usage(FILE *stream)
         "  --target P            acceptable probability of losing the job, per day; 1e-5\n"
         "  --run TIME            how long the job runs, such as 30d: the risk of all of it is told too\n"
         "  --node-memory SIZE    of a node: what does not fit is not advised\n"
+        "  --file-rate RATE      of KEEL_FILE_DIR, for all ranks together, such as 2GB/s: KEEL_FILE_INTERVAL is "
+        "advised, too;\n"
+        "                        what perf/files writes in a second, or the bytes of all images divided by the seconds "
+        "of\n"
+        "                        'checkpoint ... after' with KEEL_LOG_LEVEL=info\n"
+        "  --file-latency TIME   of a checkpoint in files beyond that, as of one of empty images; 0\n"
         "  --hosts FILE          instead of --ranks: where they run, lines HOSTS or HOSTS*RANKS as n[01-16]*4\n"
         "  --topology FILE       with --hosts: the job's KEEL_TOPO_FILE; levels of the machine's names fail as there\n"
         "  -h, --help            show this help\n"
@@ -259,6 +271,8 @@ static int keel_plan_option_unit(int option, const char *name, const char *text,
                           : (option == OPT_TARGET)           ? &options->target
                           : (option == OPT_RUN)              ? &options->run_s
                           : (option == OPT_NODE_MEMORY)      ? &options->node_memory
+                          : (option == OPT_FILE_RATE)        ? &options->file_rate
+                          : (option == OPT_FILE_LATENCY)     ? &options->file_latency_s
                                                              : NULL;
 
     switch (option) {
@@ -270,6 +284,7 @@ static int keel_plan_option_unit(int option, const char *name, const char *text,
                    : keel_plan_complain(errors, name, text, "bytes with a unit such as 4g, at most 1024t");
     case OPT_NETWORK:
     case OPT_MEMORY_BANDWIDTH:
+    case OPT_FILE_RATE:
         return (keel_units_read_rate(text, value) && (*value >= 1) && (*value <= KEEL_PLAN_BYTES_MAX))
                    ? 0
                    : keel_plan_complain(errors, name, text,
@@ -277,6 +292,7 @@ static int keel_plan_option_unit(int option, const char *name, const char *text,
     case OPT_MTBF:
     case OPT_LIMIT:
     case OPT_RUN:
+    case OPT_FILE_LATENCY:
         return (keel_units_read_time(text, KEEL_UNITS_NEEDED, value) && (*value >= 1e-3) &&
                 (*value <= KEEL_PLAN_TIME_MAX))
                    ? 0
@@ -387,6 +403,9 @@ static int keel_plan_check_advice(keel_plan_options_t *options, FILE *errors)
         (options->memory_bandwidth == 0)) {
         return keel_plan_missing("--advise needs --ranks or --hosts, --memory, --network and --memory-bandwidth",
                                  errors);
+    }
+    if ((options->file_latency_s > 0) && (options->file_rate == 0)) {
+        return keel_plan_missing("--file-latency needs --file-rate", errors);
     }
     if (options->hosts != NULL) { /* the hosts define the ranks */
         return ((options->ranks == 0) && (options->ranks_per_node == 0))

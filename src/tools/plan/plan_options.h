@@ -32,6 +32,8 @@ typedef struct keel_plan_options { /* options not given are 0 or NULL, unless a 
     uint64_t replicas, failures;
     int is_advice;
     double memory, mtbf_s, network, memory_bandwidth, node_memory;
+    double file_rate; /* bytes per second of all ranks together; 0: no checkpoints in files */
+    double file_latency_s;
     uint32_t ranks_per_node; /* default 1 in advice */
     double target;           /* default 1e-5 */
     double run_s;
