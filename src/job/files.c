@@ -449,7 +449,8 @@ void keel_files_end(keel_context_h ctx)
     if (!keel_lane_is_leader(&ctx->lane) || files->dir < 0 || keel_set_list(files->dir, &ids, &count) != 0) {
         return;
     }
-    for (unsigned i = 0; i < count; i++) {
+    /* The oldest first: after a kill amid the loop a job restarts from the newest set. */
+    for (unsigned i = count; i-- > 0;) {
         const int error = (keel_set_has(files->dir, ids[i], KEEL_FILES_MANIFEST) != 0)
                               ? keel_set_mark(files->dir, ids[i], KEEL_FILES_ENDED)
                               : 0;

@@ -10,6 +10,7 @@ keelrun=$build/contrib/keelrun/keelrun ring=$build/tests/proc/files_ring files=$
 dir=$scratch/files
 tier=(-x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m -x KEEL_CKPT_INTERVAL=3gsyncs -x KEEL_FILE_INTERVAL=0)
 job=("${tier[@]}" -x "KEEL_FILE_DIR=$dir")
+failing=(-x "LD_PRELOAD=$build/tests/proc/libfailing_file.so")
 
 # right OPTIONS...: the sums of a job that nothing happens to
 right() # STEPS OPTIONS...
@@ -290,11 +291,11 @@ failures_of_the_file_system_are_survived()
     local plan
 
     right 40 -n 2 -x RING_LOOP=1
-    for plan in mkdir:28 open:13 look:5 write:28 write:5 write:4 short:1 fsync:5 fsync:122 fsync:4 \
+    for plan in mkdir:28 open:13 enter:5 write:28 write:5 write:4 short:1 fsync:5 fsync:122 fsync:4 \
         rename:5 rename:28 rename:4 stat:5; do
         rm -rf "$dir"
         run 0 -n 2 "${job[@]}" -x RING_LOOP=1 -x KEELTEST_FILE_FAILS=$plan \
-            -x LD_PRELOAD="$build/tests/proc/libfailing_file.so" "$ring" 40 20
+            "${failing[@]}" "$ring" 40 20
         is_right
         case $plan in
         write:4 | short:1) ! grep -q 'is not written' "$err" || fail "$plan is no failure" ;;
@@ -315,7 +316,7 @@ failures_of_a_removal_are_survived()
         before=$(newest)
         before=${before#set-}
         run 0 -n 3 "${job[@]}" -x RING_LOOP=1 -x "RING_AFTER=${before%-*}" -x KEEL_FILE_KEEP=1 -x KEELTEST_FILE_FAILS=$plan \
-            -x LD_PRELOAD="$build/tests/proc/libfailing_file.so" "$ring" 90 75
+            "${failing[@]}" "$ring" 90 75
         begins_at_files 3
         is_right
         ! grep -q 'is not written' "$err" || fail "$plan gives a checkpoint up"
@@ -331,10 +332,10 @@ failures_of_a_restart_take_an_older_checkpoint()
     right 90 -n 3
     two_sets 90
     cp -r "$dir" "$scratch/sets"
-    for plan in look:5 look:13 read:5 read:4 short:1; do
+    for plan in look:5 look:13 read:5:2:0 read:5:1:2 read:4 short:1; do
         rm -rf "$dir"
         cp -r "$scratch/sets" "$dir"
-        run 0 -n 3 "${job[@]}" -x KEELTEST_START_FAILS=$plan -x LD_PRELOAD="$build/tests/proc/libfailing_file.so" "$ring" 90
+        run 0 -n 3 "${job[@]}" -x KEELTEST_START_FAILS=$plan "${failing[@]}" "$ring" 90
         case $plan in
         read:4 | short:1) ! grep -q 'cannot be read' "$err" || fail "$plan is no failure" ;;
         *) grep -q 'cannot be read (rank [0-2]: .*): an older one is looked for' "$err" || fail "nothing is said of $plan" ;;
@@ -344,8 +345,19 @@ failures_of_a_restart_take_an_older_checkpoint()
     done
 }
 
-# a rank dies at each operation of its start: keelrun starts the job again, with one line that says why
-a_rank_killed_in_a_restart_starts_the_job_again()
+# killed ARGUMENTS...: a job whose processes may be killed at once; the rest of them ends soon. Sets status.
+killed()
+{
+    {
+        timeout -k 1 60 "$keelrun" "$@" >"$out" 2>"$err" </dev/null
+        status=$?
+    } 2>/dev/null # the shell's word
+    check_nothing_left '*'
+}
+
+# At each operation of the start of rank 0 and of another one the rank, keelrun or the whole job is killed. Of a dead rank the
+# launcher starts the job again, with one line that says why; else the next job begins where that one would have.
+killed_in_a_restart() # rank|keelrun|job
 {
     local n rank
 
@@ -353,38 +365,79 @@ a_rank_killed_in_a_restart_starts_the_job_again()
     two_sets 90
     cp -r "$dir" "$scratch/sets"
     for rank in 0 2; do
-        for n in 1 2 3; do
+        for ((n = 1; ; n++)); do
             rm -rf "$dir"
             cp -r "$scratch/sets" "$dir"
-            run 0 -n 3 "${job[@]}" -x KEELTEST_START_DIES=$rank:$n -x LD_PRELOAD="$build/tests/proc/libfailing_file.so" "$ring" 90
-            [ "$rank:$n" = 2:3 ] || has "$err" 1 'the job is started anew'
-            [ "$(grep -c 'a rank died while the job began from files' "$err")" -le 1 ] || fail "several ranks say the same"
+            killed -n 3 "${job[@]}" -x KEELTEST_START_DIES=$rank:$n:"$1" "${failing[@]}" "$ring" 90
+            grep -q 'planned death' "$err" || break
+            if [ "$1" = rank ]; then
+                [ $status -eq 0 ] || fail "status $status"
+                [ "$(grep -c 'a rank died while the job began from files' "$err")" -le 1 ] || fail "several ranks say the same"
+            else
+                run 0 -n 3 "${job[@]}" "$ring" 90
+                begins_at_files 3
+            fi
             is_right
         done
+        [ $n -gt 6 ] || fail "rank $rank has only $n operations"
     done
 }
 
-# dies_at RANK FIRST LAST: a rank dies at each operation of its writer; with it the job, which is then started again
+a_rank_killed_in_a_restart_starts_the_job_again()
+{
+    killed_in_a_restart rank
+}
+
+a_launcher_killed_in_a_restart_is_started_again()
+{
+    killed_in_a_restart keelrun
+}
+
+a_job_killed_in_a_restart_is_started_again()
+{
+    killed_in_a_restart job
+}
+
+# dies_at RANK rank|keelrun|job SET: at each operation of the writer of a rank, up to that set, one is killed, and the job with it
 dies_at()
 {
-    local n
+    local n before
 
-    for ((n = $2; n <= $3; n++)); do
+    for ((n = 1; ; n++)); do
         rm -rf "$dir"
-        run_any -n 2 --no-restart "${job[@]}" -x RING_LOOP=1 -x KEELTEST_FILE_DIES="$1:$n" \
-            -x LD_PRELOAD="$build/tests/proc/libfailing_file.so" "$ring" 40 20
+        killed -n 2 --no-restart "${job[@]}" -x RING_LOOP=1 -x RING_WRITTEN="$3" -x KEEL_FILE_KEEP=1 \
+            -x KEELTEST_FILE_DIES="$1:$n:$2" "${failing[@]}" "$ring" 40 20
         [ $status -eq 137 ] || fail "rank $1 does not die at operation $n"
+        ! grep -q "planned death: mkdir, set $3" "$err" || break
+        before=$(newest)
         run 0 -n 2 "${job[@]}" "$ring" 40
+        begins_at_files $((${#before} > 0 ? 2 : 0))
         is_right
     done
+    [ $n -gt 6 ] || fail "rank $1 has only $n operations"
 }
 
-# rank 0 writes its file, the manifest, and removes what is older; the first set and the third
-a_job_killed_while_it_writes_goes_on()
+# rank 0 writes its file, the manifest, and removes the first set when the second one is complete
+killed_while_it_writes() # rank|keelrun|job
 {
     right 40 -n 2
-    dies_at 0 1 14
-    dies_at 1 1 6
+    dies_at 0 "$1" 3
+    dies_at 1 "$1" 2
+}
+
+a_job_killed_while_it_writes_goes_on()
+{
+    killed_while_it_writes job
+}
+
+a_job_of_a_dead_rank_that_wrote_goes_on()
+{
+    killed_while_it_writes rank
+}
+
+a_launcher_killed_while_a_rank_writes_goes_on()
+{
+    killed_while_it_writes keelrun
 }
 
 # a rank that dies while it writes is recovered alone, and the checkpoint is complete nevertheless
@@ -394,14 +447,40 @@ a_rank_killed_while_it_writes_is_recovered()
 
     right 40 -n 3
     for rank in 0 2; do
-        for n in 1 3 4 5; do
+        for ((n = 1; ; n++)); do
             rm -rf "$dir"
-            run 0 -n 3 "${job[@]}" -x RING_LOOP=1 -x KEELTEST_FILE_DIES="$rank:$n" \
-                -x LD_PRELOAD="$build/tests/proc/libfailing_file.so" "$ring" 40 20
+            run 0 -n 3 "${job[@]}" -x RING_LOOP=1 -x RING_WRITTEN=2 -x KEELTEST_FILE_DIES="$rank:$n" "${failing[@]}" "$ring" 40 20
             is_right
             "$files" list "$dir" | grep -q ' ended ' || fail "no checkpoint is complete"
+            ! grep -q "planned death: mkdir, set 2" "$err" || break
+            grep -q "planned death" "$err" || fail "rank $rank does not die at operation $n"
         done
+        [ $n -gt 6 ] || fail "rank $rank has only $n operations"
     done
+}
+
+# The leader marks checkpoints as ended, and is killed amid that, and all ranks with it: the newest is the last to be marked.
+a_job_killed_at_its_end_goes_on_from_the_newest()
+{
+    local n newest left marked=0
+
+    right 90 -n 3
+    two_sets 90
+    newest=$(newest)
+    cp -r "$dir" "$scratch/sets"
+    for ((n = 1; ; n++)); do
+        rm -rf "$dir"
+        cp -r "$scratch/sets" "$dir"
+        killed -n 3 --no-restart "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x KEELTEST_END_DIES=0:$n:job "${failing[@]}" "$ring" 90
+        [ $status -ne 0 ] || break
+        left=$(newest)
+        [ -z "$left" ] || [ "$left" = "$newest" ] || fail "at operation $n the newest one is marked first"
+        marked=$((marked + ($("$files" list "$dir" | grep -c ' complete ') == 1)))
+        run 0 -n 3 "${job[@]}" "$ring" 90
+        begins_at_files $((${#left} > 0 ? 3 : 0))
+        is_right
+    done
+    [ $n -gt 6 ] && [ $marked -gt 0 ] || fail "no death between two marks, of $n"
 }
 
 # cut_disks WORDS...: the states that a power cut can leave at every step of a job that writes several checkpoints
