@@ -22,7 +22,8 @@
 typedef enum { WRITER_IDLE, WRITER_BUSY, WRITER_ENDED } writer_state_t;
 
 struct keel_writer {
-    int dir, is_watching;
+    keel_folder_t *folder;
+    int is_watching;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t begins;
@@ -37,6 +38,11 @@ struct keel_writer {
     int is_stopping;       /* atomic */
     uint8_t piece[WRITER_PIECE];
 };
+
+static int writer_dir(const keel_writer_t *writer)
+{
+    return keel_folder_dir(writer->folder);
+}
 
 /* Copies the next piece of the job's memory; returns 0 if the job is given up. */
 static int writer_read(keel_writer_t *writer, size_t length)
@@ -87,8 +93,9 @@ static int writer_rank(keel_writer_t *writer)
 {
     const keel_write_job_t *job = &writer->result.job;
     char name[KEEL_FILES_NAME_MAX];
-    int set, error = keel_set_open(writer->dir, job->id, 1, &set);
+    int set, error = keel_folder_open(writer->folder);
 
+    error = (error == 0) ? keel_set_open(writer_dir(writer), job->id, 1, &set) : error;
     if (error != 0) {
         return error;
     }
@@ -105,20 +112,24 @@ static int writer_prune(const keel_writer_t *writer)
     const keel_write_job_t *job = &writer->result.job;
     keel_set_id_t *ids;
     unsigned count, kept = 0;
-    int first = 0, error = keel_set_list(writer->dir, &ids, &count);
+    int first = 0, error;
 
+    if (writer->folder->is_leader && !writer->folder->is_locked) {
+        return 0; /* the sets may be another job's */
+    }
+    error = keel_set_list(writer_dir(writer), &ids, &count);
     if (error != 0) {
         return error;
     }
     for (unsigned i = 0; i < count; i++) {
         /* also if that cannot be told */
-        const int is_complete = keel_set_has(writer->dir, ids[i], KEEL_FILES_MANIFEST) != 0;
+        const int is_complete = keel_set_has(writer_dir(writer), ids[i], KEEL_FILES_MANIFEST) != 0;
 
         if (keel_set_id_is(ids[i], job->id) || (is_complete && kept < job->keep)) {
             kept += (unsigned)is_complete;
             continue;
         }
-        error = keel_set_remove(writer->dir, ids[i]);
+        error = keel_set_remove(writer_dir(writer), ids[i]);
         first = (first == 0) ? error : first;
     }
     keel_free(ids);
@@ -142,14 +153,14 @@ static int writer_check(const keel_manifest_t *manifest, int set)
 static int writer_manifest(keel_writer_t *writer)
 {
     keel_write_result_t *result = &writer->result;
-    int set, error = keel_set_open(writer->dir, result->job.id, 0, &set);
+    int set, error = keel_set_open(writer_dir(writer), result->job.id, 0, &set);
 
     if (error != 0) {
         return error;
     }
     error = writer_check(result->job.manifest, set);
     error = (error == 0) ? keel_manifest_write(set, result->job.manifest) : error;
-    if (error == 0 && fsync(writer->dir) != 0) { /* the folder's name */
+    if (error == 0 && fsync(writer_dir(writer)) != 0) { /* the folder's name */
         error = errno;
     }
     close(set);
@@ -174,11 +185,15 @@ static void writer_job(keel_writer_t *writer)
 
 static void writer_look(keel_writer_t *writer)
 {
+    if (writer->is_watching && keel_folder_is_gone(writer->folder)) {
+        (void)keel_folder_open(writer->folder); /* a request comes to the new one; the next set reports the failure */
+    }
     if (writer->is_watching) {
-        const int is_stopping = faccessat(writer->dir, KEEL_FILES_STOP, F_OK, 0) == 0;
+        const int is_stopping = faccessat(writer_dir(writer), KEEL_FILES_STOP, F_OK, 0) == 0;
 
         __atomic_store_n(&writer->is_stopping, is_stopping, __ATOMIC_RELAXED);
-        __atomic_store_n(&writer->is_requested, is_stopping || faccessat(writer->dir, KEEL_FILES_REQUEST, F_OK, 0) == 0,
+        __atomic_store_n(&writer->is_requested,
+                         is_stopping || faccessat(writer_dir(writer), KEEL_FILES_REQUEST, F_OK, 0) == 0,
                          __ATOMIC_RELAXED);
     }
 }
@@ -223,7 +238,7 @@ static void *writer_run(void *arg)
     return NULL;
 }
 
-keel_status_t keel_writer_create(int dir, int is_watching, keel_writer_t **writer_p)
+keel_status_t keel_writer_create(keel_folder_t *folder, int is_watching, keel_writer_t **writer_p)
 {
     keel_writer_t *writer = keel_alloc(sizeof(*writer), "file writer");
     sigset_t all, before;
@@ -232,7 +247,7 @@ keel_status_t keel_writer_create(int dir, int is_watching, keel_writer_t **write
     if (writer == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    writer->dir = dir;
+    writer->folder = folder;
     writer->is_watching = is_watching;
     pthread_mutex_init(&writer->lock, NULL);
     pthread_cond_init(&writer->begins, NULL);
@@ -327,8 +342,8 @@ int keel_writer_is_stopping(const keel_writer_t *writer)
 
 void keel_writer_end_request(keel_writer_t *writer)
 {
-    (void)unlinkat(writer->dir, KEEL_FILES_REQUEST, 0);
-    (void)unlinkat(writer->dir, KEEL_FILES_STOP, 0);
+    (void)unlinkat(writer_dir(writer), KEEL_FILES_REQUEST, 0);
+    (void)unlinkat(writer_dir(writer), KEEL_FILES_STOP, 0);
     __atomic_store_n(&writer->is_stopping, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&writer->is_requested, 0, __ATOMIC_RELAXED);
 }

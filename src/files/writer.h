@@ -9,6 +9,7 @@
 #ifndef KEEL_FILES_WRITER_H_
 #define KEEL_FILES_WRITER_H_
 
+#include "files/folder.h"
 #include "files/manifest.h"
 
 #include <keel/status.h>
@@ -39,9 +40,10 @@ typedef struct keel_write_result {
     uint32_t crc;     /* RANK: of the contents */
 } keel_write_result_t;
 
-/* @param dir          descriptor of the folder, open as long as the writer lives
+/* @param folder       the writer's as long as the writer lives; opened again before the file of a
+ *                     rank is written
  * @param is_watching  looks for KEEL_FILES_REQUEST and KEEL_FILES_STOP from time to time */
-keel_status_t keel_writer_create(int dir, int is_watching, keel_writer_t **writer_p);
+keel_status_t keel_writer_create(keel_folder_t *folder, int is_watching, keel_writer_t **writer_p);
 /* Cancels the job and waits for the thread to end. NULL: no effect. */
 void keel_writer_destroy(keel_writer_t *writer);
 /* Begins a job. Precondition: the result of the previous job was taken. */

@@ -24,6 +24,11 @@ void keel_files_send(keel_context_h ctx, uint32_t rank, const keel_files_message
     (void)keel_lane_control_send(&ctx->lane, rank, KEEL_CONTROL_FILES, message, sizeof(*message));
 }
 
+static const char *folder_error(int error)
+{
+    return (error == EWOULDBLOCK) ? "another job uses this folder" : strerror(error);
+}
+
 /* ---- the leader: the set in the making ---- */
 
 /* Reports a failure of the tier once for each reason, until a set is complete again. */
@@ -38,7 +43,7 @@ static void set_failed(keel_context_h ctx, uint32_t rank, int error)
                   files->making.id.generation, ctx->config.file_dir, rank);
     } else if (error != files->reported_error) {
         keel_warn(&ctx->message, "checkpoint %u is not written to %s (rank %u: %s); a later one is tried",
-                  files->making.id.generation, ctx->config.file_dir, rank, strerror(error));
+                  files->making.id.generation, ctx->config.file_dir, rank, folder_error(error));
         files->reported_error = error;
     }
     files->making.id.generation = 0;
@@ -261,15 +266,16 @@ void keel_files_lost(keel_context_h ctx)
     keel_files_t *files = ctx->files;
     keel_set_id_t *ids = NULL;
     unsigned count = 0, i = 0;
+    const int dir = (files != NULL) ? keel_folder_dir(&files->folder) : -1;
 
-    if (files == NULL || files->dir < 0 || files->is_lost || ctx->rec.mode != KEEL_DECISION_CATASTROPHE) {
+    if (dir < 0 || files->is_lost || ctx->rec.mode != KEEL_DECISION_CATASTROPHE) {
         return;
     }
     files->is_lost = 1;
-    if (keel_set_list(files->dir, &ids, &count) != 0) {
+    if (keel_set_list(dir, &ids, &count) != 0) {
         return;
     }
-    while (i < count && keel_set_has(files->dir, ids[i], KEEL_FILES_MANIFEST) != 1) {
+    while (i < count && keel_set_has(dir, ids[i], KEEL_FILES_MANIFEST) != 1) {
         i++;
     }
     if (i < count) {
@@ -366,28 +372,13 @@ keel_status_t keel_files_writer_begin(keel_context_h ctx)
     files->seen = ctx->ckpt.set.used.number;
     files->has_begun = 1;
     if (ctx->lane.rank < ctx->lane.programs && files->error == 0 && !ctx->runtime->ops->is_threadless) {
-        status = keel_writer_create(files->dir, keel_lane_is_leader(&ctx->lane), &files->writer);
+        status = keel_writer_create(&files->folder, keel_lane_is_leader(&ctx->lane), &files->writer);
     }
     if (status != KEEL_OK && ctx->lane.incarnation > 0) {
         files->error = EAGAIN;
         status = KEEL_OK;
     }
     return status;
-}
-
-/* Opens the folder; the leader takes the lock. Returns 0 or an errno. */
-static int files_open(keel_context_h ctx)
-{
-    keel_files_t *files = ctx->files;
-    int error = keel_set_dir_open(ctx->config.file_dir, &files->dir);
-
-    if (error == 0 && keel_lane_is_leader(&ctx->lane)) {
-        error = keel_set_dir_lock(files->dir, &files->lock);
-        if (error == 0 && ctx->lane.incarnation == 0) {
-            (void)unlinkat(files->dir, KEEL_FILES_STOP, 0); /* of an earlier job, which is lost */
-        }
-    }
-    return error;
 }
 
 keel_status_t keel_files_init(keel_context_h ctx)
@@ -407,7 +398,7 @@ keel_status_t keel_files_init(keel_context_h ctx)
         return KEEL_ERR_NO_MEMORY;
     }
     ctx->files = files;
-    files->dir = files->lock = -1;
+    keel_folder_init(&files->folder, ctx->config.file_dir, keel_lane_is_leader(&ctx->lane));
     files->run = (uint32_t)(files_now(ctx) * 0x9e3779b97f4a7c15u >> 32);
     files->making.count = ctx->lane.programs;
     files_set_program(&files->making);
@@ -418,15 +409,16 @@ keel_status_t keel_files_init(keel_context_h ctx)
             return KEEL_ERR_NO_MEMORY;
         }
     }
-    error = files_open(ctx);
+    error = keel_folder_open(&files->folder);
     if (error != 0 && ctx->lane.incarnation > 0) { /* a death must not end the job for that */
-        keel_warn(&ctx->message, "KEEL_FILE_DIR %s: %s: no checkpoint is written to files from now on",
-                  ctx->config.file_dir, strerror(error));
-        files->error = error;
+        keel_warn(&ctx->message, "KEEL_FILE_DIR %s: %s: the replacement tries again with the next checkpoint",
+                  ctx->config.file_dir, folder_error(error));
     } else if (error != 0) {
-        keel_error_ctx(ctx, "KEEL_FILE_DIR %s: %s", ctx->config.file_dir,
-                       (error == EWOULDBLOCK) ? "another job uses this folder" : strerror(error));
+        keel_error_ctx(ctx, "KEEL_FILE_DIR %s: %s", ctx->config.file_dir, folder_error(error));
         return (error == EWOULDBLOCK) ? KEEL_ERR_STATE : KEEL_ERR_IO;
+    }
+    if (files->folder.is_leader && ctx->lane.incarnation == 0) {
+        (void)unlinkat(keel_folder_dir(&files->folder), KEEL_FILES_STOP, 0); /* of an earlier job, which is lost */
     }
     keel_lane_control_handle(&ctx->lane, KEEL_CONTROL_FILES, files_receive, ctx);
     return KEEL_OK;
@@ -437,24 +429,30 @@ void keel_files_end(keel_context_h ctx)
     keel_files_t *files = ctx->files;
     keel_set_id_t *ids = NULL;
     unsigned count = 0;
+    int error;
 
     if (files == NULL) {
         return;
     }
     keel_writer_destroy(files->writer); /* no set is completed from here on */
     files->writer = NULL;
-    if (keel_lane_is_leader(&ctx->lane) && files->dir >= 0) {
-        (void)unlinkat(files->dir, KEEL_FILES_STOP, 0); /* the program was faster */
+    if (!files->folder.is_locked) {
+        return; /* no leader, or no folder: the sets are not this job's */
     }
-    if (!keel_lane_is_leader(&ctx->lane) || files->dir < 0 || keel_set_list(files->dir, &ids, &count) != 0) {
+    (void)unlinkat(files->folder.dir, KEEL_FILES_STOP, 0); /* the program was faster */
+    error = keel_set_list(files->folder.dir, &ids, &count);
+    if (error != 0 && !keel_folder_is_gone(&files->folder)) {
+        keel_warn(&ctx->message, "the checkpoints in %s stay, and the next job would restart from them: %s",
+                  ctx->config.file_dir, strerror(error));
+    }
+    if (error != 0) {
         return;
     }
     /* The oldest first: after a kill amid the loop a job restarts from the newest set. */
     for (unsigned i = count; i-- > 0;) {
-        const int error = (keel_set_has(files->dir, ids[i], KEEL_FILES_MANIFEST) != 0)
-                              ? keel_set_mark(files->dir, ids[i], KEEL_FILES_ENDED)
-                              : 0;
-
+        error = (keel_set_has(files->folder.dir, ids[i], KEEL_FILES_MANIFEST) != 0)
+                    ? keel_set_mark(files->folder.dir, ids[i], KEEL_FILES_ENDED)
+                    : 0;
         if (error != 0) {
             keel_warn(&ctx->message, "checkpoint %u in %s stays, and the next job would restart from it: %s",
                       ids[i].generation, ctx->config.file_dir, strerror(error));
@@ -473,12 +471,7 @@ void keel_files_release(keel_context_h ctx)
     keel_writer_destroy(files->writer);
     keel_manifest_release(&files->making);
     keel_free(files->ranks);
-    if (files->dir >= 0) {
-        close(files->dir);
-    }
-    if (files->lock >= 0) {
-        close(files->lock);
-    }
+    keel_folder_close(&files->folder);
     keel_free(files);
     ctx->files = NULL;
 }

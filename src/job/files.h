@@ -15,7 +15,8 @@
  *   hook before a copy detaches the writer's job from a slot that is about to be overwritten.
  * - A manifest lists what the present attempt has written: the folder of a set carries the run of
  *   the leader that ordered it.
- * - After the start no failure of the file system ends the job.
+ * - After the start no failure of the file system ends the job. A folder that was removed is opened
+ *   again before the next file is written, by every rank; no set is removed without the lock.
  */
 #ifndef KEEL_JOB_FILES_H_
 #define KEEL_JOB_FILES_H_
@@ -50,10 +51,10 @@ typedef struct keel_files_rank {
 } keel_files_rank_t;
 
 typedef struct keel_files {
-    int dir, lock; /* descriptors; -1: closed */
-    int error;     /* errno of a replacement that cannot use the folder; 0: none */
-    int has_begun; /* the restart is over */
-    int is_lost;   /* the launcher was asked to start the job again */
+    keel_folder_t folder; /* the writer's while there is one */
+    int error;            /* errno of a replacement that has no writer; 0: none */
+    int has_begun;        /* the restart is over */
+    int is_lost;          /* the launcher was asked to start the job again */
     keel_writer_t *writer;
     keel_set_id_t ordered; /* set that the own image is due for; generation 0: none */
     /* the newest message of the leader at the start, and whether it is handled */

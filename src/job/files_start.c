@@ -61,7 +61,7 @@ static int load(keel_context_h ctx, const keel_files_message_t *wanted, keel_ima
 {
     const keel_set_id_t id = {.generation = wanted->generation, .run = wanted->run};
     keel_image_set_t *images = &ctx->ckpt.set;
-    int set, error = keel_set_open(ctx->files->dir, id, 0, &set);
+    int set, error = keel_set_open(keel_folder_dir(&ctx->files->folder), id, 0, &set);
 
     if (error != 0) {
         return error;
@@ -227,7 +227,7 @@ static int is_ours(keel_context_h ctx, const keel_manifest_t *manifest)
 static int read_manifest(keel_context_h ctx, keel_set_id_t id, keel_manifest_t *manifest_p)
 {
     const char *why;
-    int set, error = keel_set_open(ctx->files->dir, id, 0, &set);
+    int set, error = keel_set_open(keel_folder_dir(&ctx->files->folder), id, 0, &set);
 
     if (error != 0) {
         return error;
@@ -295,14 +295,14 @@ static keel_status_t lead(keel_context_h ctx)
     keel_set_id_t *ids = NULL;
     unsigned count = 0;
     try_t result = TRY_NEXT;
-    int error = keel_set_list(ctx->files->dir, &ids, &count);
+    int error = keel_set_list(keel_folder_dir(&ctx->files->folder), &ids, &count);
 
     if (error != 0) {
         keel_error_ctx(ctx, "KEEL_FILE_DIR %s: %s", ctx->config.file_dir, strerror(error));
         end.kind = KEEL_FILES_GIVE_UP;
     }
     for (unsigned i = 0; status == KEEL_OK && i < count && result == TRY_NEXT; i++) {
-        const int has = keel_set_has(ctx->files->dir, ids[i], KEEL_FILES_MANIFEST);
+        const int has = keel_set_has(keel_folder_dir(&ctx->files->folder), ids[i], KEEL_FILES_MANIFEST);
 
         if (has <= 0) {
             end.kind = (has < 0) ? KEEL_FILES_GIVE_UP : end.kind;

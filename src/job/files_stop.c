@@ -19,11 +19,11 @@ keel_status_t keel_checkpoint_and_stop(keel_context_h ctx)
     if (status != KEEL_OK) {
         return keel_context_end(ctx, status);
     }
-    if (ctx->files == NULL || ctx->files->dir < 0) {
+    if (ctx->files == NULL || keel_folder_dir(&ctx->files->folder) < 0) {
         keel_error_ctx(ctx, "keel_checkpoint_and_stop: there is no KEEL_FILE_DIR");
         return keel_context_end(ctx, KEEL_ERR_STATE);
     }
-    error = keel_set_dir_ask(ctx->files->dir, KEEL_FILES_STOP);
+    error = keel_set_dir_ask(keel_folder_dir(&ctx->files->folder), KEEL_FILES_STOP);
     if (error != 0) {
         keel_error_ctx(ctx, "keel_checkpoint_and_stop: KEEL_FILE_DIR %s: %s", ctx->config.file_dir, strerror(error));
         status = KEEL_ERR_IO;

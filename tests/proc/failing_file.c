@@ -32,6 +32,7 @@
 #define WRITER_NICENESS 19
 #define FILES_MAX       4096
 #define STREAMS_MAX     16
+#define OF_FOLDER       2
 
 typedef struct phase {
     const char *fails, *dies; /* variables */
@@ -44,7 +45,7 @@ static phase_t phases[3] = {{"KEELTEST_START_FAILS", "KEELTEST_START_DIES", 0, 0
 static __thread int is_writer;
 static int has_writer;
 static int sets;                  /* begun by the writer */
-static char is_ours[FILES_MAX];   /* descriptors of the folder, and of what is in it */
+static char is_ours[FILES_MAX];   /* descriptors: OF_FOLDER, or of what is in it */
 static DIR *streams[STREAMS_MAX]; /* of these descriptors */
 
 static void *next(const char *name)
@@ -197,10 +198,10 @@ static int is_short(void)
     return planned(current(), "short") != 0;
 }
 
-static int opened(int file)
+static int opened(int file, char kind)
 {
     if (file >= 0 && file < FILES_MAX) {
-        is_ours[file] = 1;
+        is_ours[file] = kind;
     }
     return file;
 }
@@ -234,7 +235,7 @@ int open(const char *path, int flags, ...)
     if (!is_dir(path)) {
         return call(path, flags, mode);
     }
-    return (fails("folder") != 0) ? -1 : opened(call(path, flags, mode));
+    return (fails("folder") != 0) ? -1 : opened(call(path, flags, mode), OF_FOLDER);
 }
 
 int openat(int dir, const char *path, int flags, ...)
@@ -253,7 +254,7 @@ int openat(int dir, const char *path, int flags, ...)
     if (!is_within(dir)) {
         return call(dir, path, flags, mode);
     }
-    return (fails(kind) != 0) ? -1 : opened(call(dir, path, flags, mode));
+    return (fails(kind) != 0) ? -1 : opened(call(dir, path, flags, mode), 1);
 }
 
 int close(int file)
@@ -369,11 +370,19 @@ int unlinkat(int dir, const char *path, int flags)
     return (is_within(dir) && fails("unlink") != 0) ? -1 : call(dir, path, flags);
 }
 
+int stat(const char *restrict path, struct stat *restrict about)
+{
+    int (*call)(const char *, struct stat *) = (int (*)(const char *, struct stat *))next("stat");
+
+    return (is_dir(path) && fails("stat") != 0) ? -1 : call(path, about);
+}
+
+/* Looks at the folder depend on the time, and are not counted. */
 int fstat(int file, struct stat *about)
 {
     int (*call)(int, struct stat *) = (int (*)(int, struct stat *))next("fstat");
 
-    return (is_within(file) && fails("stat") != 0) ? -1 : call(file, about);
+    return (is_within(file) && is_ours[file] != OF_FOLDER && fails("stat") != 0) ? -1 : call(file, about);
 }
 
 int fstatat(int dir, const char *restrict path, struct stat *restrict about, int flags)

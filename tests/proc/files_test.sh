@@ -324,6 +324,54 @@ failures_of_a_removal_are_survived()
     done
 }
 
+# process_of RANK: the number of its newest process
+process_of()
+{
+    local file
+
+    for file in $(own_processes); do
+        ! tr '\0' '\n' 2>/dev/null <"$file" | grep -qx "PMIX_RANK=$1" || echo "${file//[^0-9]/}"
+    done | sort -n | tail -n 1
+}
+
+# The folder is gone, with its parent, then another job has it, and then it is free: the job says so twice, a rank 0 that is
+# replaced meanwhile does as well, and checkpoints are complete there again.
+a_folder_that_is_gone_is_found_again()
+{
+    local other steps
+
+    mkdir "$scratch/parent"
+    dir=$scratch/parent/files
+    job=("${tier[@]}" -x "KEEL_FILE_DIR=$dir")
+    RING_MARK=reached start -n 3 "${job[@]}" "$ring" 100000 30
+    wait_for reached "$out"
+    mv "$scratch/parent" "$scratch/away"
+    wait_for 'is not written to .*No such file or directory' "$err"
+    kill -9 "$(process_of 0)"
+    wait_for 'the replacement tries again with the next checkpoint' "$err"
+    # the other job: a process that holds the lock
+    mkdir "$scratch/made" "$scratch/made/files"
+    python3 -c 'import fcntl, sys, time
+file = open(sys.argv[1], "w")
+fcntl.lockf(file, fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(1000)' "$scratch/made/files/lock" >"$out.2" &
+    other=$!
+    wait_for held "$out.2"
+    mv "$scratch/made" "$scratch/parent"
+    wait_for 'is not written to .*another job uses this folder' "$err"
+    kill "$other"
+    until [ -n "$(newest)" ]; do sleep 0.05; done
+    kill -9 "$pid"
+    wait "$pid" 2>/dev/null
+    check_nothing_left "$pid"
+    steps=$(newest | tr -- - ' ' | awk '{ print $2 + 60 }') # a checkpoint's number is at least its step
+    right "$steps" -n 3
+    run 0 -n 3 "${job[@]}" "$ring" "$steps"
+    begins_at_files 3
+    is_right
+}
+
 # Each operation of the start fails once at each rank: all take the older checkpoint, or read the file in parts.
 failures_of_a_restart_take_an_older_checkpoint()
 {

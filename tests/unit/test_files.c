@@ -19,12 +19,15 @@
 
 static char path[64];
 static int dir;
+static keel_folder_t folder;
 
 static void folder_setup(void)
 {
     snprintf(path, sizeof(path), "/tmp/keel_files.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(path));
-    ck_assert_int_eq(keel_set_dir_open(path, &dir), 0);
+    keel_folder_init(&folder, path, 0);
+    ck_assert_int_eq(keel_folder_open(&folder), 0);
+    dir = keel_folder_dir(&folder);
 }
 
 static void folder_teardown(void)
@@ -39,7 +42,7 @@ static void folder_teardown(void)
     keel_free(ids);
     (void)unlinkat(dir, KEEL_FILES_LOCK, 0);
     (void)unlinkat(dir, KEEL_FILES_REQUEST, 0);
-    close(dir);
+    keel_folder_close(&folder);
     ck_assert_int_eq(rmdir(path), 0);
 }
 
@@ -99,6 +102,44 @@ static int lock_elsewhere(void)
     ck_assert(WIFEXITED(status));
     return WEXITSTATUS(status);
 }
+
+/* Another folder takes the place of the open one; the descriptor keeps its number. */
+START_TEST(folder_is_opened_and_locked_again)
+{
+    keel_folder_t leader;
+    char away[sizeof(path) + 8], lock[sizeof(away) + 8];
+    int number;
+
+    folder_setup();
+    keel_folder_init(&leader, path, 1);
+    ck_assert_int_eq(keel_folder_open(&leader), 0);
+    number = leader.dir;
+    ck_assert(!keel_folder_is_gone(&leader));
+    snprintf(away, sizeof(away), "%s.away", path);
+    ck_assert_int_eq(rename(path, away), 0);
+    ck_assert_int_eq(mkdir(path, 0777), 0);
+    ck_assert_int_eq(keel_folder_open(&folder), 0);
+    dir = keel_folder_dir(&folder);
+    ck_assert_int_eq(lock_elsewhere(), 0); /* the lock in the old folder is not held there */
+    ck_assert_int_eq(keel_folder_open(&leader), 0);
+    ck_assert_int_eq(leader.dir, number);
+    ck_assert_int_eq(faccessat(number, KEEL_FILES_LOCK, F_OK, 0), 0);
+    ck_assert_int_eq(lock_elsewhere(), EWOULDBLOCK);
+    ck_assert_int_eq(unlinkat(dir, KEEL_FILES_LOCK, 0), 0);
+    ck_assert_int_eq(rmdir(path), 0);
+    ck_assert(keel_folder_is_gone(&leader));
+    ck_assert_int_eq(keel_folder_open(&leader), 0); /* makes it */
+    ck_assert(!keel_folder_is_gone(&leader));
+    ck_assert_int_eq(keel_folder_open(&folder), 0);
+    ck_assert_int_eq(lock_elsewhere(), EWOULDBLOCK);
+    keel_folder_close(&leader);
+    ck_assert_int_eq(lock_elsewhere(), 0);
+    folder_teardown();
+    snprintf(lock, sizeof(lock), "%s/%s", away, KEEL_FILES_LOCK);
+    ck_assert_int_eq(unlink(lock), 0);
+    ck_assert_int_eq(rmdir(away), 0);
+}
+END_TEST
 
 START_TEST(lock_is_one_jobs)
 {
@@ -214,7 +255,7 @@ START_TEST(writer_writes_what_memory_has)
         memory[i] = (uint8_t)unit_random(&random);
     }
     job.bytes = sizeof(memory);
-    ck_assert_int_eq(keel_writer_create(dir, 0, &writer), KEEL_OK);
+    ck_assert_int_eq(keel_writer_create(&folder, 0, &writer), KEEL_OK);
     keel_writer_begin(writer, &job);
     ck_assert(keel_writer_is_busy(writer));
     result = result_of(writer);
@@ -243,7 +284,7 @@ START_TEST(detached_memory_may_change)
     uint32_t crc;
 
     folder_setup();
-    ck_assert_int_eq(keel_writer_create(dir, 0, &writer), KEEL_OK);
+    ck_assert_int_eq(keel_writer_create(&folder, 0, &writer), KEEL_OK);
     for (unsigned round = 0; round < 8; round++) {
         keel_write_result_t result;
 
@@ -304,7 +345,7 @@ START_TEST(complete_set_replaces_older_ones)
     keel_writer_t *writer;
 
     folder_setup();
-    ck_assert_int_eq(keel_writer_create(dir, 0, &writer), KEEL_OK);
+    ck_assert_int_eq(keel_writer_create(&folder, 0, &writer), KEEL_OK);
     make_set(writer, 10, 1, 2);
     make_set(writer, 20, 1, 2);
     make_set(writer, 25, 0, 2);
@@ -332,7 +373,7 @@ START_TEST(request_is_seen_and_ended)
     keel_writer_t *writer;
 
     folder_setup();
-    ck_assert_int_eq(keel_writer_create(dir, 1, &writer), KEEL_OK);
+    ck_assert_int_eq(keel_writer_create(&folder, 1, &writer), KEEL_OK);
     ck_assert(!keel_writer_is_requested(writer));
     close(openat(dir, KEEL_FILES_REQUEST, O_WRONLY | O_CREAT, 0666));
     while (!keel_writer_is_requested(writer)) {
@@ -355,7 +396,7 @@ START_TEST(writer_ends_amid_a_job)
 
     folder_setup();
     for (unsigned round = 0; round < 10; round++) {
-        ck_assert_int_eq(keel_writer_create(dir, 0, &writer), KEEL_OK);
+        ck_assert_int_eq(keel_writer_create(&folder, 0, &writer), KEEL_OK);
         keel_writer_begin(writer, &job);
         usleep(200 * round);
         keel_writer_destroy(writer);
@@ -368,6 +409,7 @@ END_TEST
 int main(void)
 {
     const TTest *tests[] = {sets_are_listed_newest_first_and_other_names_are_not,
+                            folder_is_opened_and_locked_again,
                             lock_is_one_jobs,
                             manifest_is_read_as_written,
                             damaged_manifest_is_refused,
