@@ -192,6 +192,14 @@ static inline void start(uint32_t of, uint32_t incarnation, void (*program)(void
     board->pid[of] = pid;
 }
 
+/* Reports the death of a rank to job number of_job, and starts the next life. */
+static inline void replace(uint32_t of, uint32_t of_job, void (*program)(void))
+{
+    deaths++;
+    report(&board->job[of_job], KEEL_ATTACH_DEATH, of, lives[of]);
+    start(of, ++lives[of], program);
+}
+
 /* ended() is called for each process that ends, and counts down the ranks that are left. */
 static inline void launch(void (*program)(void), void (*ended)(uint32_t of, int status))
 {

@@ -442,9 +442,7 @@ static void ended(uint32_t of, int status)
         deaths++;
         replace_on_request(of);
     } else {
-        deaths++;
-        report(&board->job[second], KEEL_ATTACH_DEATH, of, lives[of]);
-        start(of, ++lives[of], run);
+        replace(of, second, run);
     }
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runtimes without PMIx and keelrun, in an environment that is empty but for Keel's settings and a PMIx that aborts:
-# attach_test.sh BUILD one_node|two_nodes|node_each|served|cxx|mode [SEEDS|MODE]
+# attach_test.sh BUILD one_node|two_nodes|node_each|served|cxx|mode|left_host [SEEDS|MODE|LANE]
 set -u
 
 # shellcheck source=tests/lib/outcomes.sh
@@ -33,6 +33,12 @@ if [ "$case" = mode ]; then
     alone "$build/tests/proc/attach_modes" "$mode" || fail "mode $mode ended with $?"
     grep -qx "attach_modes: $mode: right" "$scratch/out" || fail "mode $mode is not right"
     [ "$mode" != sink ] || ! grep -q '^keel' "$scratch/out" || fail "a message went past the runtime"
+    exit 0
+fi
+if [ "$case" = left_host ]; then
+    settings=(KEEL_LANES="$3")
+    alone "$build/tests/proc/left_host" attached || fail "$3 ended with $?"
+    grep -qx "left_host: attached: right" "$scratch/out" || fail "$3 is not right"
     exit 0
 fi
 case $case in

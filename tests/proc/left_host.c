@@ -1,21 +1,17 @@
 /*
  * The traces of Keel in a host process: compares signals, environment, limits, open files and
  * threads before keel_init() with those after keel_finalize(), and prints each difference.
- * Meanwhile checks that UCX still reports an error of the program's own context.
+ * Meanwhile, and after that, checks that UCX still reports an error of the program's own context.
+ * left_host [attached]: the same of keel_init_attached(), in ranks that this program forks.
  */
 #define _GNU_SOURCE /* environ */
-#include <keel/keel.h>
+#include "attach_host.h"
 
 #include <dirent.h>
 #include <locale.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <ucp/api/ucp.h>
-#include <unistd.h>
 
 enum { FILES_MAX = 1024, NAME_MAX_LEN = 128, ENVIRONMENT_MAX = 1 << 16, SIGNALS = 64, THREADS_MAX = 64 };
 
@@ -61,7 +57,7 @@ static void look(host_t *host)
     DIR *tasks;
 
     for (i = 1; i <= SIGNALS; i++) {
-        sigaction(i, NULL, &host->actions[i]);
+        (void)sigaction(i, NULL, &host->actions[i]); /* fails for signals of the C library's own */
     }
     pthread_sigmask(SIG_SETMASK, NULL, &host->mask);
     for (variable = environ; *variable != NULL; variable++) {
@@ -107,7 +103,7 @@ static void compare_numbers(const char *what, int number, unsigned long was, uns
 }
 
 /* Reports variables of `some` that `others` lacks or has with another value. PMIx keeps settings of
- * its own in the environment. */
+ * its own in the environment, but an attached process does not open PMIx. */
 static void compare_variables(const char *what, const char *some, const char *others)
 {
     char line[ENVIRONMENT_MAX];
@@ -116,7 +112,8 @@ static void compare_variables(const char *what, const char *some, const char *ot
     for (; *some != '\0'; some += length + 1) {
         length = strcspn(some, "\n");
         snprintf(line, sizeof line, "%.*s\n", (int)length, some);
-        if (strncmp(line, "PMIX_MCA_", strlen("PMIX_MCA_")) != 0 && strstr(others, line) == NULL) {
+        if ((is_mode("attached") || strncmp(line, "PMIX_MCA_", strlen("PMIX_MCA_")) != 0) &&
+            strstr(others, line) == NULL) {
             fprintf(stderr, "guest: variable %s: %.*s\n", what, (int)strcspn(line, "="), line);
             bad = 1;
         }
@@ -135,6 +132,18 @@ static void compare_threads(void)
     }
 }
 
+/* A bit for each signal of the set. */
+static unsigned long blocked(const sigset_t *set)
+{
+    unsigned long bits = 0;
+    int i;
+
+    for (i = 1; i <= SIGNALS; i++) {
+        bits |= (unsigned long)(sigismember(set, i) == 1) << (i - 1);
+    }
+    return bits;
+}
+
 static void compare_hosts(void)
 {
     int i;
@@ -142,11 +151,16 @@ static void compare_hosts(void)
     for (i = 1; i <= SIGNALS; i++) {
         compare_numbers("handler of signal", i, (unsigned long)before.actions[i].sa_handler,
                         (unsigned long)after.actions[i].sa_handler);
+        compare_numbers("flags of the handler of signal", i, (unsigned long)before.actions[i].sa_flags,
+                        (unsigned long)after.actions[i].sa_flags);
+        compare_numbers("mask of the handler of signal", i, blocked(&before.actions[i].sa_mask),
+                        blocked(&after.actions[i].sa_mask));
         compare_numbers("mask of signal", i, (unsigned long)sigismember(&before.mask, i),
                         (unsigned long)sigismember(&after.mask, i));
     }
     for (i = 0; i < (int)RLIM_NLIMITS; i++) {
         compare_numbers("limit", i, before.limits[i].rlim_cur, after.limits[i].rlim_cur);
+        compare_numbers("hard limit", i, before.limits[i].rlim_max, after.limits[i].rlim_max);
     }
     for (i = 0; i < FILES_MAX; i++) {
         compare("file", i, before.files[i], after.files[i]);
@@ -191,18 +205,33 @@ static int hears_of_its_own_errors(void)
     return is_reported;
 }
 
-static int life(void)
+static void must_hear_of_errors(const char *when)
+{
+    if (!hears_of_its_own_errors()) {
+        fprintf(stderr, "guest: UCX is silent about an error of the program's own context %s\n", when);
+        bad = 1;
+    }
+}
+
+static keel_status_t open_keel(keel_context_h *ctx_p)
+{
+    if (is_mode("attached")) {
+        const keel_attach_t table = host_table();
+
+        return keel_init_attached(&table, NULL, ctx_p);
+    }
+    return keel_init(NULL, ctx_p);
+}
+
+static int use_keel(void)
 {
     keel_context_h ctx;
     keel_win_h win;
 
-    if (keel_init(NULL, &ctx) != KEEL_OK || keel_win_alloc(ctx, 4096, NULL, &win) != KEEL_OK) {
+    if (open_keel(&ctx) != KEEL_OK || keel_win_alloc(ctx, 4096, NULL, &win) != KEEL_OK) {
         return -1;
     }
-    if (!hears_of_its_own_errors()) {
-        fprintf(stderr, "guest: UCX is silent about an error of the program's own context\n");
-        bad = 1;
-    }
+    must_hear_of_errors("beside Keel");
     if (keel_put(win, (keel_rank(ctx) + 1) % keel_size(ctx), 0, &bad, sizeof bad) != KEEL_OK ||
         keel_gsync(ctx, 0) != KEEL_OK || keel_finalize(ctx) != KEEL_OK) {
         return -1;
@@ -210,16 +239,38 @@ static int life(void)
     return 0;
 }
 
-int main(void)
+static void be_a_host(void)
 {
-    signal(SIGUSR1, SIG_IGN);
+    struct sigaction own = {.sa_handler = SIG_IGN, .sa_flags = SA_RESTART | SA_NODEFER};
+
+    sigaddset(&own.sa_mask, SIGUSR2);
+    (void)sigaction(SIGUSR1, &own, NULL);
     setenv("GUEST", "as it was", 1);
     look(&before);
-    if (life() != 0) {
+    if (use_keel() != 0) {
         fprintf(stderr, "guest: a call failed\n");
-        return 1;
+        exit(1);
     }
     look(&after);
     compare_hosts();
-    return bad;
+    must_hear_of_errors("after Keel");
+    exit(bad);
+}
+
+static void ended(uint32_t of, int status)
+{
+    must(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    report(&board->job[0], KEEL_ATTACH_EXIT, of, 0);
+    left--;
+}
+
+int main(int argc, char **argv)
+{
+    mode = (argc == 2) ? argv[1] : "";
+    if (!is_mode("attached")) {
+        be_a_host();
+    }
+    launch(be_a_host, ended);
+    printf("left_host: attached: right\n");
+    return 0;
 }
