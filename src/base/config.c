@@ -32,6 +32,8 @@ typedef struct keel_config_opts {
 
 static const char *const keel_config_lanes_names[] = {"auto", "direct", "served", NULL};
 static const char *const keel_config_transport_names[] = {"auto", "ucp", "verbs", NULL};
+/* "gets" serves measurements; an enumeration has no hidden values: the message that refuses a value
+ * lists all names */
 static const char *const keel_config_protect_names[] = {"none", "ckpt", "gets", "puts", "all", NULL};
 static const char *const keel_config_parity_names[] = {"rotate", "dedicated", NULL};
 static const char *const keel_config_transfer_names[] = {"stream", "bulk", NULL};
@@ -60,7 +62,7 @@ static const keel_config_field_t keel_config_fields[] = {
      "What is kept against the death of a rank.\n"
      " - none : nothing; a death ends the job.\n"
      " - ckpt : checkpoints; a death rolls all ranks back.\n"
-     " - gets : gets are logged too, to measure what that costs; a death does the same.\n"
+     " - gets : for measurements: gets are logged, puts are not; a death rolls all ranks back.\n"
      " - puts : puts are logged, gets are not; a death rolls all ranks back if the dead rank had issued gets.\n"
      " - all  : puts and gets are logged; only the dead rank is recovered.",
      KEEL_CONFIG_OFFSET(config.protect), KEEL_CONFIG_TYPE_ENUM(keel_config_protect_names)},
@@ -209,7 +211,9 @@ static const keel_config_field_t keel_config_fields[] = {
      "Listen to the network devices of the host (libibverbs): a link that goes down or a device that fails is said "
      "and\n"
      "counted, as a hint of a failure to come.",
-     KEEL_CONFIG_OFFSET(config.device_events), KEEL_CONFIG_TYPE_BOOL},
+     KEEL_CONFIG_OFFSET(config.device_events), KEEL_CONFIG_TYPE_BOOL, .is_hidden = 1},
+    /* no level of LOG_LEVEL: users see the steps of recoveries without all other messages of the level
+     * info, and one rank prints each step; at the level info every rank prints the steps */
     {"VERBOSE", "n", "Report the steps of recovery, with time of day and host, on standard error.",
      KEEL_CONFIG_OFFSET(config.verbose), KEEL_CONFIG_TYPE_BOOL},
 

@@ -31,8 +31,8 @@ expect 0 -v && has "$output" "# Keel 0." && has "$output" "libraries: UCX 1." &&
 expect 0 -c && has "$output" "KEEL_GROUP_SIZE=auto" && empty "$errors"
 [ "$(grep -c '^KEEL_' "$output")" = "$(grep -c . "$output")" ] || { echo "-c prints more than variables"; bad=1; }
 expect 0 -cf && has "$output" "KEEL_GROUP_SIZE=auto" && has "$output" "# Number of ranks that share parity" && empty "$errors"
-grep -qE '^KEEL_(SPIN|REHEARSE)=' "$output" && { echo "-cf prints what no user sets"; bad=1; }
-expect 0 -cfa && has "$output" "KEEL_SPIN=" && has "$output" "KEEL_REHEARSE=" && has "$output" "KEEL_GROUP_SIZE=auto" && empty "$errors"
+grep -qE '^KEEL_(SPIN|DEVICE_EVENTS|REHEARSE)=' "$output" && { echo "-cf prints what no user sets"; bad=1; }
+expect 0 -cfa && has "$output" "KEEL_SPIN=" && has "$output" "KEEL_DEVICE_EVENTS=y" && has "$output" "KEEL_REHEARSE=" && has "$output" "KEEL_GROUP_SIZE=auto" && empty "$errors"
 expect 2 -fa && has "$errors" "Usage:"
 expect 0 -d && has "$output" "transport:" && has "$output" "direct" && has "$output" "served" && has "$output" "device:" && empty "$errors"
 expect 0 -h && has "$output" "Usage:" && empty "$errors"
