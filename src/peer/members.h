@@ -3,7 +3,7 @@
  * needs: loops over a whole job differ from loops over few ranks, and each set has one definition.
  * The members are all ranks today. In a job that goes on without some ranks, the iterators skip
  * the absent ranks. Loops run in ascending order, except along the ring. A table in
- * contrib/doc/protocol/costs.md has the loops that cost O(ranks), with the reasons.
+ * contrib/doc/mechanisms.md has the loops that cost O(ranks), with the reasons.
  *
  * RANK: every number of a rank, for the entries of a table or message with an entry for each rank.
  * MEMBER: the ranks that take part, for acts that need all ranks.
