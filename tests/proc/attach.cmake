@@ -1,6 +1,8 @@
 # Runtimes that attach Keel by include/keel/runtime.h: the example with its launcher, and each promise of the header.
 add_executable(attach_modes attach_modes.c)
 target_link_libraries(attach_modes PRIVATE keel Threads::Threads)
+add_executable(attach_own attach_own.c)
+target_link_libraries(attach_own PRIVATE keel PkgConfig::UCX)
 add_library(attach_no_pmix SHARED attach_no_pmix.c)
 
 if(KEEL_SANITIZE)
@@ -16,5 +18,9 @@ else()
   foreach(case beside events twice refused sink abort progress fails dedicated suspect)
     add_test(NAME proc_attach_mode_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/attach_test.sh ${CMAKE_BINARY_DIR} mode ${case})
     set_tests_properties(proc_attach_mode_${case} PROPERTIES LABELS proc TIMEOUT 300)
+  endforeach()
+  foreach(case memory memory_served)
+    add_test(NAME proc_attach_own_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/attach_test.sh ${CMAKE_BINARY_DIR} own ${case})
+    set_tests_properties(proc_attach_own_${case} PROPERTIES LABELS proc TIMEOUT 300)
   endforeach()
 endif()

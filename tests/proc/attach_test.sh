@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runtimes without PMIx and keelrun, in an environment that is empty but for Keel's settings and a PMIx that aborts:
-# attach_test.sh BUILD one_node|two_nodes|node_each|served|cxx|mode|left_host [SEEDS|MODE|LANE]
+# attach_test.sh BUILD one_node|two_nodes|node_each|served|cxx|mode|own|left_host [SEEDS|MODE|LANE]
 set -u
 
 # shellcheck source=tests/lib/outcomes.sh
@@ -33,6 +33,13 @@ if [ "$case" = mode ]; then
     alone "$build/tests/proc/attach_modes" "$mode" || fail "mode $mode ended with $?"
     grep -qx "attach_modes: $mode: right" "$scratch/out" || fail "mode $mode is not right"
     [ "$mode" != sink ] || ! grep -q '^keel' "$scratch/out" || fail "a message went past the runtime"
+    exit 0
+fi
+if [ "$case" = own ]; then
+    mode=${3%_served} settings=(UCX_TLS=tcp)
+    [ "$mode" = "$3" ] || settings+=(KEEL_LANES=served)
+    alone "$build/tests/proc/attach_own" "$mode" || fail "$3 ended with $?"
+    grep -qx "attach_own: $mode: right" "$scratch/out" || fail "$3 is not right"
     exit 0
 fi
 if [ "$case" = left_host ]; then
