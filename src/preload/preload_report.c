@@ -155,7 +155,7 @@ static void sum_maxima(preload_report_t *sum, const preload_report_t *report)
     sum->peak_most = report->peak > sum->peak_most ? report->peak : sum->peak_most;
 }
 
-/* The sum of one report belongs to the process. */
+/* The sum of one report has the rank, pid and host of the process. */
 static void sum_name(preload_report_t *sum, const preload_report_t *report)
 {
     memcpy(sum->host, report->host, sizeof(sum->host));
