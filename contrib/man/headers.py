@@ -55,10 +55,23 @@ def _declaration_end(text, at):
     raise SystemExit("man: a declaration without an end: " + text[at:at + 60])
 
 
+# of each header the file that a program includes
+INCLUDED = {"ucp.h": "keel/ucp.h", "ucp_old.h": "keel/ucp.h", "runtime.h": "keel/runtime.h", "keel_mpi.h": "keel_mpi.h",
+            "shmem.h": "shmem.h", "shmem_survive.h": "shmem.h", "shmemx.h": "shmemx.h"}
+# of that file the tools that its programs need
+TOOLS = {"keel_mpi.h": ("keel-mpicc", "keel-mpirun"), "shmem.h": ("keel-oshcc", "keel-oshrun"),
+         "shmemx.h": ("keel-oshcc", "keel-oshrun")}
+
+
+def included(item):
+    return INCLUDED.get(item.header, "keel/keel.h")
+
+
 def _make_item(declaration, comment, header):
     flat = " ".join(re.sub(r"/\*.*?\*/", "", declaration, flags=re.S).split())
-    if flat.startswith("KEEL_API"):
-        flat = re.sub(r" __attribute__\(\(\w+\)\)", "", flat[len("KEEL_API "):])
+    plain = header == "keel_mpi.h" and re.match(r"[\w ]+[ *]\w+\(.*\);$", flat) and not flat.startswith("typedef")
+    if plain or flat.startswith(("KEEL_API ", "SHMEM_API ")):
+        flat = re.sub(r" __attribute__\(\(\w+\)\)", "", re.sub(r"^(KEEL|SHMEM)_API ", "", flat))
         return Item("call", re.search(r"(\w+)\(", flat).group(1), flat, comment, header)
     if comment is None and not flat.startswith(("typedef", "enum")):
         return None # inside of an inline function
@@ -66,15 +79,33 @@ def _make_item(declaration, comment, header):
         flat = flat[len("static inline "):flat.index(" {")] + ";"
         return Item("call", re.search(r"(\w+)\(", flat).group(1), flat, comment, header)
     if "{" in flat:
-        name = re.search(r"(\w+);$", flat) or re.match(r"enum (\w+)", flat)
+        name = re.search(r"(\w+);$", flat) or re.match(r"enum (\w+)", flat) or re.match(r"enum { (\w+)", flat)
         return Item("enum" if re.match(r"(typedef )?enum", flat) else "struct", name.group(1), declaration, comment, header)
     if "(*" in flat:
         return Item("callback", re.search(r"\(\*(\w+)\)", flat).group(1), flat, comment, header)
     return None # a handle
 
 
+def _make_shmem(text, at, comment, header):
+    """SHMEM_FUNCTION(result, name, (arguments)): the end, and the call, unless it is one of OpenSHMEM itself."""
+    match = re.compile(r"SHMEM_FUNCTION(?:_CTX)?\(([^,]+), (\w+), (.*?)\)\n", re.S).match(text, at)
+    if header == "shmem.h":
+        return match.end(), None
+    return match.end(), _make_item("SHMEM_API %s shmem_%s%s;" % match.groups(), comment, header)
+
+
+def _make_types(macro, comment, header):
+    """#define SHMEM_DECLARE_X(_name, _type): the calls that the macro declares for each type."""
+    flat = " ".join(macro.replace("\\\n", " ").split()).replace("_##_name##_", "_TYPENAME_")
+    return [_make_item(re.sub(r"\b_type\b", "TYPE", declaration), comment, header)
+            for declaration in re.findall(r"SHMEM_API [^;]*;", flat)]
+
+
+MACRO = r"#define ((?:KEEL|SHMEMX)_\w+(?:\(\w*\))?|shmemx_\w+)\s+(.*)"
+
+
 def read(path, name):
-    """Returns the paragraphs at the head of a header, and its items."""
+    """Returns the paragraphs at the head of a header, and its items. In headers of adapters each macro needs a comment."""
     text = open(path, encoding="ascii").read()
     head, items, comment, at = None, [], None, 0
     while at < len(text):
@@ -87,12 +118,20 @@ def read(path, name):
             at = end
         elif text[at] == "#":
             end = re.compile(r"(?<!\\)\n").search(text, at).end()
-            macro = re.match(r"#define (KEEL_\w+(?:\(\w+\))?)\s+(.*)", text[at:end])
-            if macro and comment:
+            macro = re.match(MACRO, text[at:end])
+            if text.startswith("#define SHMEM_DECLARE_", at):
+                items += _make_types(text[at:end], comment, name)
+            elif macro and (comment or included(Item("", "", "", None, name)) in TOOLS):
                 items.append(Item("macro", macro.group(1).split("(")[0], macro.group(), comment, name))
             comment, at = None, end
         elif text.startswith('extern "C" {', at):
             at += len('extern "C" {')
+        elif text.startswith("SHMEM_FUNCTION", at):
+            at, item = _make_shmem(text, at, comment, name)
+            items += [item] if item else []
+            comment = None
+        elif re.match(r"SHMEM_(TYPES|COMPLEX)\(", text[at:]):
+            at = text.index("\n", at)
         else:
             end = _declaration_end(text, at)
             item = _make_item(text[at:end], comment, name)
@@ -147,7 +186,7 @@ def members(item):
 
 def type_section(item):
     """A type: what it is, then its members."""
-    out = [".SS " + ("enum " if item.kind == "enum" and not item.name.endswith("_t") else "") + item.name]
+    out = [".SS " + ("enum " if item.kind == "enum" and not item.name.endswith("_t") and not item.name.isupper() else "") + item.name]
     out.append(roff.blocks(item.body + item.deaths))
     if item.kind in ("callback", "macro"):
         out.append(roff.code([item.text]))
@@ -204,14 +243,13 @@ def make_page(name, title, calls, types, head, related, meta):
     """The page of a group of calls."""
     heads = [part for part in roff.paragraphs(head, True) if part[2] and not str(part[2]).startswith("Keel: ")]
     described = "\n".join((".SS %s()\n" % c.name if len(calls) > 1 else "") + roff.blocks(c.body) for c in calls)
-    headers = sorted({c.header.replace("ucp_old.h", "ucp.h") for c in calls})
-    includes = headers if headers[0] in ("runtime.h", "ucp.h") else ["keel.h"]
-    common = roff.prose(COMMON) if includes != ["ucp.h"] and any("keel_status_t" in c.text for c in calls) else ""
-    synopsis = ".nf\n" + "\n".join(".B #include <keel/%s>" % i for i in includes) + "\n.PP\n"
+    includes = sorted({included(c) for c in calls})
+    common = roff.prose(COMMON) if includes != ["keel/ucp.h"] and any("keel_status_t" in c.text for c in calls) else ""
+    synopsis = ".nf\n" + "\n".join(".B #include <%s>" % i for i in includes) + "\n.PP\n"
     synopsis += "\n.PP\n".join(prototype(c) for c in calls) + "\n.fi"
     deaths = _by_call(calls, lambda c: roff.blocks([["", *part[1:]] for part in c.deaths]))
     note = "Documents named contrib/doc are in share/doc/keel of the installation. [F] is the paper that keel(7) names."
-    see = " ,\n".join(".BR %s (%s)" % p for p in [*sorted(related), ("keel", "7"), ("keelrun", "1")])
+    see = " ,\n".join(".BR %s (%s)" % p for p in [*sorted(related), ("keel", "7"), *((t, "1") for t in TOOLS.get(includes[0], ("keelrun",)))])
     return roff.page(name, 3, meta["date"], meta["version"], "Keel's Library", [
         ("NAME", roff.prose(", ".join(c.name for c in calls) + " - " + title).replace(" - ", " \\- ")),
         ("SYNOPSIS", synopsis),

@@ -19,8 +19,8 @@ def fonts(text, own=""):
     """One run of prose: calls, constants and options bold, parameters italic. own: the page's names, which get no section."""
     text = escape(text)
     text = re.sub(r"@a (" + WORD + r")", r"\\fI\1\\fP", text)
-    text = re.sub(r"(?<![\w/.])(keel[_-]?\w+|KEEL_[A-Z_]+)\(\)", r"\\fB\1\\fP()", text)
-    text = re.sub(r"(?<![\w\\/])(KEELRUN_[A-Z_]+|KEEL_[A-Z0-9_]+|UCX_[A-Z_]+|SHMEM_[A-Z_]+)(?!\w|\\fP)", r"\\fB\1\\fP", text)
+    text = re.sub(r"(?<![\w/.])(keel[_-]?\w+|KEEL_[A-Z_]+|shmemx?_\w+|SHMEMX_[A-Z_]+)\(\)", r"\\fB\1\\fP()", text)
+    text = re.sub(r"(?<![\w\\/])(KEELRUN_[A-Z_]+|KEEL_[A-Z0-9_]+|UCX_[A-Z_]+|SHMEMX?_[A-Z_]+)(?!\w|\\fP)", r"\\fB\1\\fP", text)
     text = re.sub(r"(?<![\w\\/])(keel_\w+_t)\b(\.\w+)?", r"\\fB\1\2\\fP", text)
     text = re.sub(r"(?<![\w\\])((?:\\-){1,2}[a-z][a-z-]*)(?!\w)", r"\\fB\1\\fP", text)
     return re.sub(r"(?<!\w)((?:contrib|share|tests)/[\w/.-]+\w)", r"\\fI\1\\fP", text)

@@ -93,10 +93,30 @@ components_are_the_whole()
     diff "$scratch/all.list" "$scratch/sum.list" || fail "the components together are not the whole"
 }
 
+# refused NAME|LINE HEADER [PREFIX]: keel-man takes the headers, unless HEADER has that line, too, which declares NAME
+refused()
+{
+    local name=${1%%|*} line=${3:-}${1#*|} taken=("$sources/contrib/man/keel-man" --headers "$scratch/headers") header
+
+    for header in "$scratch"/adapters/*.h; do
+        taken+=(--adapter "$header")
+    done
+    if [ -z "$name" ]; then
+        "${taken[@]}" >"$scratch/out" 2>&1 || fail "$(cat "$scratch/out")"
+        return
+    fi
+    cp "$scratch/$2" "$scratch/kept"
+    echo "$line" >>"$scratch/$2"
+    ! "${taken[@]}" >"$scratch/out" 2>&1 || fail "$name without a page is taken"
+    grep -q "$name is on no page" "$scratch/out" || fail "not said: $(cat "$scratch/out")"
+    grep -q "$name has no comment" "$scratch/out" || fail "not said: $(cat "$scratch/out")"
+    mv "$scratch/kept" "$scratch/$2"
+}
+
 # man pages without a warning, one for each call and tool, found by man; a call or type without a page is refused
 pages_are_whole()
 {
-    local page name include=$sources/include/keel
+    local page name include=$sources/include/keel adapters=$sources/src/adapters
 
     command -v man >/dev/null && command -v mandoc >/dev/null || exit 77
     install_into "$scratch/p" --component doc
@@ -111,7 +131,13 @@ pages_are_whole()
         [ "$(wc -l <"$scratch/text")" -ge 15 ] || fail "$page is empty"
         ! grep -nE "@(a|param|return) |f[BIP][A-Za-z_]+f[PR]" "$scratch/text" || fail "$page shows what a reader does not want"
     done
-    sed -n 's/^ *\(keel_[a-z_]*\);$/\1/p' "$sources/src/libkeel.map" >"$scratch/names"
+    # what the libraries export beyond the specifications of OpenSHMEM and MPI; prefix sums have a page for all types
+    sed -n 's/^ *\(keel_[a-z_]*\);$/\1/p' "$sources/src/libkeel.map" "$adapters/mpi/keel-mpi.map" >"$scratch/names"
+    grep -q '^keel_mpi_' "$scratch/names" || fail "no calls of keel_mpi.h"
+    nm -D --defined-only "$build/src/adapters/shmem/libkeel-shmem.so" | sed -n 's/.* T \(shmemx_.*\)/\1/p' |
+        sed -E 's/^shmemx_[a-z0-9]+_(sum_..scan)$/shmemx_TYPENAME_\1/' | sort -u >"$scratch/extended"
+    [ "$(wc -l <"$scratch/extended")" -ge 10 ] || fail "only these extend OpenSHMEM: $(cat "$scratch/extended")"
+    cat "$scratch/extended" >>"$scratch/names"
     while read -r name; do
         page=$scratch/p/share/man/man3/$name.3
         [ -s "$page" ] || fail "no page for $name"
@@ -129,12 +155,17 @@ pages_are_whole()
         done <"$scratch/options"
     done
     mkdir "$scratch/headers"
+    mkdir "$scratch/adapters"
     cp "$include"/*.h "$scratch/headers"
-    "$sources/contrib/man/keel-man" --headers "$scratch/headers" >"$scratch/out" || fail "$(cat "$scratch/out")"
-    echo 'KEEL_API void keel_new(void);' >>"$scratch/headers/stats.h"
-    ! "$sources/contrib/man/keel-man" --headers "$scratch/headers" >"$scratch/out" 2>&1 || fail "a call without a page is taken"
-    grep -q 'keel_new is on no page' "$scratch/out" || fail "not said: $(cat "$scratch/out")"
-    grep -q 'keel_new has no comment' "$scratch/out" || fail "not said: $(cat "$scratch/out")"
+    cp "$adapters"/shmem/{shmem,shmem_survive,shmemx}.h "$adapters/mpi/keel_mpi.h" "$scratch/adapters"
+    refused ''
+    refused 'keel_new|void keel_new(void);' headers/stats.h 'KEEL_API '
+    refused 'shmemx_new|void shmemx_new(void);' adapters/shmem.h 'SHMEM_API '
+    refused 'shmem_new|SHMEM_FUNCTION(int, new, (void))' adapters/shmem_survive.h
+    refused 'shmemx_TYPENAME_new|#define SHMEM_DECLARE_NEW(_name, _type) SHMEM_API void shmemx_##_name##_new(_type *t);' adapters/shmemx.h
+    refused 'SHMEMX_NEW|#define SHMEMX_NEW 1' adapters/shmemx.h
+    refused 'keel_mpi_new|int keel_mpi_new(void);' adapters/keel_mpi.h
+    refused 'KEEL_MPI_NEW|#define KEEL_MPI_NEW() keel_mpi_resume()' adapters/keel_mpi.h
 }
 
 # complete WORD...: what the last word of a command line may become

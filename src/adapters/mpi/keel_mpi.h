@@ -61,8 +61,10 @@ int keel_mpi_restarted(void);
 /** Returns 0 in the first process of a rank, and a larger number in each later one. */
 unsigned keel_mpi_incarnation(void);
 
-jmp_buf *keel_mpi_restart_buffer(void); /**< for KEEL_MPI_RESTART_POINT() */
-void keel_mpi_resume(void);             /**< for KEEL_MPI_RESTART_POINT() */
+/** For KEEL_MPI_RESTART_POINT(). */
+jmp_buf *keel_mpi_restart_buffer(void);
+/** For KEEL_MPI_RESTART_POINT(). */
+void keel_mpi_resume(void);
 
 #ifdef __cplusplus
 }

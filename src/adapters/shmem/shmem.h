@@ -89,7 +89,9 @@ SHMEM_API void shmemx_checkpoint(void);
  *     }
  */
 #define SHMEMX_RESTART_POINT() (void)setjmp(*shmemx_restart_buffer())
+/** For SHMEMX_RESTART_POINT() and shmem_checkpoint_all(). */
 SHMEM_API jmp_buf *shmemx_restart_buffer(void);
+/** Returns 1 if a death is to be answered by shmemx_restore(), else 0. */
 SHMEM_API int shmemx_restarted(void);
 /** Count of earlier processes of this PE. */
 SHMEM_API unsigned shmemx_incarnation(void);

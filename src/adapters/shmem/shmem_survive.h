@@ -58,6 +58,7 @@ SHMEM_API void shmemx_globals(int are_restored);
  * a checkpoint at each call would cost too much.
  */
 SHMEM_API void shmemx_safepoint(void);
+/** Excludes a global or static variable from checkpoints: shmemx_globals(). */
 #define shmemx_volatile __attribute__((section("keel_shmem_volatile")))
 
 /* ---- the interface of Hao et al., Fault Tolerance for OpenSHMEM (OUG 2014), section 3 ---- */
@@ -78,7 +79,7 @@ SHMEM_API void shmemx_safepoint(void);
  */
 SHMEM_FUNCTION(int, checkpoint_all, (void))
 #define shmem_checkpoint_all() (setjmp(*shmemx_restart_buffer()), shmem_checkpoint_all())
-enum { SHMEMX_FAULT = 1 };
+enum { SHMEMX_FAULT = 1 /**< a PE died */ };
 
 /**
  * Local: lists the PEs that died since the last query, in a new process since the program's start.
@@ -86,7 +87,7 @@ enum { SHMEMX_FAULT = 1 };
  * SHMEMX_PE_RESTARTED for each: a new process takes its place, or will. Returns 0.
  */
 SHMEM_FUNCTION(int, query_fault, (int **pes, int **pes_status, size_t *numpes))
-enum { SHMEMX_PE_RESTARTED = 1 };
+enum { SHMEMX_PE_RESTARTED = 1 /**< status of a PE: a new process takes its place */ };
 
 /**
  * Local. Does nothing, since launchers restart PEs by themselves. Returns -1 for invalid PEs. A PE
@@ -113,6 +114,12 @@ enum {
     /** returned: the heap has changed since, or memory was short, so all PEs have the checkpoint */
     SHMEMX_RESTORED_CHECKPOINT
 };
+/**
+ * shmem_restore_all() with a choice of the memory that is restored. Returns 0, or
+ * SHMEMX_RESTORED_CHECKPOINT.
+ *
+ * @param [in] option  SHMEMX_RESTORE_CHECKPOINT or SHMEMX_RESTORE_DEAD; equal on all PEs.
+ */
 SHMEM_API int shmemx_restore_all(int option);
 
 #ifdef __cplusplus
