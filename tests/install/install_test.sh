@@ -1,11 +1,12 @@
 #!/bin/bash
-# Builds what is installed with one build type, installs it under another prefix than it was configured for, and under DESTDIR, and
-# has a program compiled by pkg-config, with the shared library and the static one, run there:
-# install_test.sh SOURCES CMAKE TYPE GENERATOR COMPILER LAUNCHER [BUILD]. The type None is what packagers use, with their own flags
-# and without asserts. With BUILD, a directory in which all is built, nothing is built.
+# Builds what is installed with one build type, installs it under another prefix than it was configured for, has programs compiled
+# by pkg-config and all examples by CMake, with the shared library and the static one, run there, moves the prefix, and has them built
+# and run again. Below DESTDIR lie the same files:
+# install_test.sh SOURCES CMAKE TYPE GENERATOR COMPILER LAUNCHER [BUILD [prefix|moved]]. The type None is what packagers use, with their own flags
+# and without asserts. With BUILD, a directory in which all is built, nothing is built; the last word is the one place to be tested.
 set -u
 
-sources=$1 cmake=$2 type=$3 generator=$4 compiler=$5 launcher=$6 build=${7:-} built=
+sources=$1 cmake=$2 type=$3 generator=$4 compiler=$5 launcher=$6 build=${7:-} place=${8:-} built=
 scratch=$(mktemp -d) || exit 1
 if [ -z "$build" ]; then
     # as deep as other builds, so that a cache finds what is alike
@@ -70,34 +71,49 @@ installed()
     [ "$(ls "$1")" = "$(printf '%s\n' bin include lib share)" ] || fail "$1 holds $(ls "$1")"
 }
 
-# examples_work ROOT: all of them, by find_package(), shared and static; in each kind a rank is killed
+# killed ROOT LINES PATTERN JOB...: a job in which a rank is killed and comes back; LINES lines of its output fit PATTERN
+killed()
+{
+    local root=$1 lines=$2 pattern=$3
+
+    shift 3
+    quietly env LD_LIBRARY_PATH="$root/lib" KEEL_OPLOG_SIZE=1m KEEL_GETLOG_SIZE=1m KEELMPI_ARENA=8m "$@"
+    grep -qE '^keel: rank [0-2] died on .*(recovered in|rolled back to)' "$scratch/out" || fail "no rank was killed by $*"
+    [ "$(grep -cE "$pattern" "$scratch/out")" -eq "$lines" ] || fail "wrong output of $*, static ${linked:-OFF}"
+}
+
+# examples_work ROOT: all of them, by find_package(), shared and static; in each kind of each a rank is killed. OpenSHMEM and MPI have
+# no archive.
 examples_work()
 {
-    local linked
+    local root=$1 run=("$1/bin/keelrun" -n 3 --nodes 3 --timeout 60 --kill) examples=$scratch/examples linked mpi
 
     for linked in OFF ON; do
-        rm -rf "$scratch/examples"
-        quietly "$cmake" -S "$1/share/doc/keel/contrib/examples" -B "$scratch/examples" -G "$generator" \
-            -DCMAKE_C_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$1" -DKEEL_STATIC=$linked
-        quietly "$cmake" --build "$scratch/examples"
-        quietly env LD_LIBRARY_PATH="$1/lib" "$1/bin/keelrun" -n 3 --nodes 3 --timeout 60 --kill 1@0.3 -x KEEL_OPLOG_SIZE=1m \
-            -x KEEL_GETLOG_SIZE=1m "$scratch/examples/hello_keel"
-        [ "$(grep -c '^rank [0-2], life [0-9]*: 524288$' "$scratch/out")" -eq 3 ] || fail "wrong output of hello_keel, static $linked"
-        quietly env LD_LIBRARY_PATH="$1/lib" "$1/bin/keelrun" -n 3 --timeout 60 --kill 1@marker:quarter -x KEEL_OPLOG_SIZE=1m \
-            -x KEEL_GETLOG_SIZE=1m "$scratch/examples/ucp_ring"
-        [ "$(grep -c '^rank [0-2]: right$' "$scratch/out")" -eq 3 ] || fail "wrong output of ucp_ring, static $linked"
-        quietly env LD_LIBRARY_PATH="$1/lib" KEEL_OPLOG_SIZE=1m KEEL_GETLOG_SIZE=1m timeout 100 "$scratch/examples/attach_launch" -n 3 -k 1 \
-            "$scratch/examples/attach"
-        [ "$(grep -c ': right,' "$scratch/out")" -eq 3 ] || fail "wrong output of attach, static $linked"
+        rm -rf "$examples"
+        quietly "$cmake" -S "$root/share/doc/keel/contrib/examples" -B "$examples" -G "$generator" \
+            -DCMAKE_C_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$root" -DKEEL_STATIC=$linked
+        quietly "$cmake" --build "$examples"
+        killed "$root" 3 '^rank [0-2], life [0-9]+: 524288$' "${run[@]}" 1@0.3 "$examples/hello_keel"
+        killed "$root" 3 '^rank [0-2], life [0-9]+: 524288$' "${run[@]}" 1@0.2 "$examples/restart_point"
+        killed "$root" 3 '^rank [0-2]: right$' "${run[@]}" 1@marker:quarter "$examples/ucp_ring"
+        killed "$root" 3 ': right,' timeout 100 "$examples/attach_launch" -n 3 -k 1 "$examples/attach"
     done
-    quietly env LD_LIBRARY_PATH="$1/lib" "$1/bin/keelrun" -n 2 --timeout 40 -x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m \
-        "$scratch/examples/hello_shmem"
+    linked=''
+    # with this promise, and so without a checkpoint, too
+    SHMEM_KEEL_DETERMINISTIC=y killed "$root" 3 '^PE [0-2], life [0-9]+: 1000000$' "${run[@]}" 1@0.5 "$examples/hello_shmem"
+    killed "$root" 3 '^PE [0-2], life [0-9]+: 100 steps, heat ' "${run[@]}" '1@marker:PE 1, step 50' "$examples/listing1_shmem"
+    [ "$(sed -n 's/.* steps, heat //p' "$scratch/out" | awk '{ sum += $1 } END { printf "%.3f", sum }')" = 6000.000 ] ||
+        fail "heat was lost in listing1_shmem"
+    for mpi in $mpis; do
+        quietly "$root/bin/keel-mpicc" --mpi "$mpi" -o "$scratch/hash_mpi" "$root/share/doc/keel/contrib/examples/hash_mpi.c"
+        killed "$root" 1 '^4500 keys, their sum right$' "$root/bin/keel-mpirun" -n 3 --nodes 3 --timeout 60 --kill 1@anyone:third "$scratch/hash_mpi"
+    done
 }
 
 # works ROOT: with nothing else in sight
 works()
 {
-    local flags linked mpi
+    local flags linked
 
     PKG_CONFIG_PATH=$1/lib/pkgconfig
     export PKG_CONFIG_PATH
@@ -135,11 +151,6 @@ works()
     quietly "$compiler" -w -o "$scratch/ucp_calls" "$sources/tests/proc/ucp_calls.c" $(pkg-config --cflags --libs ucx) -pthread
     quietly "$1/bin/keel-preload" -s 4m "$scratch/ucp_calls"
     grep -q '^  put  *15 ' "$scratch/out" || fail "wrong report of keel-preload"
-    for mpi in $mpis; do
-        quietly "$1/bin/keel-mpicc" --mpi "$mpi" -o "$scratch/hash_mpi" "$sources/contrib/examples/hash_mpi.c"
-        "$1/bin/keel-mpirun" -n 2 --timeout 40 -x KEELMPI_ARENA=8m "$scratch/hash_mpi" >"$scratch/out" 2>&1 || fail "a program for $mpi does not run"
-        grep -q '^3000 keys, their sum right$' "$scratch/out" || fail "wrong output of the program for $mpi"
-    done
 }
 
 if [ -n "$built" ]; then
@@ -152,9 +163,16 @@ if [ -n "$built" ]; then
         contrib/examples/all perf/all perf/kernels/all contrib/man/all
 fi
 quietly "$cmake" --install "$build" --prefix "$scratch/prefix"
-installed "$scratch/prefix"
-works "$scratch/prefix"
-DESTDIR=$scratch/stage quietly "$cmake" --install "$build" --prefix /opt/keel
-installed "$scratch/stage/opt/keel"
-[ "$(ls "$scratch/stage")" = opt ] || fail "DESTDIR holds $(ls "$scratch/stage")"
-works "$scratch/stage/opt/keel"
+if [ "$place" != moved ]; then
+    installed "$scratch/prefix"
+    works "$scratch/prefix"
+    # below DESTDIR lie the same files, whatever the prefix
+    DESTDIR=$scratch/stage quietly "$cmake" --install "$build" --prefix /opt/keel
+    [ "$(ls "$scratch/stage")" = opt ] || fail "DESTDIR holds $(ls "$scratch/stage")"
+    diff -r "$scratch/prefix" "$scratch/stage/opt/keel" >"$scratch/out" 2>&1 || fail "an installation below DESTDIR has other files"
+fi
+if [ "$place" != prefix ]; then
+    # nothing is left where it was
+    mv "$scratch/prefix" "$scratch/elsewhere"
+    works "$scratch/elsewhere"
+fi
