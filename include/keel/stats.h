@@ -79,6 +79,11 @@ typedef struct keel_stats {
     uint64_t checkpoint_parity_ns, checkpoint_parity_bytes;
     /** if keel_restarted() is true: window calls still to repeat before keel_restore() */
     uint64_t window_calls_due;
+    /** checkpoints in files: completed, given up, and not written because the previous one was
+     *  still being written; counted by rank 0 */
+    uint64_t file_checkpoints, file_failures, file_skips;
+    /** bytes of images that this process wrote to files */
+    uint64_t file_bytes;
 } keel_stats_t;
 
 /**

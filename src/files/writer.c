@@ -263,9 +263,9 @@ keel_status_t keel_writer_create(keel_folder_t *folder, int is_watching, keel_wr
     return KEEL_OK;
 }
 
-void keel_writer_destroy(keel_writer_t *writer)
+void keel_writer_end(keel_writer_t *writer)
 {
-    if (writer == NULL) {
+    if (writer->is_leaving) {
         return;
     }
     pthread_mutex_lock(&writer->lock);
@@ -273,6 +273,14 @@ void keel_writer_destroy(keel_writer_t *writer)
     pthread_cond_signal(&writer->begins);
     pthread_mutex_unlock(&writer->lock);
     pthread_join(writer->thread, NULL);
+}
+
+void keel_writer_destroy(keel_writer_t *writer)
+{
+    if (writer == NULL) {
+        return;
+    }
+    keel_writer_end(writer);
     pthread_cond_destroy(&writer->begins);
     pthread_mutex_destroy(&writer->lock);
     keel_free(writer->copy);

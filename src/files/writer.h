@@ -44,7 +44,10 @@ typedef struct keel_write_result {
  *                     rank is written
  * @param is_watching  looks for KEEL_FILES_REQUEST and KEEL_FILES_STOP from time to time */
 keel_status_t keel_writer_create(keel_folder_t *folder, int is_watching, keel_writer_t **writer_p);
-/* Cancels the job and waits for the thread to end. NULL: no effect. */
+/* Cancels the job and waits for the thread to end; the result of a job that was not cancelled can
+ * still be taken. */
+void keel_writer_end(keel_writer_t *writer);
+/* Ends and releases the writer. NULL: no effect. */
 void keel_writer_destroy(keel_writer_t *writer);
 /* Begins a job. Precondition: the result of the previous job was taken. */
 void keel_writer_begin(keel_writer_t *writer, const keel_write_job_t *job);

@@ -1,4 +1,4 @@
-/* Checkpoints in files: orders, writing, completion. */
+/* Checkpoints in files: messages, the own image, begin and end. */
 #include "job/files.h"
 #include "engine/context.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static uint64_t files_now(const keel_context_h ctx)
+uint64_t keel_files_now(const keel_context_h ctx)
 {
     return ctx->runtime->ops->now_ns(ctx->runtime);
 }
@@ -24,192 +24,9 @@ void keel_files_send(keel_context_h ctx, uint32_t rank, const keel_files_message
     (void)keel_lane_control_send(&ctx->lane, rank, KEEL_CONTROL_FILES, message, sizeof(*message));
 }
 
-static const char *folder_error(int error)
+const char *keel_files_error(int error)
 {
     return (error == EWOULDBLOCK) ? "another job uses this folder" : strerror(error);
-}
-
-/* ---- the leader: the set in the making ---- */
-
-/* Reports a failure of the tier once for each reason, until a set is complete again. */
-static void set_failed(keel_context_h ctx, uint32_t rank, int error)
-{
-    keel_files_t *files = ctx->files;
-
-    files->failed++;
-    files->last_ns = files_now(ctx);
-    if (error == ECANCELED) { /* the file system is slow for this interval of checkpoints */
-        keel_info(&ctx->message, "checkpoint %u is not in %s: rank %u had no memory for it, or came to it too late",
-                  files->making.id.generation, ctx->config.file_dir, rank);
-    } else if (error != files->reported_error) {
-        keel_warn(&ctx->message, "checkpoint %u is not written to %s (rank %u: %s); a later one is tried",
-                  files->making.id.generation, ctx->config.file_dir, rank, folder_error(error));
-        files->reported_error = error;
-    }
-    files->making.id.generation = 0;
-    files->is_completing = 0;
-    files->is_prune_due = 1;
-}
-
-static void set_written(keel_context_h ctx, uint32_t rank, const keel_files_message_t *message)
-{
-    keel_files_t *files = ctx->files;
-    const keel_set_id_t id = {.generation = message->generation, .run = message->run};
-
-    if (files->making.id.generation == 0 || !keel_set_id_is(id, files->making.id) || rank >= files->making.count ||
-        files->ranks[rank].is_written) {
-        return; /* of an abandoned set, or from a rank that wrote the file in an earlier life */
-    }
-    if (message->error != 0) {
-        set_failed(ctx, rank, (int)message->error);
-        return;
-    }
-    files->making.files[rank] = (keel_manifest_file_t){.bytes = message->bytes, .crc = message->crc};
-    files->ranks[rank].is_written = 1;
-    files->missing--;
-}
-
-static void set_order(keel_context_h ctx, uint32_t rank)
-{
-    keel_files_t *files = ctx->files;
-    const keel_files_message_t message = {
-        .kind = KEEL_FILES_WRITE, .generation = files->making.id.generation, .run = files->making.id.run};
-
-    files->ranks[rank].ordered = ctx->lane.peers[rank].incarnation;
-    if (rank == ctx->lane.rank) {
-        files->ordered = files->making.id;
-    } else {
-        keel_files_send(ctx, rank, &message);
-    }
-}
-
-static void set_begin(keel_context_h ctx, uint32_t generation)
-{
-    keel_files_t *files = ctx->files;
-
-    files->making.id = (keel_set_id_t){.generation = generation, .run = files->run};
-    files->is_requested = keel_writer_is_requested(files->writer);
-    files->is_stopping = keel_writer_is_stopping(files->writer);
-    files->missing = files->making.count;
-    files->passed = 0;
-    files->begun_ns = files_now(ctx);
-    files->decisions = ctx->rec.decisions;
-    for (uint32_t r = 0; r < files->making.count; r++) {
-        files->ranks[r].is_written = 0;
-        set_order(ctx, r);
-    }
-}
-
-/* Considers a generation that has been committed. */
-static void set_consider(keel_context_h ctx)
-{
-    keel_files_t *files = ctx->files;
-    const uint32_t used = ctx->ckpt.set.used.number;
-    const int is_requested = keel_writer_is_requested(files->writer);
-    const keel_file_interval_t *interval = &ctx->config.file_interval;
-    int is_due;
-
-    /* A replacement may adopt a generation that a later decision replaces by an older one. */
-    if (used <= files->seen || ctx->rec.roll != KEEL_ROLL_NONE || keel_recovery_is_frozen(&ctx->rec) ||
-        keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH) {
-        return;
-    }
-    files->seen = used;
-    files->passed++;
-    is_due = is_requested ||
-             (interval->checkpoints > 0 ? files->passed >= interval->checkpoints
-                                        : (double)(files_now(ctx) - files->last_ns) * 1e-9 >= interval->time_s);
-    if (is_due) {
-        set_begin(ctx, used);
-    }
-}
-
-/* Repeats orders to ranks that were replaced before their file was written. */
-static void set_repeat(keel_context_h ctx)
-{
-    keel_files_t *files = ctx->files;
-
-    if (files->decisions == ctx->rec.decisions || keel_recovery_is_frozen(&ctx->rec)) {
-        return;
-    }
-    files->decisions = ctx->rec.decisions;
-    for (uint32_t r = 0; r < files->making.count; r++) {
-        if (!files->ranks[r].is_written && files->ranks[r].ordered != ctx->lane.peers[r].incarnation) {
-            set_order(ctx, r);
-        }
-    }
-}
-
-static uint64_t set_bytes(const keel_files_t *files)
-{
-    uint64_t bytes = 0;
-
-    for (uint32_t r = 0; r < files->making.count; r++) {
-        bytes += files->making.files[r].bytes;
-    }
-    return bytes;
-}
-
-static void set_completed(keel_context_h ctx, const keel_write_result_t *result)
-{
-    keel_files_t *files = ctx->files;
-
-    files->is_completing = 0;
-    if (result->error != 0) {
-        set_failed(ctx, 0, result->error);
-        return;
-    }
-    files->sets++;
-    files->reported_error = 0;
-    files->last_ns = files_now(ctx);
-    keel_trace_span(ctx->lane.trace, KEEL_TRACE_FILE, files->making.id.generation, files->begun_ns, set_bytes(files));
-    files->making.id.generation = 0;
-    if (files->is_requested) {
-        keel_writer_end_request(files->writer);
-    }
-    keel_info(&ctx->message, "checkpoint %u is in %s, after %.3f s", result->job.id.generation, ctx->config.file_dir,
-              (double)(files->last_ns - files->begun_ns) * 1e-9);
-    if (files->is_stopping) {
-        ctx->runtime->ops->abort(ctx->runtime, KEEL_EXIT_STOPPED, "the job has stopped, with a checkpoint in files");
-    }
-    if (result->remove_error != 0) {
-        keel_warn(&ctx->message, "an older checkpoint in %s cannot be removed: %s", ctx->config.file_dir,
-                  strerror(result->remove_error));
-    }
-}
-
-static void set_step(keel_context_h ctx)
-{
-    keel_files_t *files = ctx->files;
-
-    if (keel_writer_is_requested(files->writer) && files->making.id.generation == 0 &&
-        ctx->ckpt.set.making.number == 0 && ctx->ckpt.set.used.number <= files->seen) {
-        keel_ckpt_request_retry(&ctx->ckpt); /* at the next safe gsync */
-    }
-    if (files->making.id.generation > ctx->ckpt.set.used.number) {
-        set_failed(ctx, 0, ECANCELED); /* the generation is not in use any more */
-    }
-    if (files->making.id.generation == 0) {
-        if (files->is_prune_due && !keel_writer_is_busy(files->writer)) {
-            const keel_write_job_t job = {.kind = KEEL_WRITE_PRUNE, .keep = UINT_MAX};
-
-            files->is_prune_due = 0;
-            keel_writer_begin(files->writer, &job);
-        } else if (!files->is_prune_due && !keel_writer_is_busy(files->writer)) {
-            /* the files of a new set have to be safe from the removal */
-            set_consider(ctx);
-        }
-    } else if (files->missing > 0) {
-        set_repeat(ctx);
-    } else if (!files->is_completing && !keel_writer_is_busy(files->writer)) {
-        const keel_write_job_t job = {.kind = KEEL_WRITE_MANIFEST,
-                                      .id = files->making.id,
-                                      .manifest = &files->making,
-                                      .keep = ctx->config.file_keep};
-
-        files->is_completing = 1;
-        keel_writer_begin(files->writer, &job);
-    }
 }
 
 /* ---- every rank: the own image ---- */
@@ -223,8 +40,9 @@ static void image_result(keel_context_h ctx, keel_set_id_t id, int error, uint32
                                           .crc = crc,
                                           .bytes = bytes};
 
+    ctx->stats.file_bytes += (error == 0) ? bytes : 0;
     if (keel_lane_is_leader(&ctx->lane)) {
-        set_written(ctx, ctx->lane.rank, &message);
+        keel_files_set_written(ctx, ctx->lane.rank, &message);
     } else {
         keel_files_send(ctx, ctx->lane.leader, &message);
     }
@@ -308,7 +126,7 @@ void keel_files_progress(keel_context_h ctx)
     }
     if (keel_writer_take(files->writer, &result)) {
         if (result.job.kind == KEEL_WRITE_MANIFEST) {
-            set_completed(ctx, &result);
+            keel_files_set_completed(ctx, &result);
         } else if (result.job.kind == KEEL_WRITE_RANK) {
             image_result(ctx, result.job.id, result.error, result.crc, result.job.bytes);
         }
@@ -317,7 +135,7 @@ void keel_files_progress(keel_context_h ctx)
         image_begin(ctx);
     }
     if (keel_lane_is_leader(&ctx->lane)) {
-        set_step(ctx);
+        keel_files_set_step(ctx);
     }
 }
 
@@ -347,7 +165,7 @@ static void files_receive(void *arg, const keel_control_in_t *in)
     }
     memcpy(&message, in->payload, sizeof(message));
     if (message.kind == KEEL_FILES_WRITTEN && keel_lane_is_leader(&ctx->lane)) {
-        set_written(ctx, in->source, &message);
+        keel_files_set_written(ctx, in->source, &message);
     } else if (message.kind == KEEL_FILES_LOADED && keel_lane_is_leader(&ctx->lane)) {
         files->answers++;
         if (message.error != 0) {
@@ -368,7 +186,7 @@ keel_status_t keel_files_writer_begin(keel_context_h ctx)
     keel_files_t *files = ctx->files;
     keel_status_t status = KEEL_OK;
 
-    files->last_ns = files_now(ctx);
+    files->last_ns = keel_files_now(ctx);
     files->seen = ctx->ckpt.set.used.number;
     files->has_begun = 1;
     if (ctx->lane.rank < ctx->lane.programs && files->error == 0 && !ctx->runtime->ops->is_threadless) {
@@ -399,7 +217,7 @@ keel_status_t keel_files_init(keel_context_h ctx)
     }
     ctx->files = files;
     keel_folder_init(&files->folder, ctx->config.file_dir, keel_lane_is_leader(&ctx->lane));
-    files->run = (uint32_t)(files_now(ctx) * 0x9e3779b97f4a7c15u >> 32);
+    files->run = (uint32_t)(keel_files_now(ctx) * 0x9e3779b97f4a7c15u >> 32);
     files->making.count = ctx->lane.programs;
     files_set_program(&files->making);
     if (keel_lane_is_leader(&ctx->lane)) {
@@ -412,9 +230,9 @@ keel_status_t keel_files_init(keel_context_h ctx)
     error = keel_folder_open(&files->folder);
     if (error != 0 && ctx->lane.incarnation > 0) { /* a death must not end the job for that */
         keel_warn(&ctx->message, "KEEL_FILE_DIR %s: %s: the replacement tries again with the next checkpoint",
-                  ctx->config.file_dir, folder_error(error));
+                  ctx->config.file_dir, keel_files_error(error));
     } else if (error != 0) {
-        keel_error_ctx(ctx, "KEEL_FILE_DIR %s: %s", ctx->config.file_dir, folder_error(error));
+        keel_error_ctx(ctx, "KEEL_FILE_DIR %s: %s", ctx->config.file_dir, keel_files_error(error));
         return (error == EWOULDBLOCK) ? KEEL_ERR_STATE : KEEL_ERR_IO;
     }
     if (files->folder.is_leader && ctx->lane.incarnation == 0) {
@@ -428,13 +246,19 @@ void keel_files_end(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
     keel_set_id_t *ids = NULL;
+    keel_write_result_t result;
     unsigned count = 0;
     int error;
 
     if (files == NULL) {
         return;
     }
-    keel_writer_destroy(files->writer); /* no set is completed from here on */
+    if (files->writer != NULL) {
+        keel_writer_end(files->writer); /* no set is completed from here on */
+        ctx->stats.file_checkpoints +=
+            keel_writer_take(files->writer, &result) && result.job.kind == KEEL_WRITE_MANIFEST && result.error == 0;
+    }
+    keel_writer_destroy(files->writer);
     files->writer = NULL;
     if (!files->folder.is_locked) {
         return; /* no leader, or no folder: the sets are not this job's */

@@ -64,7 +64,7 @@ typedef struct keel_files {
     /* the leader */
     uint32_t run;
     uint32_t seen;   /* newest committed generation that was considered */
-    uint32_t passed; /* generations considered since the last set began */
+    uint32_t passed; /* generations committed since the last set began */
     uint64_t last_ns, begun_ns;
     uint64_t decisions;       /* decisions adopted when orders were last repeated */
     keel_manifest_t making;   /* set in the making; generation 0: none */
@@ -75,7 +75,8 @@ typedef struct keel_files {
     int is_completing;        /* the writer is to write, or writes, the manifest */
     int is_prune_due;         /* a set was given up */
     int reported_error;       /* errno of the last reported failure; 0: none since a success */
-    uint64_t sets, failed;    /* completed, and given up */
+    int is_late;              /* a newer generation is due during the set in the making */
+    int is_late_said;         /* and reported */
     /* at the start: answers to LOAD */
     uint32_t answers, refusals;
     uint32_t refusing; /* a rank that could not load, with its errno */
@@ -94,8 +95,16 @@ void keel_files_lost(keel_context_h ctx);
 /* After the end of the program: no job restarts from the sets. */
 void keel_files_end(keel_context_h ctx);
 
-/* for files_start.c */
+/* for files_set.c and files_start.c */
+uint64_t keel_files_now(const keel_context_h ctx);
+const char *keel_files_error(int error);
 void keel_files_send(keel_context_h ctx, uint32_t rank, const keel_files_message_t *message);
 keel_status_t keel_files_writer_begin(keel_context_h ctx);
+
+/* The leader: a rank's result, the manifest's result, and the next step of the set in the
+ * making. */
+void keel_files_set_written(keel_context_h ctx, uint32_t rank, const keel_files_message_t *message);
+void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *result);
+void keel_files_set_step(keel_context_h ctx);
 
 #endif

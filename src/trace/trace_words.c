@@ -63,4 +63,8 @@ const keel_trace_field_t keel_trace_fields[] = {STAT(puts),
                                                 STAT(suspicions),
                                                 STAT(false_suspicions),
                                                 STAT(device_hints),
+                                                STAT(file_checkpoints),
+                                                STAT(file_failures),
+                                                STAT(file_skips),
+                                                STAT(file_bytes),
                                                 {NULL, 0, KEEL_TRACE_SUM, 0}};

@@ -6,6 +6,7 @@
  *                                               or at RANK
  *   KEELTEST_START_FAILS, KEELTEST_END_FAILS    the same for calls of the program's thread, before
  *                                               the writer begins and after that
+ *   KEELTEST_FILE_WAITS=PATH                    the writer waits at fsync while that file exists
  *   KEELTEST_FILE_DIES=RANK:N[:WHO]             at the N-th call of the writer of RANK the rank, the
  *                                               launcher (keelrun) or all processes (job) are killed
  *   KEELTEST_START_DIES, KEELTEST_END_DIES      the same for calls of the program's thread
@@ -345,7 +346,11 @@ ssize_t write(int file, const void *data, size_t length)
 int fsync(int file)
 {
     int (*call)(int) = (int (*)(int))next("fsync");
+    const char *gate = getenv("KEELTEST_FILE_WAITS");
 
+    while (is_writer && gate != NULL && access(gate, F_OK) == 0) {
+        usleep(1000);
+    }
     return (is_within(file) && fails("fsync") != 0) ? -1 : call(file);
 }
 

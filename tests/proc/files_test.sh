@@ -9,7 +9,7 @@ keelrun=$build/contrib/keelrun/keelrun ring=$build/tests/proc/files_ring files=$
 . "$(dirname "$0")/proc_lib.sh"
 dir=$scratch/files
 tier=(-x KEEL_OPLOG_SIZE=1m -x KEEL_GETLOG_SIZE=1m -x KEEL_CKPT_INTERVAL=3gsyncs -x KEEL_FILE_INTERVAL=0)
-job=("${tier[@]}" -x "KEEL_FILE_DIR=$dir")
+job=("${tier[@]}" -x "KEEL_FILE_DIR=$dir" -x "KEEL_STATS=$scratch/stats.json")
 failing=(-x "LD_PRELOAD=$build/tests/proc/libfailing_file.so")
 
 # right OPTIONS...: the sums of a job that nothing happens to
@@ -39,6 +39,17 @@ newest()
 begins_at_files()
 {
     has "$out" "$1" '^rank [0-9]* begins at step [1-9]'
+}
+
+# counts PATTERN...: what the last job counted of its checkpoints in files: completed, given up, skipped, bytes
+counts()
+{
+    python3 -c 'import json, sys
+job = json.load(open(sys.argv[1]))["job"]
+for condition in sys.argv[2:]:
+    if not eval(condition, {}, {n: job["file_" + n] for n in ("checkpoints", "failures", "skips", "bytes")}):
+        sys.exit("not " + condition + ": " + str({n: job[n] for n in job if n.startswith("file_")}))' \
+        "$scratch/stats.json" "$@" 2>>"$err" || fail "wrong counts"
 }
 
 # a rank cannot be rebuilt where more die than parity covers: once for each lane, over nodes, with ranks that hold parity
@@ -301,6 +312,10 @@ failures_of_the_file_system_are_survived()
         write:4 | short:1) ! grep -q 'is not written' "$err" || fail "$plan is no failure" ;;
         *) grep -q 'checkpoint [0-9]* is not written to .* (rank [01]: ' "$err" || fail "nothing is said of $plan" ;;
         esac
+        case $plan in
+        write:4 | short:1) counts "checkpoints > 0" "bytes > 8192" ;;
+        *) counts "failures > 0" "checkpoints > 0" "bytes > 8192" ;;
+        esac
         "$files" list "$dir" | grep -q ' ended ' || fail "no checkpoint came after $plan"
     done
 }
@@ -324,6 +339,23 @@ failures_of_a_removal_are_survived()
     done
 }
 
+# The first file is not synced for long: that is said once for this checkpoint, those due meanwhile are skipped, and it is complete.
+a_slow_folder_is_said()
+{
+    right 40 -n 2 -x RING_LOOP=1
+    touch "$scratch/gate"
+    start -n 2 "${job[@]}" -x RING_LOOP=1 -x RING_WRITTEN=2 -x "KEELTEST_FILE_WAITS=$scratch/gate" "${failing[@]}" "$ring" 40 20
+    wait_for 'is still being written to' "$err"
+    sleep 0.2 # any time: more checkpoints are due
+    rm "$scratch/gate"
+    wait "$pid" || fail "status $?"
+    is_right
+    [ -z "$(grep -o 'checkpoint [0-9]* is still being written' "$err" | sort | uniq -d)" ] || fail "said twice of one checkpoint"
+    counts "skips > 0" "checkpoints > 1" "failures == 0" "bytes > 2 * 2 * 4096"
+    run 0 -n 2 "${tier[@]}" -x "KEEL_STATS=$scratch/stats.json" "$ring" 40
+    counts "skips + checkpoints + failures + bytes == 0"
+}
+
 # process_of RANK: the number of its newest process
 process_of()
 {
@@ -342,7 +374,7 @@ a_folder_that_is_gone_is_found_again()
 
     mkdir "$scratch/parent"
     dir=$scratch/parent/files
-    job=("${tier[@]}" -x "KEEL_FILE_DIR=$dir")
+    job=("${tier[@]}" -x "KEEL_FILE_DIR=$dir" -x "KEEL_STATS=$scratch/stats.json")
     RING_MARK=reached start -n 3 "${job[@]}" "$ring" 100000 30
     wait_for reached "$out"
     mv "$scratch/parent" "$scratch/away"

@@ -1,0 +1,245 @@
+/* Checkpoints in files: the leader's set in the making. */
+#include "job/files.h"
+#include "engine/context.h"
+
+#include "base/memory.h"
+#include "peer/control.h"
+#include "peer/members.h"
+#include "recovery/recover.h"
+#include "trace/trace_area.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#define LATE_NS 1000000000u /* a set that takes less is not reported as late */
+
+/* Reports a failure of the tier once for each reason, until a set is complete again. */
+static void set_failed(keel_context_h ctx, uint32_t rank, int error)
+{
+    keel_files_t *files = ctx->files;
+
+    ctx->stats.file_failures++;
+    files->last_ns = keel_files_now(ctx);
+    if (error == ECANCELED) { /* the file system is slow for this interval of checkpoints */
+        keel_info(&ctx->message, "checkpoint %u is not in %s: rank %u had no memory for it, or came to it too late",
+                  files->making.id.generation, ctx->config.file_dir, rank);
+    } else if (error != files->reported_error) {
+        keel_warn(&ctx->message, "checkpoint %u is not written to %s (rank %u: %s); a later one is tried",
+                  files->making.id.generation, ctx->config.file_dir, rank, keel_files_error(error));
+        files->reported_error = error;
+    }
+    files->making.id.generation = 0;
+    files->is_completing = 0;
+    files->is_prune_due = 1;
+}
+
+void keel_files_set_written(keel_context_h ctx, uint32_t rank, const keel_files_message_t *message)
+{
+    keel_files_t *files = ctx->files;
+    const keel_set_id_t id = {.generation = message->generation, .run = message->run};
+
+    if (files->making.id.generation == 0 || !keel_set_id_is(id, files->making.id) || rank >= files->making.count ||
+        files->ranks[rank].is_written) {
+        return; /* of an abandoned set, or from a rank that wrote the file in an earlier life */
+    }
+    if (message->error != 0) {
+        set_failed(ctx, rank, (int)message->error);
+        return;
+    }
+    files->making.files[rank] = (keel_manifest_file_t){.bytes = message->bytes, .crc = message->crc};
+    files->ranks[rank].is_written = 1;
+    files->missing--;
+}
+
+static void set_order(keel_context_h ctx, uint32_t rank)
+{
+    keel_files_t *files = ctx->files;
+    const keel_files_message_t message = {
+        .kind = KEEL_FILES_WRITE, .generation = files->making.id.generation, .run = files->making.id.run};
+
+    files->ranks[rank].ordered = ctx->lane.peers[rank].incarnation;
+    if (rank == ctx->lane.rank) {
+        files->ordered = files->making.id;
+    } else {
+        keel_files_send(ctx, rank, &message);
+    }
+}
+
+static void set_begin(keel_context_h ctx, uint32_t generation)
+{
+    keel_files_t *files = ctx->files;
+
+    files->making.id = (keel_set_id_t){.generation = generation, .run = files->run};
+    files->is_requested = keel_writer_is_requested(files->writer);
+    files->is_stopping = keel_writer_is_stopping(files->writer);
+    files->missing = files->making.count;
+    files->passed = 0;
+    files->is_late = files->is_late_said = 0;
+    files->begun_ns = keel_files_now(ctx);
+    files->decisions = ctx->rec.decisions;
+    for (uint32_t r = 0; r < files->making.count; r++) {
+        files->ranks[r].is_written = 0;
+        set_order(ctx, r);
+    }
+}
+
+/* A replacement may adopt a generation that a later decision replaces by an older one. */
+static int set_is_settled(keel_context_h ctx)
+{
+    return ctx->rec.roll == KEEL_ROLL_NONE && !keel_recovery_is_frozen(&ctx->rec) &&
+           keel_recovery_state(&ctx->rec) != KEEL_RANK_FRESH;
+}
+
+/* True if a generation is in use that was not considered yet. */
+static int set_is_new(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+    const uint32_t used = ctx->ckpt.set.used.number;
+
+    if (used <= files->seen) {
+        return 0;
+    }
+    files->seen = used;
+    files->passed++;
+    return 1;
+}
+
+static int set_is_due(keel_context_h ctx, uint64_t since_ns)
+{
+    const keel_files_t *files = ctx->files;
+    const keel_file_interval_t *interval = &ctx->config.file_interval;
+
+    return (interval->checkpoints > 0) ? files->passed >= interval->checkpoints
+                                       : (double)(keel_files_now(ctx) - since_ns) * 1e-9 >= interval->time_s;
+}
+
+/* A set is due while another one is in the making: that one is reported once if it takes long. */
+static void set_wait(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+    const uint64_t taken_ns = keel_files_now(ctx) - files->begun_ns;
+
+    if (set_is_settled(ctx) && set_is_new(ctx) && set_is_due(ctx, files->begun_ns)) {
+        ctx->stats.file_skips += (uint64_t)files->is_late; /* a newer generation takes its place */
+        files->is_late = 1;
+    }
+    if (files->is_late && !files->is_late_said && taken_ns >= LATE_NS) {
+        keel_warn(&ctx->message, "checkpoint %u is still being written to %s, after %.3f s",
+                  files->making.id.generation, ctx->config.file_dir, (double)taken_ns * 1e-9);
+        files->is_late_said = 1;
+    }
+}
+
+/* Considers a generation that has been committed. */
+static void set_consider(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+    int is_new;
+
+    if (!set_is_settled(ctx)) {
+        return;
+    }
+    is_new = set_is_new(ctx);
+    files->is_late &= files->seen == ctx->ckpt.set.used.number; /* no rollback since */
+    if (!is_new && !files->is_late) {
+        return;
+    }
+    if (keel_writer_is_requested(files->writer) || set_is_due(ctx, files->last_ns)) {
+        ctx->stats.file_skips += (uint64_t)(files->is_late && is_new);
+        set_begin(ctx, files->seen);
+    } else {
+        ctx->stats.file_skips += (uint64_t)files->is_late;
+    }
+    files->is_late = 0;
+}
+
+/* Repeats orders to ranks that were replaced before their file was written. */
+static void set_repeat(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+
+    if (files->decisions == ctx->rec.decisions || keel_recovery_is_frozen(&ctx->rec)) {
+        return;
+    }
+    files->decisions = ctx->rec.decisions;
+    for (uint32_t r = 0; r < files->making.count; r++) {
+        if (!files->ranks[r].is_written && files->ranks[r].ordered != ctx->lane.peers[r].incarnation) {
+            set_order(ctx, r);
+        }
+    }
+}
+
+static uint64_t set_bytes(const keel_files_t *files)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t r = 0; r < files->making.count; r++) {
+        bytes += files->making.files[r].bytes;
+    }
+    return bytes;
+}
+
+void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *result)
+{
+    keel_files_t *files = ctx->files;
+
+    files->is_completing = 0;
+    if (result->error != 0) {
+        set_failed(ctx, 0, result->error);
+        return;
+    }
+    ctx->stats.file_checkpoints++;
+    files->reported_error = 0;
+    files->last_ns = keel_files_now(ctx);
+    keel_trace_span(ctx->lane.trace, KEEL_TRACE_FILE, files->making.id.generation, files->begun_ns, set_bytes(files));
+    files->making.id.generation = 0;
+    if (files->is_requested) {
+        keel_writer_end_request(files->writer);
+    }
+    keel_info(&ctx->message, "checkpoint %u is in %s, after %.3f s", result->job.id.generation, ctx->config.file_dir,
+              (double)(files->last_ns - files->begun_ns) * 1e-9);
+    if (files->is_stopping) {
+        ctx->runtime->ops->abort(ctx->runtime, KEEL_EXIT_STOPPED, "the job has stopped, with a checkpoint in files");
+    }
+    if (result->remove_error != 0) {
+        keel_warn(&ctx->message, "an older checkpoint in %s cannot be removed: %s", ctx->config.file_dir,
+                  strerror(result->remove_error));
+    }
+}
+
+void keel_files_set_step(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+
+    if (keel_writer_is_requested(files->writer) && files->making.id.generation == 0 &&
+        ctx->ckpt.set.making.number == 0 && ctx->ckpt.set.used.number <= files->seen) {
+        keel_ckpt_request_retry(&ctx->ckpt); /* at the next safe gsync */
+    }
+    if (files->making.id.generation > ctx->ckpt.set.used.number) {
+        set_failed(ctx, 0, ECANCELED); /* the generation is not in use any more */
+    }
+    if (files->making.id.generation == 0) {
+        if (files->is_prune_due && !keel_writer_is_busy(files->writer)) {
+            const keel_write_job_t job = {.kind = KEEL_WRITE_PRUNE, .keep = UINT_MAX};
+
+            files->is_prune_due = 0;
+            keel_writer_begin(files->writer, &job);
+        } else if (!files->is_prune_due && !keel_writer_is_busy(files->writer)) {
+            /* the files of a new set have to be safe from the removal */
+            set_consider(ctx);
+        }
+    } else if (files->missing > 0) {
+        set_repeat(ctx);
+        set_wait(ctx);
+    } else if (!files->is_completing && !keel_writer_is_busy(files->writer)) {
+        const keel_write_job_t job = {.kind = KEEL_WRITE_MANIFEST,
+                                      .id = files->making.id,
+                                      .manifest = &files->making,
+                                      .keep = ctx->config.file_keep};
+
+        files->is_completing = 1;
+        keel_writer_begin(files->writer, &job);
+    } else {
+        set_wait(ctx);
+    }
+}
