@@ -13,6 +13,12 @@ fail()
     exit 1
 }
 
+skip()
+{
+    echo "skipped: $*"
+    exit 77
+}
+
 # install_into FOLDER [ARGUMENT...]: of cmake --install
 install_into()
 {
@@ -118,7 +124,9 @@ pages_are_whole()
 {
     local page name include=$sources/include/keel adapters=$sources/src/adapters
 
-    command -v man >/dev/null && command -v mandoc >/dev/null || exit 77
+    if ! command -v man >/dev/null || ! command -v mandoc >/dev/null; then
+        skip "no man or mandoc"
+    fi
     install_into "$scratch/p" --component doc
     for page in "$scratch"/p/share/man/man*/*; do
         if grep -q '^\.so ' "$page"; then
@@ -221,12 +229,36 @@ presets_configure()
     done
 }
 
+# libkeel0 suggests the MPIs by the names that they have in this release of Debian
+mpis_are_suggested()
+{
+    local name
+
+    if ! command -v dpkg-query >/dev/null || ! command -v make >/dev/null; then
+        echo "no make or dpkg-query: the suggested MPIs are not checked"
+        return
+    fi
+    mkdir "$scratch/dh"
+    cp -r "$sources/contrib/debian" "$scratch/dh/debian"
+    printf '#!/bin/sh\necho "$@"\n' >"$scratch/dh/dh_gencontrol"
+    chmod +x "$scratch/dh/dh_gencontrol"
+    (cd "$scratch/dh" && PATH=$PWD:$PATH make -s -f debian/rules override_dh_gencontrol) >"$scratch/out" || fail "no dh_gencontrol"
+    for name in libmpich libopenmpi; do
+        dpkg-query -W "$name-dev" >/dev/null 2>&1 || continue
+        name=$(sed -n "s/.*\(${name}[0-9][a-z0-9]*\).*/\1/p" "$scratch/out")
+        if [ -z "$name" ] || ! dpkg-query -W "$name" >/dev/null 2>&1; then
+            fail "no MPI of this release is suggested: $(cat "$scratch/out")"
+        fi
+    done
+}
+
 # what packagers have beside CMake's files names this version and this licence, and is whole
 recipes_are_current()
 {
     [ "$(sed -n '1s/^keel (\(.*\)-[0-9]*) .*/\1/p' "$sources/contrib/debian/changelog")" = "$version" ] || fail "debian/changelog has another version"
     grep -qxF "    version(\"$version\")" "$sources/contrib/spack/package.py" || fail "Spack's recipe has another version"
     python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$sources/contrib/spack/package.py" || fail "Spack's recipe is no Python"
+    mpis_are_suggested
     # each installed file is in the list of a Debian package, by component; debian_packages_are_clean builds the packages
     install_into "$scratch/p"
     cat "$sources"/contrib/debian/*.install | sed 's|^usr/||; s|^lib/\*/|lib/|' >"$scratch/patterns"
@@ -243,7 +275,10 @@ recipes_are_current()
 # the packages are built and lintian takes them
 debian_packages_are_clean()
 {
-    command -v lintian >/dev/null && command -v dh >/dev/null && (cd "$sources" && git rev-parse) >/dev/null 2>&1 || exit 77
+    if ! command -v lintian >/dev/null || ! command -v dh >/dev/null; then
+        skip "no lintian or debhelper"
+    fi
+    (cd "$sources" && git rev-parse) >/dev/null 2>&1 || skip "no repository of git"
     "$sources/contrib/deb" "$scratch/debs" >"$scratch/log" 2>&1 || fail "$(tail -n 40 "$scratch/log")"
     tail -n 1 "$scratch/log"
 }
