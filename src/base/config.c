@@ -18,7 +18,6 @@
 #define KEEL_CONFIG_SIZE_MAX      ((size_t)1 << 44)
 #define KEEL_CONFIG_GROUP_USUAL   4u
 #define KEEL_CONFIG_OPLOG_USUAL   ((size_t)256 << 20)
-#define KEEL_CONFIG_PARITIES_MAX  8u
 #define KEEL_CONFIG_PROCESSES_MAX (1u << 20) /* maximum number of spares or of replacements */
 
 extern char **environ;

@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+#define KEEL_CONFIG_PARITIES_MAX 8u /* maximum of KEEL_PARITIES */
+
 typedef enum {
     KEEL_PROTECT_NONE, /* plain one-sided communication, a death ends the job */
     KEEL_PROTECT_CKPT, /* checkpoints only: every death is a rollback */

@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+_Static_assert(KEEL_CONFIG_PARITIES_MAX == KEEL_RS_PARITIES_MAX, "KEEL_PARITIES allows what codes can do");
+
 /* ---- groups ---- */
 
 static keel_cover_params_t ckpt_cover(const keel_lane_t *lane, const keel_domains_t *domains, uint32_t size)

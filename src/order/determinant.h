@@ -10,7 +10,9 @@
  * Makes reads stable. Call before an effect that others can see: records the values read at the
  * rank they were read at. Before, no rank can know that this rank has continued after the reads, so
  * a replacement may read other values. All such reads are at one rank, so no record is there
- * without the records before it.
+ * without the records before it. Reads are no sequence of sync/determinants: each get has a record
+ * of its own with the value, at the rank read, and the record's place in the get log is its number.
+ * So no holder has to be chosen and no result is repeated; a bit of the gate and the rank suffice.
  */
 void keel_determinant_stabilize_reads_now(keel_context_h ctx);
 static inline void keel_determinant_stabilize_reads(keel_context_h ctx)
