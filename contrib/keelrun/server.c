@@ -304,15 +304,15 @@ bool server_is_disconnected(uint32_t rank)
 {
     const connection_t *own = &server.connections[rank];
     unsigned expected = 0;
-    bool is_settled;
+    bool is_closed;
 
     pthread_mutex_lock(&server.lock);
-    is_settled = !own->is_connected || own->is_finalized || own->is_lost;
+    is_closed = !own->is_connected || own->is_finalized || own->is_lost;
     for (uint32_t other = 0; other < server.params.options->ranks; other++) {
         expected += server.connections[other].is_connected && !server.connections[other].is_lost;
     }
     pthread_mutex_unlock(&server.lock);
-    return is_settled && sockets_are_quiet(expected);
+    return is_closed && sockets_are_quiet(expected);
 }
 
 /* ---- opening ---- */

@@ -168,7 +168,7 @@
     _(mix_amid_replay, 0, "--style mixed --undeclared 1", "a rank begins to mix while a replacement re-executes")      \
     _(sync_mixed_local, 2000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                     \
       "mixing does not refuse local recovery")                                                                         \
-    _(gsync_sections_unsettled, 2000, "--style locks --gsyncs 300 --atomics 0",                                        \
+    _(gsync_sections_incomplete, 2000, "--style locks --gsyncs 300 --atomics 0",                                       \
       "a replacement passes a gsync before what others did in sections until then is replayed")                        \
     _(demand_uncounted, 2000, "--style locks --gsyncs 500 --atomics 0 --deaths 1",                                     \
       "a rank's own image does not say how many critical sections it had seen")                                        \

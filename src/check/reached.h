@@ -22,7 +22,7 @@
     _(atomic_fast, "an atomic takes the fast path of the direct lane")                                     \
     _(put_cached, "a put of a program that waits takes the short path")                                    \
     _(get_waiting, "a get of a program that waits takes the fast path and is recorded later")              \
-    _(read_settled, "reads that had no record yet are recorded at their target")                           \
+    _(read_stable, "reads that had no record yet are recorded at their target")                            \
     _(gsync_handed, "a re-executing process leaves a gsync by arrivals that were handed over")             \
     _(gsync_released, "a survivor is released below the front")                                            \
     _(gsync_awaits_hand_over, "a replacement at the front waits until all have handed over")               \

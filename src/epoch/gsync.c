@@ -268,10 +268,10 @@ static keel_status_t gsync_trim(keel_context_h ctx, uint32_t number)
 }
 
 /* Completes the accesses of the phase, and the re-execution of a replacement in it. */
-keel_status_t keel_gsync_settle(keel_context_h ctx)
+keel_status_t keel_gsync_complete_phase(keel_context_h ctx)
 {
     keel_recovery_t *rec = &ctx->rec;
-    keel_status_t status = KEEL_PLANT(gsync_sections_unsettled) ? KEEL_OK : keel_lock_settle(ctx);
+    keel_status_t status = KEEL_PLANT(gsync_sections_incomplete) ? KEEL_OK : keel_lock_complete_phase(ctx);
     unsigned rounds = 0;
 
     if (status == KEEL_OK) {
@@ -341,7 +341,7 @@ static keel_status_t gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop
 {
     keel_recovery_t *rec = &ctx->rec;
     const uint32_t number = rec->phase + 1;
-    keel_status_t status = keel_gsync_settle(ctx);
+    keel_status_t status = keel_gsync_complete_phase(ctx);
     int is_checkpoint, was_front;
     uint64_t orders;
 

@@ -8,7 +8,7 @@
  * made. */
 keel_status_t keel_gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop_p);
 /* Flushes the phase and finishes its replay, before an arrival. Repeated calls do no harm. */
-keel_status_t keel_gsync_settle(keel_context_h ctx);
+keel_status_t keel_gsync_complete_phase(keel_context_h ctx);
 
 /* State of rank @a rank at gsync @a number: not arrived, or the kind of its call. */
 typedef enum { KEEL_ARRIVED_NOT, KEEL_ARRIVED_UNSAFE, KEEL_ARRIVED_SAFE, KEEL_ARRIVED_STOPS } keel_arrived_t;

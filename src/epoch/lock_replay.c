@@ -109,7 +109,7 @@ static keel_status_t lock_finish_phase(keel_context_h ctx)
     return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
 }
 
-keel_status_t keel_lock_settle(keel_context_h ctx)
+keel_status_t keel_lock_complete_phase(keel_context_h ctx)
 {
     const keel_status_t status = (keel_sync_replays(&ctx->sync) == KEEL_STYLE_LOCKS) ? lock_finish_phase(ctx) : KEEL_OK;
 

@@ -6,7 +6,7 @@
 
 /* A replacement that replays critical sections: call before a gsync, after it, and after the
  * restore. */
-keel_status_t keel_lock_settle(keel_context_h ctx);
+keel_status_t keel_lock_complete_phase(keel_context_h ctx);
 keel_status_t keel_lock_resume(keel_context_h ctx);
 /* Ends the replay once the first life has nothing left to replay, so that no rank waits longer
  * than necessary. */

@@ -159,7 +159,7 @@ static keel_status_t stop_await_turn(keel_context_h ctx, unsigned flags, int *be
         !(ctx->stops.is_offered || is_inherited) || keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT) {
         return KEEL_OK;
     }
-    status = keel_gsync_settle(ctx);
+    status = keel_gsync_complete_phase(ctx);
     for (uint32_t r = keel_member_first(&ctx->lane); status == KEEL_OK && keel_member_is(&ctx->lane, r);) {
         const keel_arrived_t arrived = keel_gsync_arrived(ctx, r, number);
 

@@ -296,7 +296,7 @@ void keel_determinant_stabilize_reads_now(keel_context_h ctx)
 {
     keel_gate_clear(ctx, KEEL_GATE_READ);
     if (!KEEL_PLANT(determinant_read_unstable)) {
-        KEEL_REACHED(read_settled);
+        KEEL_REACHED(read_stable);
         keel_get_log_push(&ctx->gets, ctx->read_rank);
     }
 }

@@ -13,7 +13,7 @@
 /* KEEL_CONTROL_PRINTED */
 typedef struct printed_message {
     uint32_t local, rollbacks;
-    uint32_t told[];
+    uint32_t printed[];
 } printed_message_t;
 
 /* ---- nodes ---- */
@@ -68,12 +68,12 @@ keel_status_t keel_outcome_init(keel_recovery_t *rec)
     keel_outcome_t *o = &rec->outcome;
     keel_status_t status = KEEL_OK;
 
-    o->told = keel_alloc(rec->lane->size * sizeof(*o->told), "outcome of deaths");
+    o->printed = keel_alloc(rec->lane->size * sizeof(*o->printed), "outcome of deaths");
     o->node = outcome_node(rec->lane->runtime);
     o->place.node = UINT32_MAX;
     o->saved_ns = keel_recovery_now(rec);
     o->is_open = rec->lane->incarnation > 0;
-    if (o->told == NULL) {
+    if (o->printed == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
     if (keel_lane_is_leader(rec->lane)) {
@@ -89,7 +89,7 @@ void keel_outcome_release(keel_recovery_t *rec)
 {
     keel_outcome_t *o = &rec->outcome;
 
-    keel_free(o->told);
+    keel_free(o->printed);
     keel_free(o->ranks);
     keel_free(o->deaths);
     keel_free(o->sources);
@@ -197,7 +197,7 @@ static void outcome_merge(keel_recovery_t *rec, const keel_report_t *report)
         o->noticed_ns = its->noticed_ns;
     }
     KEEL_EACH_RANK(r, rec->lane) {
-        o->told[r] = keel_larger(o->told[r], report->about[r].told);
+        o->printed[r] = keel_larger(o->printed[r], report->about[r].printed);
     }
     if (its->place.incarnation >= o->place.incarnation) {
         o->place = its->place;
@@ -236,7 +236,7 @@ void keel_outcome_decide(keel_recovery_t *rec, decision_t *d)
         d->outcome.work_ns = (saved_ns < o->noticed_ns) ? o->noticed_ns - saved_ns : 0;
     }
     KEEL_EACH_RANK(r, rec->lane) {
-        d->ranks[r].told = o->told[r];
+        d->ranks[r].printed = o->printed[r];
     }
 }
 
@@ -253,7 +253,7 @@ void keel_outcome_adopt(keel_recovery_t *rec, const decision_t *d)
         o->saved_ns = keel_recovery_now(rec) - d->outcome.saved_ns;
         o->part = (keel_outcome_part_t){0};
         KEEL_EACH_RANK(r, rec->lane) {
-            o->told[r] = d->ranks[r].told;
+            o->printed[r] = d->ranks[r].printed;
         }
         if (o->nodes != NULL) {
             memset(o->nodes, 0, o->node_count); /* may contain deaths with a line */
@@ -288,16 +288,16 @@ static uint32_t outcome_count(keel_recovery_t *rec, int *are_over_p)
     uint32_t count = 0;
 
     *are_over_p = 1;
-    if (rec->lane->incarnation > o->told[0] && o->place.incarnation == rec->lane->incarnation - 1) {
+    if (rec->lane->incarnation > o->printed[0] && o->place.incarnation == rec->lane->incarnation - 1) {
         outcome_mark_node(o, o->place.node); /* the predecessor */
     }
     KEEL_EACH_RANK(r, rec->lane) {
-        o->deaths[r] = rec->lane->peers[r].incarnation - o->told[r];
+        o->deaths[r] = rec->lane->peers[r].incarnation - o->printed[r];
         count += o->deaths[r];
         if (o->deaths[r] > 0 && !part_is_over(rec, r)) {
             *are_over_p = 0;
         }
-        if (o->deaths[r] > 0 && o->told[r] == 0) {
+        if (o->deaths[r] > 0 && o->printed[r] == 0) {
             outcome_mark_node(o, rec->lane->runtime->node[r]);
         }
     }
@@ -355,7 +355,7 @@ static void outcome_printed(keel_recovery_t *rec)
     int is_open = 0;
 
     KEEL_EACH_RANK(r, rec->lane) {
-        is_open |= o->told[r] < rec->lane->peers[r].incarnation;
+        is_open |= o->printed[r] < rec->lane->peers[r].incarnation;
     }
     o->is_rolled = o->is_rolled_here = 0;
     o->noticed_ns = is_open ? o->changed_ns : 0;
@@ -370,7 +370,7 @@ static void outcome_announce(keel_recovery_t *rec)
 
     if (message != NULL) {
         *message = (printed_message_t){.local = o->counts.local, .rollbacks = o->counts.rollbacks};
-        memcpy(message->told, o->told, rec->lane->size * sizeof(uint32_t));
+        memcpy(message->printed, o->printed, rec->lane->size * sizeof(uint32_t));
         (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_PRINTED, message, length);
         keel_free(message);
     }
@@ -392,7 +392,7 @@ static void outcome_close(keel_recovery_t *rec)
     o->counts.rollbacks += o->is_rolled != 0;
     o->counts.local += o->is_rolled ? 0 : count;
     KEEL_EACH_RANK(r, rec->lane) {
-        o->told[r] += o->deaths[r];
+        o->printed[r] += o->deaths[r];
     }
     memset(o->nodes, 0, o->node_count);
     outcome_announce(rec);
@@ -412,7 +412,7 @@ void keel_outcome_receive_printed(void *arg, const keel_control_in_t *in)
     o->counts.local = keel_larger(o->counts.local, message->local);
     o->counts.rollbacks = keel_larger(o->counts.rollbacks, message->rollbacks);
     KEEL_EACH_RANK(r, rec->lane) {
-        o->told[r] = keel_larger(o->told[r], message->told[r]);
+        o->printed[r] = keel_larger(o->printed[r], message->printed[r]);
     }
     outcome_printed(rec);
 }

@@ -74,7 +74,7 @@ typedef struct keel_outcome_rank {
 } keel_outcome_rank_t;
 
 typedef struct keel_outcome {
-    uint32_t *told;                  /* by rank: number of deaths with a line */
+    uint32_t *printed;               /* by rank: number of deaths with a line */
     int is_open;                     /* a known death or rollback has no line yet */
     uint64_t noticed_ns, changed_ns; /* first and last death or request without a line; 0: none */
     uint64_t saved_ns;               /* moment of the copy of the image in use */

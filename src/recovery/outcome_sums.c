@@ -76,7 +76,7 @@ void keel_outcome_end(keel_recovery_t *rec)
     KEEL_EACH_RANK(r, rec->lane) {
         const keel_outcome_rank_t *of = &o->ranks[r];
 
-        sums.deaths += o->told[r];
+        sums.deaths += o->printed[r];
         sums.checkpoints = (of->checkpoints > sums.checkpoints) ? of->checkpoints : sums.checkpoints;
         if (of->log_peak > sums.log_peak) {
             sums.log_peak = of->log_peak;

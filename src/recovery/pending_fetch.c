@@ -62,9 +62,10 @@ int keel_pending_fetch_is_undecidable(const keel_recovery_t *rec, uint32_t r, ui
     KEEL_EACH_MEMBER_WHILE(x, rec->lane, again != 0) {
         const report_about_t *about = &rec->reports[x]->about[r];
         const uint64_t behind = pending_conflicts(rec, r, p, again, x);
-        const int is_untold = (about->may_lack_found || serial == 0) && !KEEL_PLANT(pending_fetch_without_piggyback);
+        const int is_unreported =
+            (about->may_lack_found || serial == 0) && !KEEL_PLANT(pending_fetch_without_piggyback);
 
-        if (behind != 0 && (lost > 1 || (is_untold && (behind & about->values_found) != 0))) {
+        if (behind != 0 && (lost > 1 || (is_unreported && (behind & about->values_found) != 0))) {
             return 1;
         }
     }

@@ -331,7 +331,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
             .hand_over_lost = (uint32_t)keel_position_lost_hand_over(rec, r),
             .may_lack_found = lane->peers[r].missing > keel_position(rec) || lane->peers[r].was_stored,
             .carried = report_carried(rec, r),
-            .told = rec->outcome.told[r],
+            .printed = rec->outcome.printed[r],
             .start = rec->demand->starts[r],
             .pending = rec->demand->pending[r],
         };

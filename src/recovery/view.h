@@ -32,7 +32,7 @@ typedef struct report_about {
     uint32_t serial;
     /* the reporter may have found effects of other ranks there without piggybacked values */
     uint32_t may_lack_found;
-    uint32_t told; /* deaths of the rank with a line */
+    uint32_t printed; /* deaths of the rank with a line */
     /* the reporter is a replacement, and the rank died before the hand-over */
     uint32_t hand_over_lost;
     keel_demand_start_t start;   /* newest image of the rank, if a demand image */
@@ -84,7 +84,7 @@ typedef struct decision_rank {
     /* 1 + the rank that gets its pending fetch, and the records after it, when all others have
      * handed over; 0: none */
     uint32_t hold_back_from;
-    uint32_t told; /* deaths of the rank with a line */
+    uint32_t printed; /* deaths of the rank with a line */
 } decision_rank_t;
 
 typedef struct decision {

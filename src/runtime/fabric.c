@@ -16,7 +16,7 @@ struct keel_fabric {
     const keel_message_t *message;
     void *devices;
     uint64_t hints;
-    unsigned told;
+    unsigned reported;
 };
 
 void keel_fabric_describe(const keel_fabric_port_t *port, char *text, size_t size)
@@ -54,15 +54,15 @@ static void keel_fabric_report(keel_fabric_t *fabric, const keel_fabric_event_t 
     const int is_broken = event->kind == KEEL_FABRIC_BROKEN;
     char where[80];
 
-    if (fabric->told == KEEL_FABRIC_REPORTED_MAX) {
+    if (fabric->reported == KEEL_FABRIC_REPORTED_MAX) {
         return;
     }
     snprintf(where, sizeof where, event->port > 0 ? "%s port %u" : "%s", event->device, event->port);
     keel_message(fabric->message, is_broken ? KEEL_MSG_WARN : KEEL_MSG_INFO, "network device %s: %s%s", where,
                  event->what, is_broken ? ": a failure may follow" : "");
-    if (++fabric->told == KEEL_FABRIC_REPORTED_MAX) {
-        keel_warn(fabric->message, "network devices have announced %u events: more are counted and not said",
-                  fabric->told);
+    if (++fabric->reported == KEEL_FABRIC_REPORTED_MAX) {
+        keel_warn(fabric->message, "network devices have announced %u events: later ones are counted, not reported",
+                  fabric->reported);
     }
 }
 

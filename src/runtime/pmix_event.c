@@ -221,12 +221,12 @@ static void keel_pmix_on_event_sent(pmix_status_t status, void *arg)
     keel_free(info);
 }
 
-typedef struct said {
+typedef struct outgoing_event {
     uint32_t rank, incarnation, holder;
     pmix_byte_object_t data;
 } outgoing_event_t;
 
-static void keel_pmix_send_event_with(keel_runtime_pmix_t *runtime, pmix_status_t code, const outgoing_event_t *said)
+static void keel_pmix_send_event_with(keel_runtime_pmix_t *runtime, pmix_status_t code, const outgoing_event_t *event)
 {
     pmix_info_t *info = keel_alloc(EVENT_KEYS * sizeof *info, "event");
     bool yes = true;
@@ -234,12 +234,12 @@ static void keel_pmix_send_event_with(keel_runtime_pmix_t *runtime, pmix_status_
     if (info == NULL) {
         return;
     }
-    PMIX_INFO_LOAD(&info[0], KEEL_PMIX_KEY_RANK, &said->rank, PMIX_UINT32);
-    PMIX_INFO_LOAD(&info[1], KEEL_PMIX_KEY_INCARNATION, &said->incarnation, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[0], KEEL_PMIX_KEY_RANK, &event->rank, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[1], KEEL_PMIX_KEY_INCARNATION, &event->incarnation, PMIX_UINT32);
     PMIX_INFO_LOAD(&info[2], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
     PMIX_INFO_LOAD(&info[3], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
-    PMIX_INFO_LOAD(&info[4], KEEL_PMIX_KEY_HOLDER, &said->holder, PMIX_UINT32);
-    PMIX_INFO_LOAD(&info[5], KEEL_PMIX_KEY_ADDRESS, &said->data, PMIX_BYTE_OBJECT);
+    PMIX_INFO_LOAD(&info[4], KEEL_PMIX_KEY_HOLDER, &event->holder, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[5], KEEL_PMIX_KEY_ADDRESS, &event->data, PMIX_BYTE_OBJECT);
     if (PMIx_Notify_event(code, &runtime->process, keel_pmix_range(runtime), info, EVENT_KEYS, keel_pmix_on_event_sent,
                           info) != PMIX_SUCCESS) {
         keel_pmix_on_event_sent(PMIX_ERROR, info);
@@ -256,10 +256,10 @@ void keel_pmix_send_event(keel_runtime_pmix_t *runtime, pmix_status_t code, uint
 
 void keel_pmix_send_need(keel_runtime_pmix_t *runtime, const uint64_t *bytes, size_t length)
 {
-    const outgoing_event_t said = {.rank = runtime->base.rank,
-                                   .incarnation = runtime->base.incarnation,
-                                   .holder = runtime->holder,
-                                   .data = {.bytes = (char *)(uintptr_t)bytes, .size = length}};
+    const outgoing_event_t event = {.rank = runtime->base.rank,
+                                    .incarnation = runtime->base.incarnation,
+                                    .holder = runtime->holder,
+                                    .data = {.bytes = (char *)(uintptr_t)bytes, .size = length}};
 
-    keel_pmix_send_event_with(runtime, KEEL_PMIX_EVENT_NEED, &said);
+    keel_pmix_send_event_with(runtime, KEEL_PMIX_EVENT_NEED, &event);
 }

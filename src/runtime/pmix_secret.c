@@ -26,8 +26,9 @@ static keel_status_t secret_get(keel_runtime_pmix_t *runtime, pmix_rank_t rank)
         PMIX_VALUE_RELEASE(value);
     }
     if (!is_right) {
-        keel_pmix_complain(runtime, "the secret of the job is not told (KEEL_AUTH=off on all ranks does without one)",
-                           pmix_status);
+        keel_pmix_complain(
+            runtime, "the launcher does not give the secret of the job (KEEL_AUTH=off on all ranks does without one)",
+            pmix_status);
     }
     return is_right ? KEEL_OK : KEEL_ERR_RUNTIME;
 }

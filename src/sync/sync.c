@@ -88,19 +88,19 @@ keel_status_t keel_sync_send(keel_sync_t *sync, uint32_t rank, uint32_t phase, u
                                                        : keel_sections_send(sync, rank, phase, count_p);
 }
 
-void keel_sync_fill_report(const keel_sync_t *sync, keel_sync_report_t *told, uint32_t *first_p)
+void keel_sync_fill_report(const keel_sync_t *sync, keel_sync_report_t *report, uint32_t *first_p)
 {
-    *told = (keel_sync_report_t){.is_deterministic = (uint32_t)sync->is_deterministic,
-                                 .has_locks = (uint32_t)keel_sections_are_used(sync, first_p),
-                                 .waits_since = sync->waits.since,
-                                 .is_replaying = keel_sync_replays(sync) != KEEL_STYLE_GSYNCS};
+    *report = (keel_sync_report_t){.is_deterministic = (uint32_t)sync->is_deterministic,
+                                   .has_locks = (uint32_t)keel_sections_are_used(sync, first_p),
+                                   .waits_since = sync->waits.since,
+                                   .is_replaying = keel_sync_replays(sync) != KEEL_STYLE_GSYNCS};
 }
 
-void keel_sync_join(keel_sync_decided_t *all, const keel_sync_report_t *told)
+void keel_sync_join(keel_sync_decided_t *all, const keel_sync_report_t *report)
 {
-    all->waits_since = (told->waits_since < all->waits_since) ? told->waits_since : all->waits_since;
+    all->waits_since = (report->waits_since < all->waits_since) ? report->waits_since : all->waits_since;
     /* a replacement may await critical sections that only a dead rank had reported */
-    all->has_locks |= told->has_locks;
+    all->has_locks |= report->has_locks;
 }
 
 void keel_sync_decide(keel_sync_decided_t *all)
@@ -108,9 +108,9 @@ void keel_sync_decide(keel_sync_decided_t *all)
     all->has_waits = all->waits_since != KEEL_PHASE_NONE && !all->has_locks;
 }
 
-const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_sync_report_t *told)
+const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_sync_report_t *report)
 {
-    if (!told->is_deterministic) {
+    if (!report->is_deterministic) {
         return KEEL_REACHED(refuses_nondeterministic), "the program is not deterministic";
     }
     if (all->mixes && !KEEL_PLANT(sync_mixed_local)) {

@@ -164,8 +164,8 @@ keel_status_t keel_sync_send(keel_sync_t *sync, uint32_t rank, uint32_t phase, u
  * Fills the report of this rank. *first_p: first phase in which a rank has locked here,
  * KEEL_PHASE_NONE if none is known.
  */
-void keel_sync_fill_report(const keel_sync_t *sync, keel_sync_report_t *told, uint32_t *first_p);
-void keel_sync_join(keel_sync_decided_t *all, const keel_sync_report_t *told);
+void keel_sync_fill_report(const keel_sync_t *sync, keel_sync_report_t *report, uint32_t *first_p);
+void keel_sync_join(keel_sync_decided_t *all, const keel_sync_report_t *report);
 /* the value before the first report is joined */
 #define KEEL_SYNC_NO_REPORT ((keel_sync_decided_t){.waits_since = KEEL_PHASE_NONE})
 /* Joins whether some rank is known to mix. */
@@ -191,7 +191,7 @@ static inline int keel_sync_is_unbegun(const keel_sync_t *sync, const keel_sync_
     return keel_sync_style(sync) == KEEL_STYLE_WAITS && !all->has_waits;
 }
 /* Returns NULL, or the reason why every death is a rollback. */
-const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_sync_report_t *told);
+const char *keel_sync_refuses_any(const keel_sync_decided_t *all, const keel_sync_report_t *report);
 /*
  * Returns NULL, or the reason why the order does not suffice to bring a rank back, with these
  * facts.

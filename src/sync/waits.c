@@ -75,7 +75,7 @@
  * Fetched values. A value found by p at q is the effect of ranks that raised q's clock before, and
  * p goes beyond the clock of q, which is part of the record (rma/fetch). So the argument above
  * holds with "the return of a wait or of a fetch": earlier effects have a lower clock than p's next
- * effect. p' gets the value from the record. The value may have told p of effects in p's own
+ * effect. p' gets the value from the record. The value may tell of effects in p's own
  * memory: all puts of others under the same clock or a lower one are replayed first. The puts
  * include every effect before the fetch, and no effect after p's next one, which has a higher
  * clock. Up to there each wait of p' replays no more than otherwise, for the effects replayed at a
@@ -179,15 +179,15 @@ void keel_waits_find_front(const keel_sync_t *sync, uint32_t *reached_p, uint32_
     *first_p = KEEL_PHASE_NONE;
     KEEL_EACH_MEMBER_WHILE(r, sync->lane, !sync->sections.is_used && !KEEL_PLANT(waits_ahead_left_out)) {
         const keel_board_slot_t *slot = &sync->lane->board[r];
-        const uint64_t first = keel_board_get(&slot->first), told = keel_board_get(&slot->waits);
+        const uint64_t first = keel_board_get(&slot->first), announced = keel_board_get(&slot->waits);
 
         *reached_p = keel_larger(*reached_p, (uint32_t)(keel_board_get(&slot->done) >> 32));
         if (keel_sync_style(sync) != KEEL_STYLE_WAITS) {
             continue;
         }
-        if (told > 1) { /* announced first wait: it is in the phase before the one in the word */
-            *reached_p = keel_larger(*reached_p, (uint32_t)told - 2);
-            *first_p = (told - 2 < *first_p) ? (uint32_t)told - 2 : *first_p;
+        if (announced > 1) { /* announced first wait: it is in the phase before the one in the word */
+            *reached_p = keel_larger(*reached_p, (uint32_t)announced - 2);
+            *first_p = (announced - 2 < *first_p) ? (uint32_t)announced - 2 : *first_p;
         }
         *reached_p = keel_larger(*reached_p, (uint32_t)(keel_board_get(&slot->opened) >> 32));
         if (first > 0 && first - 1 < *first_p) {

@@ -71,7 +71,7 @@ lost lost_of_none node0 KEEL_GROUP_SIZE=0
 
 refused "no rank runs on 'node9'" "$info" -t -H six_nodes.hosts -L node9
 refused 'a bracket is not closed' "$info" -t -H six_nodes.hosts -L 'node[1-'
-refused '-L is told as text, not as svg' "$info" -t -H six_nodes.hosts -F svg -L node1
+refused '-L is printed as text, not as svg' "$info" -t -H six_nodes.hosts -F svg -L node1
 refused 'Usage' "$info" -L node1
 refused 'cannot read none: No such file' "$info" -t -H none
 refused "-F needs text, json or svg, not 'png'" "$info" -t -F png

@@ -139,13 +139,13 @@ static void report_refusal(keel_ucp_t *ucp, size_t bytes)
     if (ucp->lockable == SIZE_MAX) {
         keel_warn(ucp->params.message,
                   "%zu bytes, of an image or of parity, cannot be registered with KEEL_TLS_SERVED=%s: ranks of other "
-                  "nodes read them by messages (said once)",
+                  "nodes read them by messages (reported once)",
                   bytes, ucp->params.tls_served);
     } else {
         keel_warn(
             ucp->params.message,
             "%zu bytes, of an image or of parity, cannot be locked: of the %zu bytes that may be (ulimit -l) half "
-            "are UCX's, and %zu of the other half are in use; ranks of other nodes read them by messages (said "
+            "are UCX's, and %zu of the other half are in use; ranks of other nodes read them by messages (reported "
             "once)",
             bytes, ucp->lockable, ucp->locked);
     }

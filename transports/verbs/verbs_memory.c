@@ -69,13 +69,13 @@ static void report_refusal(const keel_verbs_t *verbs, size_t bytes, const char *
         keel_warn(
             verbs->params.message,
             "%zu bytes, a window, an image or KEEL_GETLOG_SIZE, cannot be locked (%s): ranks of other nodes reach "
-            "them by messages (said once)",
+            "them by messages (reported once)",
             bytes, reason);
     } else {
         keel_warn(verbs->params.message,
                   "%zu bytes, a window, an image or KEEL_GETLOG_SIZE, cannot be locked: of the %zu bytes that may be "
                   "(ulimit -l) %zu are in use and %zu are kept for connections; ranks of other nodes reach them by "
-                  "messages (said once)",
+                  "messages (reported once)",
                   bytes, device->lockable, device->locked, device->kept);
     }
 }
@@ -109,7 +109,7 @@ void keel_verbs_memory_expose(keel_transport_t *transport, keel_transport_mem_t 
     if ((lane & KEEL_LANE_ATOMIC) != 0 && !mem->is_atomic && !verbs->is_no_atomic_reported &&
         verbs->params.message != NULL) {
         verbs->is_no_atomic_reported = 1;
-        keel_warn(verbs->params.message, "%s carries out no atomics of this process's windows: %s (said once)",
+        keel_warn(verbs->params.message, "%s carries out no atomics of this process's windows: %s (reported once)",
                   verbs->device.name,
                   verbs->device.has_atomics ? "no memory can be locked for that (ulimit -l)" : "it has none");
     }

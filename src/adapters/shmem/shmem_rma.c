@@ -151,7 +151,7 @@ typedef struct {
 static void put_signal(void *dest, const void *source, size_t bytes, const signal_t *signal, int pe, const char *call)
 {
     keel_shmem_place_t at, place;
-    keel_signal_t said;
+    keel_signal_t sent;
 
     if (signal->op != SHMEM_SIGNAL_SET && signal->op != SHMEM_SIGNAL_ADD) {
         keel_shmem_refuse(call, "no operation of a signal", (uint64_t)(int64_t)signal->op);
@@ -161,11 +161,11 @@ static void put_signal(void *dest, const void *source, size_t bytes, const signa
     }
     at = keel_shmem_place(signal->address, sizeof(signal->signal), pe, call);
     place = (bytes > 0) ? keel_shmem_place(dest, bytes, pe, call) : at;
-    said = (keel_signal_t){.win = at.win,
+    sent = (keel_signal_t){.win = at.win,
                            .offset = at.offset,
                            .op = (signal->op == SHMEM_SIGNAL_SET) ? KEEL_SIGNAL_SET : KEEL_SIGNAL_ADD,
                            .value = signal->signal};
-    keel_shmem_end(KEEL_SHMEM_ALONE(keel_put_signal(place.win, (uint32_t)pe, place.offset, source, bytes, &said)),
+    keel_shmem_end(KEEL_SHMEM_ALONE(keel_put_signal(place.win, (uint32_t)pe, place.offset, source, bytes, &sent)),
                    call);
 }
 
@@ -190,8 +190,8 @@ static void put_signal(void *dest, const void *source, size_t bytes, const signa
     KEEL_SHMEM_DEFINE_CTX(                                                                                           \
         void, _name,                                                                                                 \
         (_type * dest, const _type *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe), \
-        const signal_t said = {sig_addr, signal, sig_op};                                                            \
-        put_signal(dest, source, keel_shmem_bytes(nelems, _size), &said, PE, CALL);)
+        const signal_t sent = {sig_addr, signal, sig_op};                                                            \
+        put_signal(dest, source, keel_shmem_bytes(nelems, _size), &sent, PE, CALL);)
 #define DEFINE_STRIDED(_iput, _iget, _type, _size)                                                                  \
     KEEL_SHMEM_DEFINE_CTX(void, _iput,                                                                              \
                           (_type * dest, const _type *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe), \

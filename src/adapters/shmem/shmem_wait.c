@@ -138,7 +138,7 @@ size_t keel_shmem_wait(const keel_shmem_wait_t *wait, keel_wait_for_t how, int i
 static size_t wait_any(const keel_shmem_wait_t *wait, int is_test, const char *call)
 {
     const size_t last = __atomic_load_n(&keel_shmem.last_any_index, __ATOMIC_RELAXED);
-    size_t *indices = calloc(wait->count + 1, sizeof(*indices)), count, next = 0, told = SIZE_MAX;
+    size_t *indices = calloc(wait->count + 1, sizeof(*indices)), count, next = 0, index = SIZE_MAX;
 
     if (indices == NULL) {
         keel_shmem_refuse(call, "no memory for so many words", wait->count);
@@ -148,11 +148,11 @@ static size_t wait_any(const keel_shmem_wait_t *wait, int is_test, const char *c
         next++;
     }
     if (count > 0) {
-        told = indices[next < count ? next : 0];
-        __atomic_store_n(&keel_shmem.last_any_index, told, __ATOMIC_RELAXED);
+        index = indices[next < count ? next : 0];
+        __atomic_store_n(&keel_shmem.last_any_index, index, __ATOMIC_RELAXED);
     }
     free(indices);
-    return told;
+    return index;
 }
 
 static void wait_one(const keel_shmem_wait_t *wait, const char *call)

@@ -166,7 +166,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (topology.lost != NULL && strcmp(topology.format, "text") != 0) {
-        fprintf(stderr, "keel_info: -L is told as text, not as %s\n", topology.format);
+        fprintf(stderr, "keel_info: -L is printed as text, not as %s\n", topology.format);
         return EXIT_USAGE;
     }
     if (show & SHOW_VERSION) {

@@ -125,9 +125,9 @@ static uint64_t sizes_ahead(keel_shmem_set_t *set, uint64_t bytes)
  * Puts the bytes before @a end to the same place at @a to. Bytes beyond the set's beginning wrap to
  * the end of all blocks.
  */
-static void window_put(const keel_shmem_set_t *set, uint32_t to, char *dest, uint64_t end, const uint64_t *said)
+static void window_put(const keel_shmem_set_t *set, uint32_t to, char *dest, uint64_t end, const uint64_t *known)
 {
-    const uint64_t bytes = said[HEAD_BYTES - 1], total = said[HEAD_TOTAL - 1];
+    const uint64_t bytes = known[HEAD_BYTES - 1], total = known[HEAD_TOTAL - 1];
     const uint64_t near = (bytes < end) ? bytes : end, far = bytes - near;
 
     keel_shmem_set_put(set, to, dest + end - near, dest + end - near, near);
@@ -138,14 +138,14 @@ static void window_put(const keel_shmem_set_t *set, uint32_t to, char *dest, uin
 
 void keel_shmem_collect(keel_shmem_set_t *set, void *dest, const void *source, size_t bytes)
 {
-    uint64_t ahead, said[2]; /* bytes that this PE has, and bytes of all blocks, 0 if unknown */
+    uint64_t ahead, known[2]; /* bytes that this PE has, and bytes of all blocks, 0 if unknown */
 
     keel_shmem_begin_reading(set->call);
     keel_shmem_set_check(set, dest, bytes);
     keel_shmem_set_begin_with_places(set);
     ahead = sizes_ahead(set, bytes);
-    said[0] = bytes;
-    said[1] = (set->me == set->size - 1) ? ahead + bytes : 0;
+    known[0] = bytes;
+    known[1] = (set->me == set->size - 1) ? ahead + bytes : 0;
     if (bytes > 0) {
         memmove((char *)dest + ahead, source, bytes);
     }
@@ -153,12 +153,12 @@ void keel_shmem_collect(keel_shmem_set_t *set, void *dest, const void *source, s
         const uint32_t to = (set->me + ((uint32_t)1 << k)) % set->size;
         uint64_t *head = keel_shmem_set_head(set, k);
 
-        window_put(set, to, dest, ahead + bytes, said);
-        keel_shmem_set_put(set, to, &head[HEAD_BYTES], said, sizeof(said));
+        window_put(set, to, dest, ahead + bytes, known);
+        keel_shmem_set_put(set, to, &head[HEAD_BYTES], known, sizeof(known));
         keel_shmem_set_signal(set, to, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
         keel_shmem_set_await(set, keel_shmem_set_flag(set, KEEL_SHMEM_FORWARD, k));
-        said[0] += head[HEAD_BYTES];
-        said[1] |= head[HEAD_TOTAL]; /* all PEs that know the total agree */
+        known[0] += head[HEAD_BYTES];
+        known[1] |= head[HEAD_TOTAL]; /* all PEs that know the total agree */
         head[HEAD_BYTES] = head[HEAD_TOTAL] = 0;
     }
     leave_together(set);
