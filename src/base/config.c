@@ -58,7 +58,7 @@ static const keel_config_field_t keel_config_fields[] = {
      KEEL_CONFIG_OFFSET(config.lanes), KEEL_CONFIG_TYPE_ENUM(keel_config_lanes_names)},
 
     {"PROTECT", "all",
-     "What is kept against the death of a rank.\n"
+     "Protection against the death of a rank.\n"
      " - none : nothing; a death ends the job.\n"
      " - ckpt : checkpoints; a death rolls all ranks back.\n"
      " - gets : for measurements: gets are logged, puts are not; a death rolls all ranks back.\n"
@@ -67,86 +67,88 @@ static const keel_config_field_t keel_config_fields[] = {
      KEEL_CONFIG_OFFSET(config.protect), KEEL_CONFIG_TYPE_ENUM(keel_config_protect_names)},
 
     {"OPLOG_SIZE", "auto",
-     "Memory for the logs this process keeps of its own puts and gets. When it is full, logging towards a target\n"
-     "stops with a warning, and that target's death is answered by a rollback.\n"
-     " - auto : 256 MiB, or more where checkpoints are large, so that logging does not ask for many of them: up to\n"
-     "          eight times the windows and protected regions, taken when it is needed. In both cases no more than\n"
-     "          the share of the process in a quarter of the node's memory (of what its control group may take), but\n"
-     "          64 MiB at least. They do not grow where memory counts when it is promised (no overcommit, or address\n"
-     "          space is limited). Over KEEL_TRANSPORT=verbs they take at most half of what may be locked in memory\n"
-     "          (ulimit -l) beside connections, unless that is very little.",
+     "Memory for the logs of this process's own puts and gets. When the logs are full, logging towards a target\n"
+     "stops with a warning, and a death of that target is a rollback.\n"
+     " - auto : 256 MiB. Where checkpoints are large the logs grow on demand, up to eight times the windows and\n"
+     "          protected regions, so that logging requests few checkpoints. The limit in both cases is the\n"
+     "          process's share of a quarter of the node's memory (or of its control group), at least 64 MiB. The\n"
+     "          logs do not grow if memory counts when it is promised (no overcommit, or a limit on the address\n"
+     "          space). Over KEEL_TRANSPORT=verbs the logs take at most half of the lockable memory (ulimit -l)\n"
+     "          beside connections, unless that is very little.",
      KEEL_CONFIG_OFFSET(config.oplog_size), KEEL_CONFIG_TYPE_SIZE},
 
     {"OPLOG_SOFT", "50",
-     "How full the logs may be, in percent of KEEL_OPLOG_SIZE and KEEL_GETLOG_SIZE, before the rank whose checkpoint\n"
-     "would free most of them is asked to take one by itself. 0 for never.",
+     "Threshold of the logs, in percent of KEEL_OPLOG_SIZE and KEEL_GETLOG_SIZE. Above the threshold Keel asks the\n"
+     "rank whose checkpoint would free most of the logs to take one by itself. 0: never.",
      KEEL_CONFIG_OFFSET(config.oplog_soft), KEEL_CONFIG_TYPE_COUNT},
 
     {"GETLOG_SIZE", "16m",
-     "Memory in which the other ranks log what they read from this process. Best the same for all ranks: what is\n"
-     "read in pieces is cut by the reader's, and a piece longer than 1/256 of this is not logged.",
+     "Memory for the log of gets that other ranks issue to this process. Best the same for all ranks: the reader's\n"
+     "value determines the length of the segments of a long get, and a segment longer than 1/256 of the target's\n"
+     "value is not logged.",
      KEEL_CONFIG_OFFSET(config.getlog_size), KEEL_CONFIG_TYPE_SIZE},
 
     {"CKPT_SIZE", "0",
-     "Most memory that checkpoints of this process and its share of parity may take; 0 or inf for no limit.\n"
-     "Buffers of KEEL_CKPT_TRANSFER come on top.",
+     "Maximum memory for checkpoints of this process and its share of parity; 0 or inf: no limit. Buffers of\n"
+     "KEEL_CKPT_TRANSFER are not included.",
      KEEL_CONFIG_OFFSET(config.ckpt_size), KEEL_CONFIG_TYPE_SIZE},
 
     {"CKPT_TRANSFER", "stream",
-     "How checkpoints of others are read for parity where they are not mapped here.\n"
-     " - stream : piece by piece, a few at a time: 256 KiB for each other rank of the group.\n"
+     "How a rank reads checkpoints of other ranks for parity if the checkpoints are not mapped.\n"
+     " - stream : a few segments at a time: 256 KiB for each other rank of the group.\n"
      " - bulk   : up to 16 MiB of each other rank at a time: fewer waits for the network, more memory meanwhile.",
      KEEL_CONFIG_OFFSET(config.transfer), KEEL_CONFIG_TYPE_ENUM(keel_config_transfer_names), .is_hidden = 1},
 
     {"GROUP_SIZE", "auto",
-     "Number of ranks that share parity, on different nodes where there are enough. KEEL_PARITIES of them may die at\n"
-     "a time. 0 for no parity; at most the number of ranks. auto: 4, twice KEEL_PARITIES of more than 3, or all ranks\n"
-     "of a smaller job; fewer where only a smaller group survives the loss of a node, or of a coarser level.",
+     "Number of ranks that share parity, on different nodes if there are enough. Up to KEEL_PARITIES ranks of a\n"
+     "group may be dead at a time. 0: no parity; at most the number of ranks. auto: 4, twice KEEL_PARITIES of 4 and\n"
+     "more, or all ranks of a smaller job; fewer if only a smaller group survives the loss of a node, or of a\n"
+     "coarser level.",
      KEEL_CONFIG_OFFSET(config.group_size), KEEL_CONFIG_TYPE_GROUP},
 
     {"PARITIES", "1",
-     "How many ranks of a group may be dead or being rebuilt at a time: 1 (by XOR) to 8 (by Reed-Solomon), less than\n"
-     "the ranks of a group. Parity takes parities/(size - parities) of a checkpoint.",
+     "Maximum number of ranks of a group that are dead or being rebuilt at a time: 1 (by XOR) to 8 (by\n"
+     "Reed-Solomon), less than the ranks of a group. Parity takes parities/(size - parities) of a checkpoint.",
      KEEL_CONFIG_OFFSET(config.parities), KEEL_CONFIG_TYPE_COUNT},
 
     {"PARITY", "rotate",
-     "Who holds parity.\n"
-     " - rotate    : the ranks of a group in turn; all compute.\n"
-     " - dedicated : the last KEEL_CHECKSUM_RANKS ranks of the job, which do not run the program: their keel_init()\n"
-     "               serves until the job ends, and the program's ranks are so many fewer.",
+     "The ranks that hold parity.\n"
+     " - rotate    : the ranks of a group in turn; all ranks compute.\n"
+     " - dedicated : the last KEEL_CHECKSUM_RANKS ranks of the job. These ranks do not run the program: their\n"
+     "               keel_init() serves until the job ends, and the program has fewer ranks accordingly.",
      KEEL_CONFIG_OFFSET(config.parity), KEEL_CONFIG_TYPE_ENUM(keel_config_parity_names)},
 
     {"CHECKSUM_RANKS", "0",
-     "With KEEL_PARITY=dedicated: how many ranks hold parity, KEEL_PARITIES for each group; the other ranks are split\n"
-     "into as many groups as that makes, and KEEL_GROUP_SIZE is not used. 0 for one group.",
+     "With KEEL_PARITY=dedicated: the number of ranks that hold parity, KEEL_PARITIES for each group. The other\n"
+     "ranks are split evenly into the groups, and KEEL_GROUP_SIZE is not used. 0: one group.",
      KEEL_CONFIG_OFFSET(config.checksum_ranks), KEEL_CONFIG_TYPE_COUNT},
 
     {"TOPO_LEVEL", "auto",
-     "Which failures a group survives: no element of this level of the hierarchy holds more of a group than parity\n"
-     "covers. keel_info -t shows the levels and the groups.\n"
-     " - auto   : spread over all levels that are known, as well as it can be.\n"
-     " - none   : groups of consecutive ranks, wherever they run.\n"
-     " - <name> : node, or a level of KEEL_TOPO_FILE or KEEL_TOPO_SLURM (switch, switch2, ...); refused when it cannot "
-     "be.",
+     "The failures that a group survives: no element of this level of the hierarchy holds more ranks of a group than\n"
+     "parity covers. keel_info -t shows the levels and the groups.\n"
+     " - auto   : spread over all known levels, as far as possible.\n"
+     " - none   : groups of consecutive ranks, wherever the ranks run.\n"
+     " - <name> : node, or a level of KEEL_TOPO_FILE or KEEL_TOPO_SLURM (switch, switch2, ...); refused if\n"
+     "            impossible.",
      KEEL_CONFIG_OFFSET(config.topo_level), KEEL_CONFIG_TYPE_STRING},
     {"TOPO_FILE", "",
-     "File that says which hosts fail together (format: keel_info -h, or Slurm's); the same for all ranks.",
+     "File of the hosts that fail together (format: keel_info -h, or Slurm's); the same for all ranks.",
      KEEL_CONFIG_OFFSET(config.topo_file), KEEL_CONFIG_TYPE_STRING},
     {"TOPO_MACHINE", "",
-     "Adds the levels numa and package below the node: this (every host is like the one that reads it), a synthetic\n"
-     "machine of hwloc (pack:2 core:8 pu:2), or the path of hwloc's XML. The i-th rank of a host is taken to be on\n"
-     "core i, modulo its cores.",
+     "Adds the levels numa and package below the node: this (every host is like the host that reads the value), a\n"
+     "synthetic machine of hwloc (pack:2 core:8 pu:2), or the path of hwloc's XML. The i-th rank of a host counts as\n"
+     "running on core i, modulo the host's cores.",
      KEEL_CONFIG_OFFSET(config.topo_machine), KEEL_CONFIG_TYPE_STRING},
     {"TOPO_SLURM", "",
-     "Slurm's topology.conf or topology.yaml, or what scontrol show topology prints; its levels are added to those of\n"
-     "KEEL_TOPO_FILE where they are nested.",
+     "Slurm's topology.conf or topology.yaml, or the output of scontrol show topology. The levels are added to those\n"
+     "of KEEL_TOPO_FILE where the levels are nested.",
      KEEL_CONFIG_OFFSET(config.topo_slurm), KEEL_CONFIG_TYPE_STRING},
     {"CKPT_INTERVAL", "daly",
-     "When a safe gsync takes a checkpoint without being asked.\n"
-     " - off        : never.\n"
+     "The safe gsyncs that take a checkpoint without a request.\n"
+     " - off        : none.\n"
      " - daly       : the first safe gsync, then Daly's optimum of the measured cost of a checkpoint and KEEL_MTBF.\n"
-     " - <n>gsyncs  : at every n-th safe gsync; calls of keel_safe_point() on rank 0 count, too.\n"
-     " - <time>     : when it has passed, as 250ms, 90s or 2h.",
+     " - <n>gsyncs  : every n-th safe gsync; calls of keel_safe_point() on rank 0 count, too.\n"
+     " - <time>     : the first safe gsync after this time, as 250ms, 90s or 2h.",
      KEEL_CONFIG_OFFSET(interval), KEEL_CONFIG_TYPE_INTERVAL},
 
     {"MTBF", "86400s",
@@ -155,61 +157,56 @@ static const keel_config_field_t keel_config_fields[] = {
      KEEL_CONFIG_OFFSET(config.mtbf_s), KEEL_CONFIG_TYPE_TIME},
 
     {"FILE_DIR", "",
-     "Folder on a file system that all hosts share, for checkpoints in files: a job that is lost as a whole, or "
-     "ended,\n"
-     "starts again from the newest of them by the same command. Empty for none. Made if only its parent exists.",
+     "Folder on a file system that all hosts share, for checkpoints in files. A job that was lost as a whole, or\n"
+     "ended, starts again from the newest checkpoint there by the same command. Empty: none. Keel makes the folder\n"
+     "if only its parent exists.",
      KEEL_CONFIG_OFFSET(config.file_dir), KEEL_CONFIG_TYPE_STRING},
 
     {"FILE_INTERVAL", "600s",
-     "Which of the checkpoints that KEEL_CKPT_INTERVAL takes are written to KEEL_FILE_DIR. None begins before the one\n"
-     "before is written.\n"
-     " - <time>          : the first one when so much time has passed; 0 for each.\n"
-     " - <n>checkpoints  : every n-th one.",
+     "The checkpoints of KEEL_CKPT_INTERVAL that are written to KEEL_FILE_DIR. A checkpoint is written only after\n"
+     "the previous one is complete.\n"
+     " - <time>          : the first checkpoint after this time; 0: each.\n"
+     " - <n>checkpoints  : every n-th checkpoint.",
      KEEL_CONFIG_OFFSET(config.file_interval), KEEL_CONFIG_TYPE_FILES},
 
-    {"FILE_KEEP", "2", "How many complete checkpoints stay in KEEL_FILE_DIR, at least 1.",
+    {"FILE_KEEP", "2", "Number of complete checkpoints that stay in KEEL_FILE_DIR, at least 1.",
      KEEL_CONFIG_OFFSET(config.file_keep), KEEL_CONFIG_TYPE_COUNT},
 
     {"HEARTBEAT_INTERVAL", "500ms",
-     "How often a waiting rank asks its neighbour for a sign of life; more than half of KEEL_HEARTBEAT_TIMEOUT counts\n"
-     "as half. 0 turns the heartbeat off.",
+     "Interval at which a waiting rank asks its neighbour for a sign of life; more than half of\n"
+     "KEEL_HEARTBEAT_TIMEOUT counts as half. 0 turns the heartbeat off.",
      KEEL_CONFIG_OFFSET(config.heartbeat_interval_s), KEEL_CONFIG_TYPE_TIME},
 
     {"HEARTBEAT_TIMEOUT", "5s",
-     "How long a rank may stay silent before it is suspected: stopped, hung, or cut off from the network. A suspect "
-     "is\n"
-     "killed by the launcher and replaced. A rank that computes answers all the same. At least 10ms; 0 turns the\n"
-     "heartbeat off, for ranks that are stopped in a debugger.",
+     "Silence after which a rank is suspected: stopped, hung, or cut off from the network. The launcher kills and\n"
+     "replaces a suspect. A computing rank answers all the same. At least 10ms; 0 turns the heartbeat off, for ranks\n"
+     "stopped in a debugger.",
      KEEL_CONFIG_OFFSET(config.heartbeat_timeout_s), KEEL_CONFIG_TYPE_TIME},
 
     {"SPARES", "0",
-     "How many of the launcher's processes, the last ones, wait in keel_init() to take the place of a dead rank.\n"
-     "While it waits a spare holds its get log, 16 MiB of its logs, and memory for windows, an image and a parity "
-     "share\n"
-     "of rank 0's sizes, up to 1 GiB.",
+     "Number of the launcher's processes, the last ones, that wait in keel_init() to replace a dead rank. A waiting\n"
+     "spare holds its get log, 16 MiB of its logs, and memory for windows, an image and a parity share of rank 0's\n"
+     "sizes, up to 1 GiB.",
      KEEL_CONFIG_OFFSET(config.spares), KEEL_CONFIG_TYPE_COUNT},
 
     {"SPAWN", "0",
-     "How often a dead rank may be replaced by a process that the launcher is asked to start (PMIx_Spawn), where it "
-     "starts\n"
+     "Maximum number of replacements that the job requests from the launcher (PMIx_Spawn), if the launcher starts\n"
      "none by itself.",
      KEEL_CONFIG_OFFSET(config.spawns), KEEL_CONFIG_TYPE_COUNT},
 
-    {"SPIN", "50us", "How long the service thread polls before it sleeps.", KEEL_CONFIG_OFFSET(spin_s),
+    {"SPIN", "50us", "Time for which the service thread polls before it sleeps.", KEEL_CONFIG_OFFSET(spin_s),
      KEEL_CONFIG_TYPE_TIME, .is_hidden = 1},
 
     {"AUTH", "on",
-     "Whether messages between processes carry a sum by a secret of the job, so that no other process can make them. "
-     "The\n"
-     "same for all ranks.\n"
+     "Whether messages between processes carry a sum by a secret of the job, so that no other process can forge\n"
+     "messages. The same for all ranks.\n"
      " - on  : yes.\n"
      " - off : no, for networks that only the job can reach.",
      KEEL_CONFIG_OFFSET(config.is_auth_off), KEEL_CONFIG_TYPE_ENUM(keel_config_auth_names)},
 
     {"DEVICE_EVENTS", "y",
-     "Listen to the network devices of the host (libibverbs): a link that goes down or a device that fails is said "
-     "and\n"
-     "counted, as a hint of a failure to come.",
+     "Listen to the network devices of the host (libibverbs). A link that goes down or a device that fails is\n"
+     "reported and counted, as a hint of a failure to come.",
      KEEL_CONFIG_OFFSET(config.device_events), KEEL_CONFIG_TYPE_BOOL, .is_hidden = 1},
     /* no level of LOG_LEVEL: users see the steps of recoveries without all other messages of the level
      * info, and one rank prints each step; at the level info every rank prints the steps */
@@ -222,24 +219,23 @@ static const keel_config_field_t keel_config_fields[] = {
     {"TRACE", "", "File for a trace of the job in Chrome's format (Perfetto), written when the job ends. Empty: none.",
      KEEL_CONFIG_OFFSET(config.trace_file), KEEL_CONFIG_TYPE_STRING},
     {"TRACE_EVENTS", "16384",
-     "Events of the trace that each process keeps, 40 bytes each; newer ones replace older ones.",
+     "Events of the trace that each process keeps, 40 bytes each; newer events replace older ones.",
      KEEL_CONFIG_OFFSET(config.trace_events), KEEL_CONFIG_TYPE_COUNT},
     {"STATS", "", "File for the statistics of all processes, written when the job ends; JSON if it ends in .json.",
      KEEL_CONFIG_OFFSET(config.stats_file), KEEL_CONFIG_TYPE_STRING},
-    {"PARTS", "", "Folder in which the launcher collects the trace of all processes. keelrun makes one.",
+    {"PARTS", "", "Folder in which the launcher collects the trace of all processes. keelrun makes the folder.",
      KEEL_CONFIG_OFFSET(config.parts), KEEL_CONFIG_TYPE_STRING, .is_hidden = 1},
 
     {"TLS_SERVED", "", "UCX_TLS of the UCP context for the served lane; empty for Keel's choice, tcp.",
      KEEL_CONFIG_OFFSET(config.tls_served), KEEL_CONFIG_TYPE_STRING},
 
     {"INTERFACE", "",
-     "Network interface that joins the hosts of the job: its ranks listen there alone. Empty for the one that the "
-     "launcher\n"
-     "names (mpirun --mca btl_tcp_if_include), if any. Of tcp UCX_NET_DEVICES wins.",
+     "Network interface that joins the hosts of the job: its ranks listen only there. Empty: the interface that the\n"
+     "launcher names (mpirun --mca btl_tcp_if_include), if any. For tcp UCX_NET_DEVICES takes precedence.",
      KEEL_CONFIG_OFFSET(config.interface), KEEL_CONFIG_TYPE_STRING},
 
     {"TRANSPORT", "auto",
-     "What carries messages between nodes; within one memory is shared in each case. The same for all ranks.\n"
+     "Transport of messages between nodes; within a node memory is shared in each case. The same for all ranks.\n"
      " - auto  : ucp.\n"
      " - ucp   : UCX, over the transports of KEEL_TLS_SERVED.\n"
      " - verbs : reliable connections of an RDMA device (libibverbs).",
@@ -250,9 +246,9 @@ static const keel_config_field_t keel_config_fields[] = {
      KEEL_CONFIG_OFFSET(config.verbs_device), KEEL_CONFIG_TYPE_STRING},
 
     {"REHEARSE", "",
-     "Directory of a rehearsal, the same for all ranks: each rank kills itself once after a gsync, and its "
-     "replacement\n"
-     "ends the job when what it puts, or has in memory, is not what it was before. keelrun --rehearse makes one.",
+     "Directory of a rehearsal, the same for all ranks. Each rank kills itself once after a gsync. Its replacement\n"
+     "ends the job if its puts or its memory differ from those of the first life. keelrun --rehearse makes the\n"
+     "directory.",
      KEEL_CONFIG_OFFSET(config.rehearse), KEEL_CONFIG_TYPE_STRING, .is_hidden = 1},
 
     {NULL}};
