@@ -7,8 +7,8 @@
 
 /*
  * How an access to a rank is carried out now. A wait may change the route. Loops that wait ask for
- * the peer's mode instead: each has a condition of its own, such as "until the target is live", that
- * several routes fulfil.
+ * the peer's mode instead: each has a condition of its own, such as "until the target is live",
+ * that several routes fulfil.
  */
 typedef enum keel_route {
     KEEL_ROUTE_OWN, /* the caller's own memory: loads and stores, not logged */

@@ -208,8 +208,8 @@ static const keel_config_field_t keel_config_fields[] = {
      "Listen to the network devices of the host (libibverbs). A link that goes down or a device that fails is\n"
      "reported and counted, as a hint of a failure to come.",
      KEEL_CONFIG_OFFSET(config.device_events), KEEL_CONFIG_TYPE_BOOL, .is_hidden = 1},
-    /* no level of LOG_LEVEL: users see the steps of recoveries without all other messages of the level
-     * info, and one rank prints each step; at the level info every rank prints the steps */
+    /* no level of LOG_LEVEL: users see the steps of recoveries without all other messages of the
+     * level info, and one rank prints each step; at the level info every rank prints the steps */
     {"VERBOSE", "n", "Report the steps of recovery, with time of day and host, on standard error.",
      KEEL_CONFIG_OFFSET(config.verbose), KEEL_CONFIG_TYPE_BOOL},
 

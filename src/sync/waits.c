@@ -185,7 +185,7 @@ void keel_waits_find_front(const keel_sync_t *sync, uint32_t *reached_p, uint32_
         if (keel_sync_style(sync) != KEEL_STYLE_WAITS) {
             continue;
         }
-        if (announced > 1) { /* announced first wait: it is in the phase before the one in the word */
+        if (announced > 1) { /* announced first wait: its phase is before the one in the word */
             *reached_p = keel_larger(*reached_p, (uint32_t)announced - 2);
             *first_p = (announced - 2 < *first_p) ? (uint32_t)announced - 2 : *first_p;
         }
