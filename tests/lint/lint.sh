@@ -4,7 +4,7 @@
 set -u
 export LC_ALL=C
 
-check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols|ucx|wire|house|tiers|words|planted [BUILD_DIRECTORY]}
+check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols|ucx|wire|house|tiers|words|pages|planted [BUILD_DIRECTORY]}
 build=${2:-build}
 trees="include src transports perf contrib tests"
 bad=0
@@ -453,6 +453,61 @@ long_sentences() {
             }
         }
     }' "$@"
+}
+
+# page_counts FILE...: a line for each: its name, words of its text, pronouns. Code, blocks of code and addresses of links are left out.
+page_counts() {
+    awk '
+    BEGIN {
+        split("it its itself that this these those which what who whom whose whoever whatever they them their one ones", list, " ")
+        for (i in list)
+            pronoun[list[i]] = 1
+    }
+    function report() {
+        if (file != "")
+            print file, words + 0, pronouns + 0
+        file = FILENAME
+        words = pronouns = inside = 0
+    }
+    FNR == 1 { report() }
+    /^ *```/ { inside = !inside; next }
+    inside || /^    / { next }
+    {
+        text = tolower($0)
+        gsub(/`[^`]*`/, " ", text)
+        gsub(/\]\([^)]*\)/, "]", text)
+        while (match(text, /[a-z][a-z\047]*/)) {
+            word = substr(text, RSTART, RLENGTH)
+            text = substr(text, RSTART + RLENGTH)
+            words++
+            pronouns += word in pronoun
+        }
+    }
+    END { report() }' "$@"
+}
+
+# page_verdicts: reads page_counts, and prints pages beyond the bound
+page_verdicts() {
+    awk '$2 >= 30 && $3 > 0.08 * $2 { printf "%s: %d words, %.1f %% pronouns (bound 8)\n", $1, $2, 100 * $3 / $2 }'
+}
+
+# Pages name their objects, too: at most 8 % of the words of a page are pronouns.
+lint_pages() {
+    local sample text
+    sample=$(mktemp -d) || exit 1
+    {
+        echo "It is \`that\` of [which](what.md) whose xy"
+        printf '%s\n' '```' 'it it' '```' '    it it'
+        printf 'of %.0s' {1..26}
+        echo
+    } > "$sample/bad.md"
+    [ "$(page_counts "$sample/bad.md")" = "$sample/bad.md 32 3" ] || complain "page_counts miscounts: $(page_counts "$sample/bad.md")"
+    rm -r "$sample"
+    [ "$(printf '%s\n' 'a.md 100 9' 'b.md 100 8' 'c.md 29 9' | page_verdicts | cut -d' ' -f1)" = a.md: ] || complain "page_verdicts misjudges"
+    [ "$(find contrib/doc -name '*.md' | wc -l)" -ge 40 ] || complain "contrib/doc: only few pages were found"
+    while read -r text; do
+        complain "$text"
+    done < <(find contrib/doc -name '*.md' | sort | tr '\n' '\0' | xargs -0 bash -c "$(declare -f page_counts); page_counts \"\$@\"" _ | page_verdicts)
 }
 
 # Comments name their objects: at most 7 % of the words are pronouns (files of 30 words and more), no rank is a "who", and no line is longer
