@@ -270,11 +270,27 @@ void keel_init_report(const keel_message_t *message, int is_attached, keel_statu
     }
 }
 
+void keel_init_flush(keel_context_h ctx)
+{
+    unsigned rounds = 0;
+
+    KEEL_EACH_MEMBER(r, &ctx->lane) {
+        while (!keel_lane_is_flushed(&ctx->lane, r)) {
+            if (keel_context_wait(ctx, &rounds) != KEEL_OK) {
+                return; /* the next call returns the status */
+            }
+        }
+    }
+}
+
 keel_status_t keel_init(const keel_params_t *params, keel_context_h *ctx_p)
 {
     const keel_message_t nobody = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
     const keel_status_t status = keel_init_on(NULL, params, ctx_p);
 
+    if (status == KEEL_OK) {
+        keel_init_flush(*ctx_p);
+    }
     keel_init_report(&nobody, 0, status);
     return status;
 }

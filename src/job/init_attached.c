@@ -40,6 +40,9 @@ keel_status_t keel_init_attached(const keel_attach_t *runtime, const keel_params
     }
     returning.flags |= KEEL_PARAM_FLAG_CHECKSUM_RETURNS;
     status = keel_init_on(&drivers, &returning, ctx_p);
+    if (status == KEEL_OK) {
+        keel_init_flush(*ctx_p);
+    }
     message.sink = (table.message != NULL) ? table_say : NULL;
     message.arg = &table;
     keel_init_report(&message, 1, status);

@@ -11,6 +11,7 @@ enum { STEPS = 30 };
 static struct {
     uint32_t asked, answered; /* of the mode progress */
     uint32_t lines, aborts, ends;
+    uint32_t started;                        /* of the mode barrier */
     uint32_t is_stopped, is_killed, is_dead; /* of the mode suspect: rank 1 */
     uint32_t replaced_by;                    /* a bit for each rank that called replace */
 } * notes;
@@ -341,6 +342,25 @@ static void run_abort(void)
     pause(); /* until the runtime ends the job */
 }
 
+/* The runtime's own barrier follows the start, in one job after another: a rank that waits there
+ * makes no call of Keel. */
+static void run_barrier(void)
+{
+    for (job_number = 0; job_number < JOBS; job_number++) {
+        keel_attach_t table = table_of();
+        keel_context_h ctx;
+
+        gathers = taken = 0;
+        must(keel_init_attached(&table, NULL, &ctx) == KEEL_OK);
+        __atomic_fetch_add(&notes->started, 1, __ATOMIC_SEQ_CST);
+        while (__atomic_load_n(&notes->started, __ATOMIC_ACQUIRE) < RANKS * (job_number + 1)) {
+            usleep(100);
+        }
+        must(keel_gsync(ctx, 0) == KEEL_OK && keel_finalize(ctx) == KEEL_OK);
+        report(&board->job[job_number], KEEL_ATTACH_EXIT, rank, 0);
+    }
+}
+
 static void ask(void)
 {
     const uint32_t number = __atomic_add_fetch(&notes->asked, 1, __ATOMIC_SEQ_CST);
@@ -400,6 +420,7 @@ static void run(void)
                             : is_mode("beside")    ? run_beside
                             : is_mode("dedicated") ? run_dedicated
                             : is_mode("abort")     ? run_abort
+                            : is_mode("barrier")   ? run_barrier
                             : is_mode("progress")  ? run_progress
                             : is_mode("suspect")   ? run_suspect
                                                    : run_steps;
@@ -457,7 +478,7 @@ int main(int argc, char **argv)
     must(!is_mode("sink") || notes->lines > 0);
     must(!is_mode("beside") || notes->lines == RANKS);
     if (!is_mode("refused") && !is_mode("abort")) { /* once for each context that met the others */
-        must(board->leaves == RANKS * (is_mode("twice") ? 2 : 1));
+        must(board->leaves == RANKS * (is_mode("twice") || is_mode("barrier") ? JOBS : 1));
         must(board->finishes == board->leaves);
     }
     must(!is_mode("abort") || (notes->aborts == 1 && notes->ends == 1));
