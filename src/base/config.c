@@ -44,8 +44,7 @@ static const char *const keel_config_auth_names[] = {"on", "off", NULL};
 static const char *const keel_config_foreign[] = {"KEEL_INCARNATION", "KEEL_SPAWNED", "KEEL_JOB_RESTARTS",
                                                   "KEEL_DETERMINISTIC", NULL};
 
-/* ---- the table
- * ------------------------------------------------------------------------------------------ */
+/* ---- the table ---- */
 
 #define KEEL_CONFIG_OFFSET(_field) offsetof(keel_config_opts_t, _field)
 
@@ -166,8 +165,13 @@ static const keel_config_field_t keel_config_fields[] = {
      "The checkpoints of KEEL_CKPT_INTERVAL that are written to KEEL_FILE_DIR. A checkpoint is written only after\n"
      "the previous one is complete.\n"
      " - <time>          : the first checkpoint after this time; 0: each.\n"
-     " - <n>checkpoints  : every n-th checkpoint.",
+     " - <n>checkpoints  : every n-th checkpoint.\n"
+     " - auto            : every n-th; Keel chooses n by measured costs, KEEL_MTBF and KEEL_FILE_MTBF.",
      KEEL_CONFIG_OFFSET(config.file_interval), KEEL_CONFIG_TYPE_FILES},
+
+    {"FILE_MTBF", "2592000s",
+     "Mean time between failures that parity does not cover, for KEEL_FILE_INTERVAL=auto; see keel_plan --file-rate.",
+     KEEL_CONFIG_OFFSET(config.file_mtbf_s), KEEL_CONFIG_TYPE_TIME},
 
     {"FILE_KEEP", "2", "Number of complete checkpoints that stay in KEEL_FILE_DIR, at least 1.",
      KEEL_CONFIG_OFFSET(config.file_keep), KEEL_CONFIG_TYPE_COUNT},
@@ -255,8 +259,7 @@ static const keel_config_field_t keel_config_fields[] = {
 
 static const keel_config_table_t keel_config_table = {KEEL_CONFIG_PREFIX, keel_config_fields};
 
-/* ---- checks
- * --------------------------------------------------------------------------------------------- */
+/* ---- checks ---- */
 
 static keel_status_t keel_config_check_size(const keel_message_t *message, const char *name, size_t size)
 {
@@ -326,6 +329,7 @@ static keel_status_t keel_config_check(const keel_message_t *message, const keel
     bad |= keel_config_check_count(message, "KEEL_SPARES", config->spares, KEEL_CONFIG_PROCESSES_MAX);
     bad |= keel_config_check_count(message, "KEEL_SPAWN", config->spawns, KEEL_CONFIG_PROCESSES_MAX);
     bad |= keel_config_check_time(message, "KEEL_MTBF", config->mtbf_s, 1e-3, KEEL_CONFIG_TIME_MAX);
+    bad |= keel_config_check_time(message, "KEEL_FILE_MTBF", config->file_mtbf_s, 1e-3, KEEL_CONFIG_TIME_MAX);
     if (config->file_keep < 1) {
         keel_error(message, "KEEL_FILE_KEEP of 0 is out of range, allowed is 1 or more");
         bad = 1;
@@ -381,8 +385,7 @@ static void keel_config_convert(keel_config_opts_t *opts)
     keel_config_empty_is_null(&config->topo_slurm);
 }
 
-/* ---- unknown variables
- * ---------------------------------------------------------------------------------- */
+/* ---- unknown variables ---- */
 
 static int keel_config_is_known(const char *variable, size_t length)
 {
@@ -427,8 +430,7 @@ void keel_config_warn_unknown(const char *const *env, const keel_message_t *mess
     }
 }
 
-/* ---- interface
- * ------------------------------------------------------------------------------------------ */
+/* ---- interface ---- */
 
 static keel_status_t keel_config_read_opts(const char *const *env, keel_config_opts_t *opts)
 {

@@ -36,6 +36,7 @@ typedef enum {
 typedef struct keel_file_interval {
     double time_s;        /* least time between checkpoints in files; 0: each checkpoint */
     uint32_t checkpoints; /* one of so many checkpoints goes to files; 0: by time */
+    int is_auto;          /* the number of checkpoints is chosen by measured costs */
 } keel_file_interval_t;
 
 typedef enum {
@@ -100,6 +101,7 @@ typedef struct keel_config {
     void *progress_arg;
     /* KEEL_FILE_INTERVAL: which checkpoints go to files */
     keel_file_interval_t file_interval;
+    double file_mtbf_s;          /* KEEL_FILE_MTBF: between failures beyond parity, seconds */
     char *file_dir;              /* KEEL_FILE_DIR: folder of checkpoints in files, or NULL */
     unsigned file_keep;          /* KEEL_FILE_KEEP: complete sets of files that stay, at least 1 */
     char *trace_file;            /* KEEL_TRACE: file for the trace of the job, or NULL */

@@ -173,7 +173,9 @@ static keel_status_t files_read(const keel_config_field_t *field, const char *te
     char count[32];
     double value;
 
-    if (length <= suffix || length >= sizeof count || strcmp(text + length - suffix, checkpoints) != 0) {
+    if (strcmp(text, "auto") == 0) {
+        interval.is_auto = 1;
+    } else if (length <= suffix || length >= sizeof count || strcmp(text + length - suffix, checkpoints) != 0) {
         if (!keel_units_read_time(text, KEEL_UNITS_USUAL, &interval.time_s) || interval.time_s < 0 ||
             interval.time_s > KEEL_CONFIG_TIME_MAX) {
             return KEEL_ERR_INVALID_PARAM;
@@ -193,7 +195,9 @@ static void files_write(const keel_config_field_t *field, const void *src, FILE 
 {
     const keel_file_interval_t *interval = src;
 
-    if (interval->checkpoints > 0) {
+    if (interval->is_auto) {
+        fputs("auto", stream);
+    } else if (interval->checkpoints > 0) {
         fprintf(stream, "%ucheckpoints", interval->checkpoints);
     } else {
         fprintf(stream, "%.9gs", interval->time_s);
@@ -258,6 +262,6 @@ const keel_config_type_t keel_config_time = {time_read, time_write, NULL,
 const keel_config_type_t keel_config_size = {size_read, size_write, NULL,
                                              "a size such as 64k, 16m or 1.5g, auto or inf"};
 const keel_config_type_t keel_config_files = {files_read, files_write, NULL,
-                                              "<n>checkpoints, or a time such as 90s, 30m or 2h"};
+                                              "auto, <n>checkpoints, or a time such as 90s, 30m or 2h"};
 const keel_config_type_t keel_config_interval = {interval_read, interval_write, NULL,
                                                  "off, daly, <n>gsyncs, or a time such as 250ms, 90s or 2h"};

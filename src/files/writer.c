@@ -170,8 +170,17 @@ static int writer_manifest(keel_writer_t *writer)
     return error;
 }
 
+/* Seconds of a processor that the thread has taken; 0 without such a clock. */
+static double writer_processor_s(void)
+{
+    struct timespec now;
+
+    return (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0) ? (double)now.tv_sec + (double)now.tv_nsec * 1e-9 : 0;
+}
+
 static void writer_job(keel_writer_t *writer)
 {
+    const double begun_s = writer_processor_s();
     keel_write_result_t *result = &writer->result;
 
     if (result->job.kind == KEEL_WRITE_RANK) {
@@ -181,6 +190,7 @@ static void writer_job(keel_writer_t *writer)
     } else {
         result->remove_error = writer_prune(writer);
     }
+    result->processor_s = writer_processor_s() - begun_s;
 }
 
 static void writer_look(keel_writer_t *writer)

@@ -35,9 +35,10 @@ typedef struct keel_write_job {
 
 typedef struct keel_write_result {
     keel_write_job_t job;
-    int error;        /* errno; 0: done; ECANCELED: given up */
-    int remove_error; /* MANIFEST, PRUNE: errno of a set that could not be removed; 0: none */
-    uint32_t crc;     /* RANK: of the contents */
+    int error;          /* errno; 0: done; ECANCELED: given up */
+    int remove_error;   /* MANIFEST, PRUNE: errno of a set that could not be removed; 0: none */
+    uint32_t crc;       /* RANK: of the contents */
+    double processor_s; /* seconds of a processor that the thread took */
 } keel_write_result_t;
 
 /* @param folder       the writer's as long as the writer lives; opened again before the file of a

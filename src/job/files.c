@@ -128,6 +128,7 @@ void keel_files_progress(keel_context_h ctx)
         if (result.job.kind == KEEL_WRITE_MANIFEST) {
             keel_files_set_completed(ctx, &result);
         } else if (result.job.kind == KEEL_WRITE_RANK) {
+            files->interval.writer_s = result.processor_s;
             image_result(ctx, result.job.id, result.error, result.crc, result.job.bytes);
         }
     }

@@ -22,6 +22,7 @@
 #define KEEL_JOB_FILES_H_
 
 #include "files/writer.h"
+#include "job/files_interval.h"
 
 #include <keel/keel.h>
 
@@ -66,6 +67,7 @@ typedef struct keel_files {
     uint32_t seen;   /* newest committed generation that was considered */
     uint32_t passed; /* generations committed since the last set began */
     uint64_t last_ns, begun_ns;
+    keel_files_interval_t interval;
     uint64_t decisions;       /* decisions adopted when orders were last repeated */
     keel_manifest_t making;   /* set in the making; generation 0: none */
     keel_files_rank_t *ranks; /* of the set in the making */

@@ -101,16 +101,16 @@ static int set_is_new(keel_context_h ctx)
     }
     files->seen = used;
     files->passed++;
+    keel_files_interval_passed(ctx);
     return 1;
 }
 
 static int set_is_due(keel_context_h ctx, uint64_t since_ns)
 {
-    const keel_files_t *files = ctx->files;
-    const keel_file_interval_t *interval = &ctx->config.file_interval;
+    const uint32_t checkpoints = keel_files_interval_checkpoints(ctx);
 
-    return (interval->checkpoints > 0) ? files->passed >= interval->checkpoints
-                                       : (double)(keel_files_now(ctx) - since_ns) * 1e-9 >= interval->time_s;
+    return (checkpoints > 0) ? ctx->files->passed >= checkpoints
+                             : (double)(keel_files_now(ctx) - since_ns) * 1e-9 >= ctx->config.file_interval.time_s;
 }
 
 /* A set is due while another one is in the making: that one is reported once if it takes long. */
@@ -198,6 +198,7 @@ void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *res
     }
     keel_info(&ctx->message, "checkpoint %u is in %s, after %.3f s", result->job.id.generation, ctx->config.file_dir,
               (double)(files->last_ns - files->begun_ns) * 1e-9);
+    keel_files_interval_measured(ctx, (double)(files->last_ns - files->begun_ns) * 1e-9);
     if (files->is_stopping) {
         ctx->runtime->ops->abort(ctx->runtime, KEEL_EXIT_STOPPED, "the job has stopped, with a checkpoint in files");
     }

@@ -617,6 +617,37 @@ every_fourth_checkpoint_is_written()
     [ -z "$("$files" list "$dir" | grep -e ended -e complete)" ] || fail "one is written too early"
 }
 
+# The message has the inputs, from which the same function computes the number. After a number that no job reaches, only the
+# checkpoint of the stop goes to files.
+the_number_of_checkpoints_is_chosen()
+{
+    local interval mtbf chosen inputs seconds='\([0-9.]*\) s'
+
+    for interval in 3gsyncs 2ms daly; do
+        for mtbf in 1000 1e10; do
+            rm -rf "$dir"
+            start -n 2 "${job[@]}" -x KEEL_CKPT_INTERVAL=$interval -x KEEL_MTBF=500 -x KEEL_FILE_INTERVAL=auto \
+                -x KEEL_FILE_MTBF=$mtbf -x KEEL_LOG_LEVEL=info "$ring" 100000000
+            wait_for 'KEEL_FILE_INTERVAL=auto: one of' "$err"
+            kill -TERM "$pid"
+            wait "$pid"
+            status=$?
+            [ $status -eq 121 ] || fail "status $status, not 121"
+            check_nothing_left "$pid"
+            sed -n "s/.*KEEL_FILE_INTERVAL=auto: one of \([0-9]*\) checkpoints .* costs $seconds .* after $seconds, .* take $seconds and\
+ $seconds of a processor, KEEL_MTBF is \(.*\)s, KEEL_FILE_MTBF \(.*\)s$/\1 \2 \3 \4 \5 \6 \7/p" "$err" >"$scratch/chosen"
+            [ -s "$scratch/chosen" ] || fail "no message with the inputs"
+            while read -r chosen inputs; do
+                # shellcheck disable=SC2086 # several numbers
+                [ "$chosen" = "$("$build/tests/proc/file_interval" $inputs)" ] || fail "$chosen is not the number of $inputs"
+                [ "${inputs#* * * * }" = "500 $mtbf" ] || [ "${inputs#* * * * }" = "500 1e+10" ] || fail "other rates: $inputs"
+            done <"$scratch/chosen"
+            [ $mtbf = 1000 ] || [ "$(sed '1,/KEEL_FILE_INTERVAL=auto: one of/d' "$err" | grep -c 'checkpoint [0-9]* is in')" -eq 1 ] ||
+                fail "checkpoints go to files that are not due: $(cat "$scratch/chosen")"
+        done
+    done
+}
+
 # no time is judged: each row is there with its numbers
 costs_are_compared()
 {

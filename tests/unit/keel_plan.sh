@@ -121,7 +121,7 @@ grep -q 'MTBF of the job 55.3 d' "$work/out" || complain "not the job's own MTBF
     [ "$KEEL_MTBF" = 43200s ]) || complain "the settings are no shell"
 
 (eval "$("$plan" "${advise[@]}" --mtbf 12h --file-rate 100GB/s | grep '^export ')" && [ "$KEEL_CKPT_INTERVAL" = daly ] &&
-    [[ $KEEL_FILE_INTERVAL =~ ^[1-9][0-9]*checkpoints$ ]]) || complain "no interval of files"
+    [[ $KEEL_FILE_INTERVAL =~ ^[1-9][0-9]*checkpoints$ ]] && [[ $KEEL_FILE_MTBF =~ ^[1-9][0-9.e+]*s$ ]]) || complain "no interval of files"
 "$plan" "${advise[@]}" --mtbf 12h | grep -q FILE && complain "files are advised without a rate"
 # a failure beyond parity every hour or so, and nothing else: the interval of checkpoints is not Daly's
 printf 'machine m\nwindow 10s\nlevel node 2 mtbf 1y\nlevel room 1 mtbf 1h\n' > "$work/room.machine"

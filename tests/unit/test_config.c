@@ -157,20 +157,30 @@ START_TEST(intervals_of_files_are_times_or_counts)
         const char *text;
         double time_s;
         uint32_t checkpoints;
-    } cases[] = {{"KEEL_FILE_INTERVAL=0", 0, 0},
-                 {"KEEL_FILE_INTERVAL=2m", 120, 0},
-                 {"KEEL_FILE_INTERVAL=1checkpoints", 0, 1},
-                 {"KEEL_FILE_INTERVAL=12checkpoints", 0, 12}};
-    static const char *const wrong[] = {
-        "KEEL_FILE_INTERVAL=0checkpoints",   "KEEL_FILE_INTERVAL=checkpoints",
-        "KEEL_FILE_INTERVAL=1.5checkpoints", "KEEL_FILE_INTERVAL=-1checkpoints",
-        "KEEL_FILE_INTERVAL=3gsyncs",        "KEEL_FILE_INTERVAL=5000000000checkpoints"};
+        int is_auto;
+    } cases[] = {{"KEEL_FILE_INTERVAL=0", 0, 0, 0},
+                 {"KEEL_FILE_INTERVAL=2m", 120, 0, 0},
+                 {"KEEL_FILE_INTERVAL=1checkpoints", 0, 1, 0},
+                 {"KEEL_FILE_INTERVAL=12checkpoints", 0, 12, 0},
+                 {"KEEL_FILE_INTERVAL=auto", 0, 0, 1}};
+    static const char *const wrong[] = {"KEEL_FILE_INTERVAL=0checkpoints",
+                                        "KEEL_FILE_INTERVAL=checkpoints",
+                                        "KEEL_FILE_INTERVAL=1.5checkpoints",
+                                        "KEEL_FILE_INTERVAL=-1checkpoints",
+                                        "KEEL_FILE_INTERVAL=automatic",
+                                        "KEEL_FILE_INTERVAL=autocheckpoints",
+                                        "KEEL_FILE_MTBF=0",
+                                        "KEEL_FILE_MTBF=2e10s",
+                                        "KEEL_FILE_INTERVAL=3gsyncs",
+                                        "KEEL_FILE_INTERVAL=5000000000checkpoints"};
     keel_config_t config;
 
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         ck_assert_int_eq(read_one(cases[i].text, &config), KEEL_OK);
         ck_assert_double_eq(config.file_interval.time_s, cases[i].time_s);
         ck_assert_uint_eq(config.file_interval.checkpoints, cases[i].checkpoints);
+        ck_assert_int_eq(config.file_interval.is_auto, cases[i].is_auto);
+        ck_assert_double_eq(config.file_mtbf_s, 2592000);
     }
     for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         ck_assert_int_eq(read_one(wrong[i], &config), KEEL_ERR_INVALID_PARAM);

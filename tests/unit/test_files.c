@@ -262,6 +262,7 @@ START_TEST(writer_writes_what_memory_has)
     ck_assert(!keel_writer_is_busy(writer));
     ck_assert_int_eq(result.error, 0);
     ck_assert_uint_eq(result.crc, keel_crc(0, memory, sizeof(memory)));
+    ck_assert_double_gt(result.processor_s, 0);
     ck_assert_int_eq(keel_set_open(dir, job.id, 0, &set), 0);
     file = openat(set, "rank-2", O_RDONLY);
     ck_assert_int_eq(read(file, read_back, sizeof(read_back)), (ssize_t)sizeof(read_back));

@@ -123,6 +123,12 @@ static void keel_plan_advice_files(const keel_plan_options_t *options, const kee
             set, cost, beyond, interval, files->checkpoints, sets, files->lost * 100, keel_plan_assumed);
 }
 
+/* The value of KEEL_FILE_MTBF, which has a maximum. */
+static double keel_plan_advice_file_mtbf(const keel_plan_choice_t *choice)
+{
+    return fmin(choice->files.beyond_mtbf_s, 1e10);
+}
+
 /* The value of KEEL_CKPT_INTERVAL. */
 static const char *keel_plan_advice_interval(const keel_plan_options_t *options, const keel_plan_choice_t *choice,
                                              char *text, size_t length)
@@ -209,7 +215,8 @@ static void keel_plan_advice_settings(const keel_plan_options_t *options, const 
             best->setting, best->parities, level, keel_plan_advice_interval(options, best, interval, sizeof interval),
             advice->mtbf_s);
     if (options->file_rate > 0) {
-        fprintf(stream, "export KEEL_FILE_INTERVAL=%ucheckpoints\n", best->files.checkpoints);
+        fprintf(stream, "export KEEL_FILE_INTERVAL=%ucheckpoints\nexport KEEL_FILE_MTBF=%.6gs\n",
+                best->files.checkpoints, keel_plan_advice_file_mtbf(best));
     }
 }
 
@@ -258,8 +265,9 @@ static void keel_plan_advice_json(const keel_plan_options_t *options, const keel
             keel_plan_level_name(&advice->machine, best->aware),
             keel_plan_advice_interval(options, best, interval, sizeof interval), advice->mtbf_s);
     if (options->file_rate > 0) {
-        fprintf(stream, ", \"KEEL_FILE_INTERVAL\": \"%ucheckpoints\"},\n \"assumed\": \"%s\"", best->files.checkpoints,
-                keel_plan_assumed);
+        fprintf(stream,
+                ", \"KEEL_FILE_INTERVAL\": \"%ucheckpoints\", \"KEEL_FILE_MTBF\": \"%.6gs\"},\n \"assumed\": \"%s\"",
+                best->files.checkpoints, keel_plan_advice_file_mtbf(best), keel_plan_assumed);
     } else {
         fputc('}', stream);
     }

@@ -23,8 +23,8 @@
  *            and computes its crc; as if no core were free for that
  *   restart  set, because the files are read as fast as written, and KEEL_PLAN_RESTART_S
  *   interval, checkpoints
- *            keel_two_level_best() with failures beyond parity at the rate of the risk (a risk of 1:
- *            all failures) and the other failures of M, which cost rebuild and KEEL_PLAN_RESTART_S
+ *            keel_two_level_best() with failures beyond parity at the rate of the risk (at 1: of
+ *            M) and the other failures of M, which cost rebuild and KEEL_PLAN_RESTART_S
  */
 #include "plan_cost.h"
 
