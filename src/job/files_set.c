@@ -113,13 +113,15 @@ static int set_is_due(keel_context_h ctx, uint64_t since_ns)
                              : (double)(keel_files_now(ctx) - since_ns) * 1e-9 >= ctx->config.file_interval.time_s;
 }
 
-/* A set is due while another one is in the making: that one is reported once if it takes long. */
+/* A set is due while another one is in the making: that one is reported once if it takes long. With
+ * KEEL_FILE_INTERVAL=auto no set is late, because the number of checkpoints follows from the time. */
 static void set_wait(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
     const uint64_t taken_ns = keel_files_now(ctx) - files->begun_ns;
 
-    if (set_is_settled(ctx) && set_is_new(ctx) && set_is_due(ctx, files->begun_ns)) {
+    if (set_is_settled(ctx) && set_is_new(ctx) && set_is_due(ctx, files->begun_ns) &&
+        !ctx->config.file_interval.is_auto) {
         ctx->stats.file_skips += (uint64_t)files->is_late; /* a newer generation takes its place */
         files->is_late = 1;
     }
