@@ -113,8 +113,8 @@ static int set_is_due(keel_context_h ctx, uint64_t since_ns)
                              : (double)(keel_files_now(ctx) - since_ns) * 1e-9 >= ctx->config.file_interval.time_s;
 }
 
-/* A set is due while another one is in the making: that one is reported once if it takes long. With
- * KEEL_FILE_INTERVAL=auto no set is late, because the number of checkpoints follows from the time. */
+/* A set is due while another is in the making: reports the older set once if the writing takes
+ * long. With KEEL_FILE_INTERVAL=auto no set is late: the number of checkpoints follows from the time. */
 static void set_wait(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;

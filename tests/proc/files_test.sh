@@ -355,7 +355,8 @@ a_slow_folder_is_said()
     # a number that Keel chooses asks for no set too early
     rm -rf "$dir"
     touch "$scratch/gate"
-    start -n 2 "${job[@]}" -x KEEL_FILE_INTERVAL=auto -x RING_LOOP=1 -x RING_WRITTEN=1 -x "KEELTEST_FILE_WAITS=$scratch/gate" "${failing[@]}" "$ring" 40 20
+    start -n 2 "${job[@]}" -x KEEL_FILE_INTERVAL=auto -x RING_LOOP=1 -x RING_WRITTEN=1 -x "KEELTEST_FILE_WAITS=$scratch/gate" \
+        "${failing[@]}" "$ring" 40 20
     until compgen -G "$dir/set-*" >"$scratch/begun"; do sleep 0.05; done
     sleep 1.5 # longer than what is reported
     rm "$scratch/gate"
