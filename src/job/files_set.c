@@ -114,7 +114,8 @@ static int set_is_due(keel_context_h ctx, uint64_t since_ns)
 }
 
 /* A set is due while another is in the making: reports the older set once if the writing takes
- * long. With KEEL_FILE_INTERVAL=auto no set is late: the number of checkpoints follows from the time. */
+ * long. With KEEL_FILE_INTERVAL=auto no set is late: the number of checkpoints follows from the
+ * time. */
 static void set_wait(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
