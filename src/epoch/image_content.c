@@ -61,6 +61,38 @@ static keel_status_t locks_load(keel_context_h ctx, size_t length)
     return status;
 }
 
+/* Reports each window that has another size than in the image. Of a window with extents the image
+ * has the end of the last one. */
+static void layout_report(keel_context_h ctx, const void *image, size_t size)
+{
+    const char *why;
+    keel_part_t *parts = NULL;
+    unsigned count = 0;
+
+    if (keel_image_table(image, size, NULL, 0, &count, &why) == KEEL_OK) {
+        parts = keel_alloc((count + 1) * sizeof(*parts), "parts of an image");
+    }
+    if (parts == NULL || keel_image_table(image, size, parts, count, &count, &why) != KEEL_OK) {
+        count = 0;
+    }
+    for (unsigned w = 0; w < ctx->window_count && count > 0; w++) {
+        const struct keel_win *win = ctx->windows[w];
+        uint64_t bytes = 0;
+
+        for (unsigned i = 0; i < count; i++) {
+            if (parts[i].kind == KEEL_PART_WINDOW && parts[i].id == win->region) {
+                bytes = parts[i].where + parts[i].length;
+            }
+        }
+        if (win->freed_call == 0 && bytes != win->size) {
+            keel_error_ctx(
+                ctx, "image of generation %u cannot be restored: window %u has %zu bytes, and in the image %lu",
+                keel_image_meta(image).generation, win->region - KEEL_REGION_WINDOW0, win->size, (unsigned long)bytes);
+        }
+    }
+    keel_free(parts);
+}
+
 /* Attachments are restored before memory, so that memory returned to the program keeps its
  * contents. */
 keel_status_t keel_context_read_image(keel_context_h ctx, const void *image, size_t size, const char **why_p)
@@ -72,6 +104,7 @@ keel_status_t keel_context_read_image(keel_context_h ctx, const void *image, siz
     unsigned count;
 
     if (keel_image_meta(image).layout != keel_context_layout(ctx)) {
+        layout_report(ctx, image, size);
         *why_p = "image of windows of other sizes";
         return KEEL_ERR_STATE;
     }
