@@ -39,8 +39,10 @@ static void usage(FILE *stream)
     fputs(
         "Usage: keel_files [options] COMMAND DIRECTORY\n"
         "Works on the checkpoints in files of KEEL_FILE_DIR.\n"
-        "  list        the checkpoints, the newest first: complete, ended (its job has), or incomplete\n"
-        "  check       verifies every byte of the complete ones\n"
+        "  list        the checkpoints, the newest first: complete, ended (its job has), or incomplete, and where a "
+        "job\n"
+        "              begins\n"
+        "  check       verifies every byte of the complete ones, and tells where a job begins\n"
         "  show        describes the files of each\n"
         "  prune       removes all but the newest complete ones; not while a job uses the directory\n"
         "  checkpoint  asks the job that uses the directory for a checkpoint at its next safe gsync\n"
@@ -83,14 +85,54 @@ static void print_set_json(const set_info_t *set, const char *before, const char
            set->manifest.count, set->bytes, written_at(set, when, sizeof(when)), after);
 }
 
+/* The set where a job begins. */
+typedef struct start {
+    const set_info_t *set; /* NULL: none */
+    int is_any_complete;
+    int is_newer_lost; /* a newer set is incomplete or damaged */
+} start_t;
+
+/* Takes the next older set into account; returns whether a job begins there. */
+static int start_take(start_t *start, const set_info_t *set, int is_right)
+{
+    start->is_any_complete |= set->state == SET_COMPLETE;
+    if (start->set != NULL || set->state == SET_ENDED) {
+        return 0;
+    }
+    if (set->state == SET_COMPLETE && is_right) {
+        start->set = set;
+        return 1;
+    }
+    start->is_newer_lost = 1;
+    return 0;
+}
+
+static void start_print(const start_t *start)
+{
+    char when[32];
+
+    if (start->set != NULL) {
+        printf("a job begins at checkpoint %u (%s)%s\n", start->set->id.generation,
+               written_at(start->set, when, sizeof(when)), start->is_newer_lost ? "; newer ones are lost" : "");
+    } else if (start->is_any_complete) {
+        printf("no checkpoint can be restarted from: a job does not begin until the directory is empty\n");
+    } else {
+        printf("no checkpoint: a job begins at its start\n");
+    }
+}
+
 static int run_list(const command_t *command)
 {
+    start_t start = {.set = NULL};
     char when[32];
 
     if (command->is_json) {
         printf("[");
         for (unsigned i = 0; i < command->count; i++) {
-            print_set_json(&command->sets[i], (i > 0) ? ",\n " : "", "}");
+            const set_info_t *set = &command->sets[i];
+
+            print_set_json(set, (i > 0) ? ",\n " : "",
+                           start_take(&start, set, set->has_manifest) ? ", \"begins\": true}" : ", \"begins\": false}");
         }
         printf("]\n");
         return EXIT_SUCCESS;
@@ -102,7 +144,9 @@ static int run_list(const command_t *command)
 
         printf("%10u %08x %-10s %6u %14lu %-19s %s\n", set->id.generation, set->id.run, set_state_name(set->state),
                set->manifest.count, set->bytes, written_at(set, when, sizeof(when)), set->manifest.program);
+        (void)start_take(&start, set, set->has_manifest);
     }
+    start_print(&start);
     return EXIT_SUCCESS;
 }
 
@@ -134,8 +178,28 @@ static uint32_t print_files(const command_t *command, const set_info_t *set, int
     return damaged;
 }
 
+/* Verifies a set. Returns 1 if the set is damaged. */
+static int check_set(const command_t *command, const set_info_t *set, int is_described, start_t *start)
+{
+    const uint32_t damaged = set->has_manifest ? print_files(command, set, is_described) : 1;
+    const int begins = start_take(start, set, damaged == 0);
+
+    if (command->is_json) {
+        printf("], \"damaged\": %u, \"begins\": %s}", damaged, begins ? "true" : "false");
+    } else if (!set->has_manifest) {
+        printf("checkpoint %u: the manifest is damaged\n", set->id.generation);
+    } else if (damaged == 0) {
+        printf("checkpoint %u: %u files, %lu bytes, all right\n", set->id.generation, set->manifest.count, set->bytes);
+    } else {
+        printf("checkpoint %u: %u of %u files damaged: it cannot be restarted from\n", set->id.generation, damaged,
+               set->manifest.count);
+    }
+    return damaged > 0;
+}
+
 static int run_check(const command_t *command, int is_described)
 {
+    start_t start = {.set = NULL};
     unsigned sets = 0, bad = 0;
 
     if (command->is_json) {
@@ -143,33 +207,26 @@ static int run_check(const command_t *command, int is_described)
     }
     for (unsigned i = 0; i < command->count; i++) {
         const set_info_t *set = &command->sets[i];
-        uint32_t damaged;
 
-        if (set->state == SET_INCOMPLETE || !is_asked_for(command, set)) {
+        if (!is_asked_for(command, set)) {
+            continue;
+        }
+        if (set->state == SET_INCOMPLETE) {
+            (void)start_take(&start, set, 0);
             continue;
         }
         if (command->is_json) {
             print_set_json(set, (sets > 0) ? ",\n " : "", ", \"files\": [");
         }
         sets++;
-        damaged = set->has_manifest ? print_files(command, set, is_described) : 1;
-        bad += damaged > 0;
-        if (command->is_json) {
-            printf("], \"damaged\": %u}", damaged);
-        } else if (!set->has_manifest) {
-            printf("checkpoint %u: the manifest is damaged\n", set->id.generation);
-        } else if (damaged == 0) {
-            printf("checkpoint %u: %u files, %lu bytes, all right\n", set->id.generation, set->manifest.count,
-                   set->bytes);
-        } else {
-            printf("checkpoint %u: %u of %u files damaged: it cannot be restarted from\n", set->id.generation, damaged,
-                   set->manifest.count);
-        }
+        bad += (unsigned)check_set(command, set, is_described, &start);
     }
     if (command->is_json) {
         printf("]\n");
-    } else if (sets == 0) {
-        printf("no complete checkpoint%s\n", command->has_generation ? " of this number" : "");
+    } else if (command->has_generation) {
+        printf("%s", (sets == 0) ? "no complete checkpoint of this number\n" : "");
+    } else {
+        start_print(&start); /* after a check of all checkpoints only */
     }
     return (sets > 0 && bad == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
