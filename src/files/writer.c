@@ -196,7 +196,8 @@ static void writer_job(keel_writer_t *writer)
 static void writer_look(keel_writer_t *writer)
 {
     if (writer->is_watching && keel_folder_is_gone(writer->folder)) {
-        (void)keel_folder_open(writer->folder); /* a request comes to the new one; the next set reports the failure */
+        /* a request comes to the new folder; the next set reports a failure */
+        (void)keel_folder_open(writer->folder);
     }
     if (writer->is_watching) {
         const int is_stopping = faccessat(writer_dir(writer), KEEL_FILES_STOP, F_OK, 0) == 0;

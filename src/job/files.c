@@ -237,7 +237,8 @@ keel_status_t keel_files_init(keel_context_h ctx)
         return (error == EWOULDBLOCK) ? KEEL_ERR_STATE : KEEL_ERR_IO;
     }
     if (files->folder.is_leader && ctx->lane.incarnation == 0) {
-        (void)unlinkat(keel_folder_dir(&files->folder), KEEL_FILES_STOP, 0); /* of an earlier job, which is lost */
+        /* a request of an earlier, lost job */
+        (void)unlinkat(keel_folder_dir(&files->folder), KEEL_FILES_STOP, 0);
     }
     keel_lane_control_handle(&ctx->lane, KEEL_CONTROL_FILES, files_receive, ctx);
     return KEEL_OK;
