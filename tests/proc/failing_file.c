@@ -7,14 +7,15 @@
  *   KEELTEST_START_FAILS, KEELTEST_END_FAILS    the same for calls of the program's thread, before
  *                                               the writer begins and after that
  *   KEELTEST_FILE_WAITS=PATH                    the writer waits at fsync while that file exists
- *   KEELTEST_FILE_DIES=RANK:N[:WHO]             at the N-th call of the writer of RANK the rank, the
- *                                               launcher (keelrun) or all processes (job) are killed
+ *   KEELTEST_FILE_DIES=RANK:N[:VICTIM]          at the N-th call of the writer of RANK: kills the
+ *                                               rank, the launcher (keelrun) or all ranks (job)
  *   KEELTEST_START_DIES, KEELTEST_END_DIES      the same for calls of the program's thread
  *
- * CALL: folder (open of KEEL_FILE_DIR), make (mkdir of that), enter (open of a folder within), open
- * (of a new file), look (open of the file of a rank), manifest (open of another file), lock (fcntl),
- * list (readdir), read, write, short (read or write of one byte), fsync, rename, mkdir, unlink, stat,
- * access; any: each of these but short. A failed call and a death are printed.
+ * CALL: folder (open of KEEL_FILE_DIR), make (mkdir of KEEL_FILE_DIR), enter (open of a folder
+ * within), open (of a new file), look (open of the file of a rank), manifest (open of another
+ * file), lock (fcntl), list (readdir), read, write, short (read or write of one byte), fsync,
+ * rename, mkdir, unlink, stat, access; any: each of these but short. A failed call and a death
+ * are printed.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -170,7 +171,7 @@ static int planned(phase_t *phase, const char *call)
     if (rank != own_rank() || (!is_any && strcmp(wanted, call) != 0) || ++phase->matches != number) {
         return 0;
     }
-    dprintf(2, "planned failure: %s\n", call);
+    dprintf(2, "planned failure: %s, set %d\n", call, sets);
     return error;
 }
 

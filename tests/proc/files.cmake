@@ -1,4 +1,4 @@
-# Checkpoints in files; the same of files_test.sh
+# Checkpoints in files; cases of files_test.sh and files_failures_test.sh
 add_executable(files_ring files_ring.c)
 target_include_directories(files_ring PRIVATE ${CMAKE_SOURCE_DIR}/tests/lib)
 target_link_libraries(files_ring PRIVATE keel)
@@ -10,11 +10,23 @@ target_link_libraries(failing_file PRIVATE ${CMAKE_DL_LIBS})
 add_library(recorded_disk MODULE recorded_disk.c)
 set_target_properties(recorded_disk PROPERTIES C_VISIBILITY_PRESET default)
 target_link_libraries(recorded_disk PRIVATE ${CMAKE_DL_LIBS})
-foreach(case a_lost_job_goes_on_from_files a_killed_job_goes_on_from_files a_restarted_job_survives_deaths
-        a_signal_stops_the_job_with_a_checkpoint a_program_stops_itself_with_a_checkpoint a_folder_that_hangs_does_not_hold_the_launcher the_batch_script_of_the_documents_stops deaths_in_a_restart_start_the_job_again damaged_checkpoints_are_passed_over other_jobs_are_refused
-        failures_of_the_file_system_are_survived failures_of_a_removal_are_survived a_folder_that_is_gone_is_found_again a_slow_folder_is_said failures_of_a_restart_take_an_older_checkpoint a_rank_killed_in_a_restart_starts_the_job_again a_launcher_killed_in_a_restart_is_started_again a_job_killed_in_a_restart_is_started_again
-        a_job_killed_while_it_writes_goes_on a_job_of_a_dead_rank_that_wrote_goes_on a_launcher_killed_while_a_rank_writes_goes_on a_job_killed_at_its_end_goes_on_from_the_newest
-        a_power_cut_leaves_whole_checkpoints a_rank_killed_while_it_writes_is_recovered every_fourth_checkpoint_is_written the_number_of_checkpoints_is_chosen costs_are_compared the_tool_tells_what_is_there)
-  add_test(NAME proc_files_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/files_test.sh ${CMAKE_BINARY_DIR} ${case})
-  set_tests_properties(proc_files_${case} PROPERTIES LABELS proc TIMEOUT 900)
+set(cases_of_files_test a_lost_job_goes_on_from_files a_killed_job_goes_on_from_files a_restarted_job_survives_deaths
+        a_signal_stops_the_job_with_a_checkpoint a_program_stops_itself_with_a_checkpoint
+        a_folder_that_hangs_does_not_hold_the_launcher the_batch_script_of_the_documents_stops
+        the_loop_of_the_documents_goes_on other_jobs_are_refused every_fourth_checkpoint_is_written
+        the_number_of_checkpoints_is_chosen costs_are_compared the_tool_tells_what_is_there)
+set(cases_of_files_failures_test deaths_in_a_restart_start_the_job_again damaged_checkpoints_are_passed_over failures_of_the_file_system_are_survived
+        failures_of_a_removal_are_survived each_failure_of_a_checkpoint_is_survived
+        each_failure_of_a_start_is_survived each_failure_of_an_end_is_survived a_folder_that_is_gone_is_found_again
+        a_slow_folder_is_said failures_of_a_restart_take_an_older_checkpoint
+        a_rank_killed_in_a_restart_starts_the_job_again a_launcher_killed_in_a_restart_is_started_again
+        a_job_killed_in_a_restart_is_started_again a_job_killed_while_it_writes_goes_on
+        a_job_of_a_dead_rank_that_wrote_goes_on a_launcher_killed_while_a_rank_writes_goes_on
+        a_job_killed_at_its_end_goes_on_from_the_newest a_power_cut_leaves_whole_checkpoints
+        a_rank_killed_while_it_writes_is_recovered)
+foreach(script files_test files_failures_test)
+  foreach(case ${cases_of_${script}})
+    add_test(NAME proc_files_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${script}.sh ${CMAKE_BINARY_DIR} ${case})
+    set_tests_properties(proc_files_${case} PROPERTIES LABELS proc TIMEOUT 900)
+  endforeach()
 endforeach()

@@ -3,11 +3,12 @@
  *
  *   files_ring STEPS [AT [RANK...]]
  *
- * At step AT rank 0 waits until a checkpoint (RING_SETS: so many; RING_WRITTEN: so many were seen;
- * RING_AFTER: one of a later generation) is complete in KEEL_FILE_DIR. In the first run of the job the given ranks then
- * kill themselves. RING_BYTES: size of the window. RING_MARK: a line that rank 0 prints at step AT, before all ranks go
- * on slowly. RING_LOOP: the program takes checkpoints during the wait, and is not deterministic. RING_STOP: rank 1 asks
- * for the end of the job at step AT.
+ * At step AT rank 0 waits until a checkpoint (RING_SETS: so many; RING_WRITTEN: so many were
+ * seen; RING_AFTER: one of a later generation) is complete in KEEL_FILE_DIR. In the first run of
+ * the job the given ranks then kill themselves. RING_BYTES: size of the window. RING_MARK: a
+ * line that rank 0 prints at step AT, before all ranks go on slowly. RING_LOOP: the program
+ * takes checkpoints during the wait, and is not deterministic. RING_STOP: rank 1 asks for the
+ * end of the job at step AT.
  */
 #include "lost.h"
 
