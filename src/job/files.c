@@ -1,5 +1,6 @@
 /* Checkpoints in files: messages, the own image, begin and end. */
 #include "job/files.h"
+#include "job/files_set.h"
 #include "engine/context.h"
 
 #include "base/memory.h"

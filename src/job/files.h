@@ -103,10 +103,4 @@ const char *keel_files_error(int error);
 void keel_files_send(keel_context_h ctx, uint32_t rank, const keel_files_message_t *message);
 keel_status_t keel_files_writer_begin(keel_context_h ctx);
 
-/* The leader: a rank's result, the manifest's result, and the next step of the set in the
- * making. */
-void keel_files_set_written(keel_context_h ctx, uint32_t rank, const keel_files_message_t *message);
-void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *result);
-void keel_files_set_step(keel_context_h ctx);
-
 #endif

@@ -1,5 +1,5 @@
 /* Checkpoints in files: the leader's set in the making. */
-#include "job/files.h"
+#include "job/files_set.h"
 #include "engine/context.h"
 
 #include "base/memory.h"
