@@ -1,7 +1,7 @@
 /*
  * Fragments: pending gets and pending fetching parts of atomics, each at most one message long. A
  * load, a one-sided read or a request to the target completes a fragment. While the target is down,
- * the fragment waits in context->deferred for the replacement.
+ * the fragment waits in context->fragments.deferred for the replacement.
  */
 #include "access/fragment.h"
 #include "engine/request.h"
@@ -34,7 +34,7 @@ void keel_fragment_done(void *arg, keel_status_t status)
 
     if (status == KEEL_ERR_UNREACHABLE) {
         /* the target died: its replacement will answer */
-        ucs_list_add_tail(&fragment->ctx->deferred, &fragment->list);
+        ucs_list_add_tail(&fragment->ctx->fragments.deferred, &fragment->list);
         return;
     }
     if (status == KEEL_OK && fragment->ops != NULL) {
@@ -230,7 +230,7 @@ void keel_get_start_fragment(keel_fragment_t *fragment)
         fragment_issue(fragment, 0);
     } else {
         KEEL_REACHED(get_waits);
-        ucs_list_add_tail(&ctx->deferred, &fragment->list);
+        ucs_list_add_tail(&ctx->fragments.deferred, &fragment->list);
     }
 }
 
@@ -242,26 +242,26 @@ void keel_access_progress(keel_context_h ctx)
     if (keel_get_log_is_room_spent(&ctx->gets)) {
         keel_get_log_report_room_spent(&ctx->gets, keel_recovery_now(&ctx->rec));
     }
-    if (ucs_list_is_empty(&ctx->deferred)) {
+    if (ucs_list_is_empty(&ctx->fragments.deferred)) {
         return;
     }
     ucs_list_head_init(&waiting);
-    ucs_list_splice_tail(&waiting, &ctx->deferred);
-    ucs_list_head_init(&ctx->deferred);
+    ucs_list_splice_tail(&waiting, &ctx->fragments.deferred);
+    ucs_list_head_init(&ctx->fragments.deferred);
     while (!ucs_list_is_empty(&waiting)) {
         fragment = ucs_list_extract_head(&waiting, keel_fragment_t, list);
         if (ctx->lane.peers[fragment->rank].mode == KEEL_PEER_LIVE && fragment->atomic == NULL) {
             fragment_issue(fragment, 1);
         } else {
-            ucs_list_add_tail(&ctx->deferred, &fragment->list);
+            ucs_list_add_tail(&ctx->fragments.deferred, &fragment->list);
         }
     }
 }
 
 void keel_access_drop(keel_context_h ctx, keel_status_t status)
 {
-    while (!ucs_list_is_empty(&ctx->deferred)) {
-        keel_fragment_done(ucs_list_extract_head(&ctx->deferred, keel_fragment_t, list), status);
+    while (!ucs_list_is_empty(&ctx->fragments.deferred)) {
+        keel_fragment_done(ucs_list_extract_head(&ctx->fragments.deferred, keel_fragment_t, list), status);
     }
 }
 

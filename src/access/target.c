@@ -66,16 +66,16 @@ keel_status_t keel_win_check(keel_win_h win, uint32_t rank, uint64_t offset, siz
 keel_status_t keel_bounce_take(keel_context_h ctx, uint32_t rank, uint64_t where, size_t length,
                                keel_record_t **record_p)
 {
-    keel_record_t *record = (keel_record_t *)ctx->bounce;
+    keel_record_t *record = (keel_record_t *)ctx->bounce.record;
     keel_status_t status = keel_flush_one(ctx, rank);
 
-    while (status == KEEL_OK && !keel_lane_is_flushed(&ctx->lane, ctx->bounce_rank)) {
-        status = keel_flush_one(ctx, ctx->bounce_rank);
+    while (status == KEEL_OK && !keel_lane_is_flushed(&ctx->lane, ctx->bounce.rank)) {
+        status = keel_flush_one(ctx, ctx->bounce.rank);
     }
     if (status != KEEL_OK) {
         return status;
     }
-    ctx->bounce_rank = rank;
+    ctx->bounce.rank = rank;
     record->where = where;
     record->length = (uint32_t)length;
     record->epoch = 0;
@@ -113,7 +113,7 @@ keel_status_t keel_bounce_send(keel_context_h ctx, uint32_t rank, size_t length)
         return status;
     }
     return keel_lane_send_records(&ctx->lane, rank, ctx->rec.phase, keel_put_log_number_sent(&ctx->puts, rank),
-                                  ctx->bounce, sizeof(keel_record_t) + keel_pad8(length));
+                                  ctx->bounce.record, sizeof(keel_record_t) + keel_pad8(length));
 }
 
 /* Whether a live peer's memory could not be mapped: the peer has just died, and its death has

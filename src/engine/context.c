@@ -72,7 +72,7 @@ keel_status_t keel_context_begin(keel_context_h ctx)
     }
     context_begin(ctx);
     ctx->is_started = 1;
-    keel_recovery_close_prefix(&ctx->rec, ctx->window_calls);
+    keel_recovery_close_prefix(&ctx->rec, ctx->windows.calls);
     keel_gate_clear(ctx, KEEL_GATE_CLOSED);
     return KEEL_OK;
 }
@@ -149,9 +149,9 @@ keel_status_t keel_context_rolled_back(keel_context_h ctx)
 {
     keel_gate_set(ctx, KEEL_GATE_CLOSED); /* no fast path is taken before the program knows */
     keel_hooks_run(ctx, KEEL_HOOK_ROLLED_BACK);
-    if (ctx->has_restart && !keel_threads_in_callback(ctx) && pthread_equal(ctx->restart_thread, pthread_self())) {
+    if (ctx->has_restart && !keel_threads_in_callback(ctx) && pthread_equal(ctx->restart.thread, pthread_self())) {
         keel_threads_leave_all(ctx);
-        longjmp(ctx->restart, 1);
+        longjmp(ctx->restart.jump, 1);
     }
     return KEEL_ERR_ROLLED_BACK;
 }

@@ -3,136 +3,14 @@
 #define KEEL_ENGINE_CONTEXT_H_
 
 #include "recovery/recovery.h"
+#include "engine/fragment_state.h"
+#include "engine/gate.h"
 #include "engine/hooks.h"
 #include "engine/progress.h"
 #include "engine/site.h"
+#include "engine/win_handle.h"
 
 #include <keel/keel.h>
-
-#define KEEL_WINDOWS_MAX (KEEL_REGION_LAST - KEEL_REGION_WINDOW0)
-_Static_assert(KEEL_WINDOWS_MAX == 4084, "keel.h says how many");
-
-/* freed_call of a window removed by a rollback to a time before its allocation */
-#define KEEL_WIN_GONE UINT32_MAX
-
-typedef struct keel_target {
-    /* the peer's window here if stores may go there now (live peer, direct lane); else NULL */
-    char *ptr;
-    /* bytes of the peer's window; without a pointer, 0 unless puts are only logged and sent
-     * from the log */
-    size_t size;
-} keel_target_t;
-
-struct keel_win {
-    keel_context_h ctx;
-    keel_target_t *targets;
-    uint64_t changes; /* lane->changes when targets was derived */
-    unsigned region;
-    void *base;
-    size_t size;
-    /* the program's own memory; NULL: Keel's. With is_mapped it belongs to Keel until it is
-     * returned to the program. */
-    void *given;
-    int is_mapped;
-    void *initial;       /* contents in generation 0; NULL: zeros */
-    uintptr_t address;   /* address of the window, the same in every life */
-    uintptr_t place;     /* address by the order of windows alone */
-    uint32_t made_call;  /* number of the window call that made the window, from 1 */
-    uint32_t freed_call; /* number of the window call that freed it; 0: none; KEEL_WIN_GONE */
-    char name[32];
-    /* with has_extents: the parts that belong to an image; otherwise the whole window does */
-    keel_extent_t *extents;
-    unsigned extent_count;
-    int has_extents;
-    /* list of windows that rollbacks removed: calls refuse their handles */
-    struct keel_win *gone;
-    /* by rank: keel_lock_how_t; 0: not locked; NULL: no lock was ever taken */
-    uint8_t *locked;
-    /* KEEL_LOCK_SHARED: locked by keel_win_lock_all(); by bias at the ranks without an entry in
-     * .locked */
-    uint8_t all;
-    int is_device_wanted; /* a device is to do the atomics on the own part */
-    /* NULL: the window takes no attachments (window/win_attached) */
-    struct keel_attach *attach;
-};
-
-struct keel_req {
-    keel_context_h ctx;
-    keel_status_t status;
-    uint32_t fragments; /* fragments under way */
-    uint8_t is_released;
-    uint8_t is_due; /* complete, with its callback still to be called */
-    /* of a replacement, for an access without a record: see keel_wait_catch_up() */
-    uint8_t is_new;
-    /* 1 + (rollback << 32 | phase) in which records say that the request is in progress; 0: none */
-    uint64_t looked;
-    keel_send_cb_t cb;
-    void *user;
-    /* result of an atomic, or clock of a poll, in a program that waits */
-    keel_fetched_t fetched;
-    struct keel_req *next; /* in the list of free or completed requests */
-};
-
-/* Destinations of a get of blocks, in the caller's memory. */
-typedef struct keel_gather {
-    const keel_block_t *list;    /* NULL: .blocks and .buffer describe them */
-    const keel_blocks_t *blocks; /* used without a list */
-    char *buffer;
-    size_t count;
-} keel_gather_t;
-
-static inline keel_block_t keel_gather_block(const keel_gather_t *gather, size_t i)
-{
-    const keel_blocks_t *blocks = gather->blocks;
-
-    return (gather->list != NULL) ? gather->list[i]
-                                  : (keel_block_t){.offset = blocks->offset + i * blocks->stride,
-                                                   .length = blocks->length,
-                                                   .buffer = gather->buffer + i * blocks->buffer_stride};
-}
-
-/* A get, or the fetching part of an atomic, under way; at most one message long. */
-typedef struct keel_fragment {
-    /* in context->deferred while the target is not live */
-    ucs_list_link_t list;
-    keel_context_h ctx;
-    uint32_t rank, index, length;
-    uint64_t where;
-    keel_get_record_t *record;   /* own copy of the record, to be completed; or NULL */
-    const keel_record_t *atomic; /* record of the atomic in the put log; NULL: a get */
-    /* the same record, if it can take the fetched value */
-    keel_record_t *logged;
-    void *buffer;
-    struct keel_req *req;
-    /* NULL: the record holds just the data read. Otherwise these functions use the rest of the
-     * record, and the buffer belongs to the fragment. */
-    const struct keel_fragment_ops *ops;
-    uint32_t polled; /* bytes read by a poll */
-    void *to;
-    /* NULL: no get of blocks, or its blocks are filled */
-    const keel_gather_t *gather;
-    size_t first, blocks; /* range of blocks of the gather */
-} keel_fragment_t;
-
-/* Functions of fragments with more in their record than the data read: polls, blocks. */
-typedef struct keel_fragment_ops {
-    /* The target is mapped: do the read. */
-    void (*stored)(keel_fragment_t *fragment, const char *from);
-    /* Send the request. */
-    keel_status_t (*send)(keel_fragment_t *fragment, const keel_get_record_t *record);
-    /* The read is complete. A request was sent if the fragment has a buffer or a record. */
-    void (*answered)(keel_fragment_t *fragment);
-} keel_fragment_ops_t;
-
-/* rma/get_own: a get of checked blocks from the own rank. */
-typedef keel_status_t (*keel_get_own_t)(keel_win_h win, const keel_gather_t *gather);
-
-/* Polls (rma/poll). */
-typedef struct keel_poll_ops {
-    /* Issues a checked and admitted get as a poll, in the name of @a call. */
-    keel_status_t (*issue)(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
-                           const char *call, struct keel_req *req);
-} keel_poll_ops_t;
 
 typedef struct keel_protected {
     uint32_t id;
@@ -141,40 +19,6 @@ typedef struct keel_protected {
     /* contents when the region was protected: generation 0 */
     void *initial;
 } keel_protected_t;
-
-/*
- * Test of the fast path of an access: 0, and nothing is in its way. The first byte belongs to the
- * thread inside Keel. Any thread sets the second byte to ask for progress, and the thread inside
- * Keel clears it before it makes progress.
- */
-typedef union keel_gate_word {
-    uint32_t all;
-    struct {
-        uint8_t bits; /* keel_gate */
-        uint8_t news;
-    } part;
-} keel_gate_word_t;
-_Static_assert(sizeof(keel_gate_word_t) == sizeof(uint32_t), "looked at in one load");
-
-enum keel_gate {
-    /* the program has not begun to communicate, or a restore is pending */
-    KEEL_GATE_CLOSED = 1,
-    /* direct lane: some get record is not at its target yet; it has to arrive before a put to
-     * that target, which may overwrite the data that was read */
-    KEEL_GATE_GETS = 2,
-    KEEL_GATE_LOCKS = 4, /* the program locks: accesses are checked for a lock */
-    KEEL_GATE_WAITS = 8, /* the program waits inside phases: puts are numbered */
-    /* a replacement before the front: its predecessor may have done its puts and the atomics
-     * after them */
-    KEEL_GATE_REEXECUTES = 16,
-    /* some window uses a device for atomics: only atomics are affected */
-    KEEL_GATE_DEVICE = 32,
-    /* determinants of waits, tests or polls may have to be made stable first (order/determinant) */
-    KEEL_GATE_DETERMINANTS = 64,
-    /* as GETS, in a program that waits: at context->read_rank, and before any effect of the
-     * process becomes visible */
-    KEEL_GATE_READ = 128
-};
 
 /* Memory that is zeroed in a child of fork() (engine/fork), with the cache of the last put,
  * which a child must not use. */
@@ -237,14 +81,16 @@ struct keel_context {
     keel_site_t site;
     keel_hooks_t hooks;
 
-    struct keel_win **windows;
-    unsigned window_count, window_room;
-    struct keel_win *gone;
-    uintptr_t next_address;
-    uint32_t window_calls;
-    /* window calls of the image when the program was last told to repeat calls before
-     * keel_restore() */
-    uint32_t window_calls_missed;
+    struct {
+        struct keel_win **list;
+        unsigned count, room;
+        struct keel_win *gone; /* list of windows that rollbacks removed */
+        uintptr_t next_address;
+        uint32_t calls; /* collective calls of windows so far */
+        /* calls of the image when the program was last asked to repeat calls before
+         * keel_restore() */
+        uint32_t calls_missed;
+    } windows;
     keel_protected_t *protected_regions;
     unsigned protected_count;
     /* the process has accessed other ranks' memory since the start or a rollback, and the first
@@ -267,9 +113,11 @@ struct keel_context {
     uint32_t read_rank;
     uint32_t *fragments_open; /* gets under way, by rank */
     /* Ranks with accesses since the last flush of all that need more than an order of stores. */
-    uint32_t *touched;
-    uint32_t touched_count;
-    uint8_t *is_touched; /* by rank */
+    struct {
+        uint32_t *ranks;
+        uint32_t count;
+        uint8_t *has; /* by rank: 1 if the rank is in the list */
+    } touched;
     /* puts and atomics issued when all unsent ones were last sent */
     uint64_t issued_started;
     struct { /* ranks accessed by fast paths (order/announce) */
@@ -278,13 +126,19 @@ struct keel_context {
         uint32_t *ranks;
         uint32_t count;
     } reached;
-    ucs_list_link_t fragments_free, deferred;
+    struct {
+        ucs_list_link_t free, deferred; /* deferred: until the target is live */
+    } fragments;
     ucs_list_link_t groups; /* groups of ranks that the program has made */
     void *chunks;           /* memory of fragments and requests */
-    struct keel_req *reqs_free, *due, *due_last;
+    struct {
+        struct keel_req *free, *due, *due_last; /* due: complete, callbacks still to be called */
+    } requests;
     /* served lane: room for a record that does not fit the log */
-    uint8_t *bounce;
-    uint32_t bounce_rank; /* the rank that it was last sent to */
+    struct {
+        uint8_t *record;
+        uint32_t rank; /* target of the last record sent from here */
+    } bounce;
     /* old and new values of the atomics of a record; NULL: not allocated yet */
     char *changes;
     struct {
@@ -302,8 +156,10 @@ struct keel_context {
     uint64_t called;    /* callbacks begun */
     struct keel_home *home;
     int is_child_reported;
-    jmp_buf restart;
-    pthread_t restart_thread;              /* the thread that owns the stack of the restart point */
+    struct {
+        jmp_buf jump;
+        pthread_t thread; /* the thread that owns the stack of the restart point */
+    } restart;
     const keel_rehearsal_ops_t *rehearsal; /* NULL: no rehearsal */
     struct keel_rehearse *rehearse;        /* state of the rehearsal */
     struct keel_threads *threads;          /* NULL: one thread at a time (engine/threads) */
@@ -415,9 +271,9 @@ keel_status_t keel_context_wait(keel_context_h ctx, unsigned *rounds);
 
 static inline void keel_context_touch(keel_context_h ctx, uint32_t rank)
 {
-    if (!ctx->is_touched[rank]) {
-        ctx->is_touched[rank] = 1;
-        ctx->touched[ctx->touched_count++] = rank;
+    if (!ctx->touched.has[rank]) {
+        ctx->touched.has[rank] = 1;
+        ctx->touched.ranks[ctx->touched.count++] = rank;
     }
 }
 /* Touches a rank with an access amid which other threads may have issued more: earlier accesses

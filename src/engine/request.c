@@ -26,18 +26,18 @@ static keel_status_t requests_grow(keel_context_h ctx)
     ctx->chunks = chunk;
     for (unsigned i = 0; i < PER_CHUNK; i++) {
         chunk->reqs[i].ctx = ctx;
-        chunk->reqs[i].next = ctx->reqs_free;
-        ctx->reqs_free = &chunk->reqs[i];
+        chunk->reqs[i].next = ctx->requests.free;
+        ctx->requests.free = &chunk->reqs[i];
         chunk->fragments[i].ctx = ctx;
-        ucs_list_add_tail(&ctx->fragments_free, &chunk->fragments[i].list);
+        ucs_list_add_tail(&ctx->fragments.free, &chunk->fragments[i].list);
     }
     return KEEL_OK;
 }
 
 keel_status_t keel_requests_init(keel_context_h ctx)
 {
-    ucs_list_head_init(&ctx->fragments_free);
-    ucs_list_head_init(&ctx->deferred);
+    ucs_list_head_init(&ctx->fragments.free);
+    ucs_list_head_init(&ctx->fragments.deferred);
     return requests_grow(ctx);
 }
 
@@ -55,11 +55,11 @@ struct keel_req *keel_req_obtain(keel_context_h ctx, const keel_rma_params_t *pa
 {
     struct keel_req *req;
 
-    if (ctx->reqs_free == NULL && requests_grow(ctx) != KEEL_OK) {
+    if (ctx->requests.free == NULL && requests_grow(ctx) != KEEL_OK) {
         return NULL;
     }
-    req = ctx->reqs_free;
-    ctx->reqs_free = req->next;
+    req = ctx->requests.free;
+    ctx->requests.free = req->next;
     req->status = KEEL_OK;
     req->fragments = 1; /* held by the issuing call */
     req->is_released = req->is_due = req->is_new = 0;
@@ -74,8 +74,8 @@ struct keel_req *keel_req_obtain(keel_context_h ctx, const keel_rma_params_t *pa
 
 void keel_req_recycle(struct keel_req *req)
 {
-    req->next = req->ctx->reqs_free;
-    req->ctx->reqs_free = req;
+    req->next = req->ctx->requests.free;
+    req->ctx->requests.free = req;
 }
 
 void keel_req_fragment_done(struct keel_req *req, keel_status_t status)
@@ -91,12 +91,12 @@ void keel_req_fragment_done(struct keel_req *req, keel_status_t status)
     if (req->cb != NULL) {
         req->is_due = 1;
         req->next = NULL;
-        if (ctx->due == NULL) {
-            ctx->due = req;
+        if (ctx->requests.due == NULL) {
+            ctx->requests.due = req;
         } else {
-            ctx->due_last->next = req;
+            ctx->requests.due_last->next = req;
         }
-        ctx->due_last = req;
+        ctx->requests.due_last = req;
     } else if (req->is_released) {
         keel_req_recycle(req);
     }
@@ -106,10 +106,10 @@ keel_fragment_t *keel_fragment_obtain(keel_context_h ctx)
 {
     keel_fragment_t *fragment;
 
-    if (ucs_list_is_empty(&ctx->fragments_free) && requests_grow(ctx) != KEEL_OK) {
+    if (ucs_list_is_empty(&ctx->fragments.free) && requests_grow(ctx) != KEEL_OK) {
         return NULL;
     }
-    fragment = ucs_list_extract_head(&ctx->fragments_free, keel_fragment_t, list);
+    fragment = ucs_list_extract_head(&ctx->fragments.free, keel_fragment_t, list);
     fragment->ops = NULL;
     fragment->logged = NULL;
     return fragment;
@@ -120,7 +120,7 @@ void keel_fragment_release(keel_fragment_t *fragment)
     if (fragment->ops != NULL) {
         keel_free(fragment->buffer);
     }
-    ucs_list_add_head(&fragment->ctx->fragments_free, &fragment->list);
+    ucs_list_add_head(&fragment->ctx->fragments.free, &fragment->list);
 }
 
 void keel_req_free(keel_req_h req)

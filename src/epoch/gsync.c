@@ -72,7 +72,7 @@ static keel_status_t gsync_checkpoint(keel_context_h ctx, uint32_t number, unsig
                               .layout = keel_context_layout(ctx),
                               .rank = ctx->lane.rank,
                               .rollbacks = ctx->lane.rollback,
-                              .window_calls = ctx->window_calls,
+                              .window_calls = ctx->windows.calls,
                               .resume = is_stop                         ? resume_of(flags)
                                         : (flags & KEEL_GSYNC_EXPLICIT) ? KEEL_RESUME_SECOND
                                                                         : KEEL_RESUME_BEHIND,
@@ -115,7 +115,7 @@ static keel_status_t gsync_demand(keel_context_h ctx, uint32_t number)
                               .layout = keel_context_layout(ctx),
                               .rank = ctx->lane.rank,
                               .rollbacks = ctx->lane.rollback,
-                              .window_calls = ctx->window_calls};
+                              .window_calls = ctx->windows.calls};
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0, count;
     keel_part_t *parts;
@@ -328,7 +328,7 @@ static void gsync_leave(keel_context_h ctx, uint32_t number, int was_front, int 
         keel_commit(rec, ctx->ckpt.set.making.number);
     }
     if (was_front && !keel_recovery_is_finished(rec)) {
-        keel_demand_leave(&ctx->demand, number, is_checkpoint, ctx->window_calls);
+        keel_demand_leave(&ctx->demand, number, is_checkpoint, ctx->windows.calls);
     }
     ctx->stats.gsyncs++;
     if (number == KEEL_GSYNC_LAST - GSYNCS_LEFT && keel_lane_is_leader(&ctx->lane)) {

@@ -58,8 +58,9 @@ keel_status_t keel_fence(keel_context_h ctx)
     /* Both lanes keep the order of a pair: by stores, or by one queue. But pending gets are
      * asked again of a replacement after the hand-over of puts. So no put is logged before
      * earlier gets are complete. */
-    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
-        while (status == KEEL_OK && ctx->fragments_open[ctx->touched[i]] > 0 && !KEEL_PLANT(ordering_fence_open)) {
+    for (uint32_t i = 0; i < ctx->touched.count && status == KEEL_OK; i++) {
+        while (status == KEEL_OK && ctx->fragments_open[ctx->touched.ranks[i]] > 0 &&
+               !KEEL_PLANT(ordering_fence_open)) {
             status = keel_context_wait(ctx, &rounds);
         }
     }

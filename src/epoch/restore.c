@@ -84,7 +84,7 @@ keel_status_t keel_restore_run(keel_context_h ctx)
 static void restore_close_prefix(keel_context_h ctx)
 {
     ctx->is_started = 1;
-    keel_recovery_close_prefix(&ctx->rec, ctx->window_calls);
+    keel_recovery_close_prefix(&ctx->rec, ctx->windows.calls);
 }
 
 int keel_restarted(keel_context_h ctx)
@@ -213,8 +213,8 @@ jmp_buf *keel_restart_buffer(keel_context_h ctx)
         return &nowhere;
     }
     ctx->has_restart = 1;
-    ctx->restart_thread = pthread_self();
-    return &ctx->restart;
+    ctx->restart.thread = pthread_self();
+    return &ctx->restart.jump;
 }
 
 void keel_restart_clear(keel_context_h ctx)

@@ -37,14 +37,14 @@ static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, con
         status = keel_win_await_peers(*win_p);
     }
     if (status == KEEL_ERR_ROLLED_BACK && ctx->rec.roll != KEEL_ROLL_NONE && ctx->rec.generation.number == 0 &&
-        ctx->window_calls == ctx->rec.generation.window_calls) {
+        ctx->windows.calls == ctx->rec.generation.window_calls) {
         /* the program's start follows this very call: nothing to go back to */
         status = keel_restore_run(ctx);
         keel_wait_set_gates(ctx);
     } else if (status == KEEL_ERR_ROLLED_BACK && keel_windows_due(ctx) > 0) {
         status = KEEL_OK; /* the calls after it are repeated, too, and then keel_restore() */
     }
-    keel_recovery_note_windows(&ctx->rec, ctx->window_calls);
+    keel_recovery_note_windows(&ctx->rec, ctx->windows.calls);
     return keel_context_end(ctx, status);
 }
 

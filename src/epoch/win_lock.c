@@ -407,8 +407,8 @@ size_t keel_win_locks_size(keel_context_h ctx)
 {
     size_t count = 0;
 
-    for (unsigned i = 0; i < ctx->window_count; i++) {
-        count += win_locks_of(ctx->windows[i], NULL);
+    for (unsigned i = 0; i < ctx->windows.count; i++) {
+        count += win_locks_of(ctx->windows.list[i], NULL);
     }
     return (count > 0 || win_locks_are_revoked(ctx) != 0)
                ? sizeof(win_locks_image_t) + count * sizeof(win_locks_entry_t)
@@ -426,15 +426,15 @@ void keel_win_locks_save(keel_context_h ctx, void *to)
     win_locks_entry_t *entry = (win_locks_entry_t *)(image + 1);
 
     *image = (win_locks_image_t){.is_revoked = KEEL_PLANT(win_lock_revoke_forgotten) ? 0 : win_locks_are_revoked(ctx)};
-    for (unsigned i = 0; i < ctx->window_count; i++) {
-        image->count += win_locks_of(ctx->windows[i], entry + image->count);
+    for (unsigned i = 0; i < ctx->windows.count; i++) {
+        image->count += win_locks_of(ctx->windows.list[i], entry + image->count);
     }
 }
 
 void keel_win_locks_reset(keel_context_h ctx)
 {
-    for (unsigned i = 0; i < ctx->window_count; i++) {
-        struct keel_win *win = ctx->windows[i];
+    for (unsigned i = 0; i < ctx->windows.count; i++) {
+        struct keel_win *win = ctx->windows.list[i];
 
         keel_free(win->locked);
         win->locked = NULL;
@@ -447,7 +447,7 @@ void keel_win_locks_reset(keel_context_h ctx)
 
 static keel_status_t win_locks_take(keel_context_h ctx, const win_locks_entry_t *entry)
 {
-    struct keel_win *win = (entry->window < ctx->window_count) ? ctx->windows[entry->window] : NULL;
+    struct keel_win *win = (entry->window < ctx->windows.count) ? ctx->windows.list[entry->window] : NULL;
     const uint64_t how = entry->value & ~(uint64_t)KEEL_LOCK_BIASED;
 
     if (win == NULL) {

@@ -195,7 +195,7 @@ static keel_status_t context_parts_init(keel_context_h ctx, const keel_drivers_t
     keel_status_t status;
 
     ctx->begun_ns = ctx->runtime->ops->now_ns(ctx->runtime);
-    ctx->next_address = WINDOWS_ADDRESS;
+    ctx->windows.next_address = WINDOWS_ADDRESS;
     keel_context_hooks_init(ctx);
     status = keel_requests_init(ctx);
     if (status != KEEL_OK) {

@@ -160,11 +160,11 @@ void keel_context_layers_release(keel_context_h ctx)
 static void context_accesses_release(keel_context_h ctx)
 {
     keel_fork_release(ctx);
-    keel_free(ctx->bounce);
+    keel_free(ctx->bounce.record);
     keel_free(ctx->changes);
     keel_free(ctx->fragments_open);
-    keel_free(ctx->touched);
-    keel_free(ctx->is_touched);
+    keel_free(ctx->touched.ranks);
+    keel_free(ctx->touched.has);
     keel_free(ctx->reached.ranks);
 }
 
@@ -173,13 +173,13 @@ keel_status_t keel_context_accesses_init(keel_context_h ctx)
     const uint32_t size = ctx->lane.size;
 
     ctx->get_own = keel_get_own;
-    ctx->bounce = keel_alloc(ctx->lane.ops->max_data, "bounce buffer");
+    ctx->bounce.record = keel_alloc(ctx->lane.ops->max_data, "bounce buffer");
     ctx->fragments_open = keel_alloc(size * sizeof(*ctx->fragments_open), "gets under way");
-    ctx->touched = keel_alloc(size * sizeof(*ctx->touched), "ranks to flush");
-    ctx->is_touched = keel_alloc(size, "ranks to flush");
+    ctx->touched.ranks = keel_alloc(size * sizeof(*ctx->touched.ranks), "ranks to flush");
+    ctx->touched.has = keel_alloc(size, "ranks to flush");
     ctx->reached.ranks = keel_alloc(size * sizeof(*ctx->reached.ranks), "ranks that are reached");
-    if (ctx->bounce == NULL || ctx->fragments_open == NULL || ctx->touched == NULL || ctx->is_touched == NULL ||
-        ctx->reached.ranks == NULL || keel_fork_init(ctx) != KEEL_OK) {
+    if (ctx->bounce.record == NULL || ctx->fragments_open == NULL || ctx->touched.ranks == NULL ||
+        ctx->touched.has == NULL || ctx->reached.ranks == NULL || keel_fork_init(ctx) != KEEL_OK) {
         context_accesses_release(ctx);
         return KEEL_ERR_NO_MEMORY;
     }

@@ -33,8 +33,8 @@ void keel_requests_call_back(keel_context_h ctx)
 {
     struct keel_req *req;
 
-    while (ctx->callbacks == 0 && (req = ctx->due) != NULL) {
-        ctx->due = req->next;
+    while (ctx->callbacks == 0 && (req = ctx->requests.due) != NULL) {
+        ctx->requests.due = req->next;
         ctx->callbacks++;
         ctx->called++;
         keel_threads_set_in_callback(ctx, 1);

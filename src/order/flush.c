@@ -14,7 +14,7 @@
  */
 static int flush_is_incomplete(keel_context_h ctx, uint64_t called)
 {
-    if (ctx->due != NULL) {
+    if (ctx->requests.due != NULL) {
         keel_hooks_run(ctx, KEEL_HOOK_CALL_BACK);
     }
     return called != keel_threads_callbacks_run(ctx);
@@ -135,8 +135,8 @@ keel_status_t keel_flush_start_all(keel_context_h ctx)
     if (issued == ctx->issued_started) {
         return KEEL_OK;
     }
-    for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
-        status = keel_flush_start(ctx, ctx->touched[i]);
+    for (uint32_t i = 0; i < ctx->touched.count && status == KEEL_OK; i++) {
+        status = keel_flush_start(ctx, ctx->touched.ranks[i]);
     }
     ctx->issued_started = (status == KEEL_OK) ? issued : ctx->issued_started;
     return status;
@@ -172,11 +172,11 @@ keel_status_t keel_flush_touched(keel_context_h ctx)
 
     do {
         called = keel_threads_callbacks_run(ctx);
-        for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
-            status = keel_flush_start(ctx, ctx->touched[i]);
+        for (uint32_t i = 0; i < ctx->touched.count && status == KEEL_OK; i++) {
+            status = keel_flush_start(ctx, ctx->touched.ranks[i]);
         }
-        for (uint32_t i = 0; i < ctx->touched_count && status == KEEL_OK; i++) {
-            status = flush_rank(ctx, ctx->touched[i]);
+        for (uint32_t i = 0; i < ctx->touched.count && status == KEEL_OK; i++) {
+            status = flush_rank(ctx, ctx->touched.ranks[i]);
         }
     } while (status == KEEL_OK && flush_is_incomplete(ctx, called));
     return status;
@@ -186,8 +186,8 @@ void keel_flush_close(keel_context_h ctx)
 {
     flush_fence(); /* needed even if all accesses were stores */
     flush_ring_all(ctx);
-    while (ctx->touched_count > 0) {
-        ctx->is_touched[ctx->touched[--ctx->touched_count]] = 0;
+    while (ctx->touched.count > 0) {
+        ctx->touched.has[ctx->touched.ranks[--ctx->touched.count]] = 0;
     }
     if (ctx->home->cached_target != 0) {
         keel_context_touch(ctx, keel_context_cached_rank(ctx));

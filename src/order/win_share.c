@@ -51,8 +51,8 @@ int keel_win_is_revoked(const keel_context_h ctx)
 /* Finds the next biased lock, and stores it in ctx->share; 0: there is none. */
 static int share_find(keel_context_h ctx)
 {
-    for (; ctx->share.window < ctx->window_count; ctx->share.window++, ctx->share.rank = 0) {
-        struct keel_win *win = ctx->windows[ctx->share.window];
+    for (; ctx->share.window < ctx->windows.count; ctx->share.window++, ctx->share.rank = 0) {
+        struct keel_win *win = ctx->windows.list[ctx->share.window];
         const int is_all = (win->all & KEEL_LOCK_BIASED) != 0;
 
         for (; win->locked != NULL && ctx->share.rank < ctx->lane.programs; ctx->share.rank++) {
@@ -78,7 +78,7 @@ static void share_converted(void *arg, keel_status_t status)
     if (status != KEEL_OK || ctx->share.answer == 0) {
         return;
     }
-    win = ctx->windows[ctx->share.window];
+    win = ctx->windows.list[ctx->share.window];
     if (!(win->all & KEEL_LOCK_BIASED)) {
         keel_win_unshare(ctx);
     } else {
@@ -91,7 +91,7 @@ int keel_win_is_converting(const keel_win_h win, uint32_t rank)
 {
     const keel_context_h ctx = win->ctx;
 
-    return ctx->share.is_pending && ctx->windows[ctx->share.window] == win &&
+    return ctx->share.is_pending && ctx->windows.list[ctx->share.window] == win &&
            (rank == KEEL_RANK_NONE || ctx->share.rank == rank);
 }
 

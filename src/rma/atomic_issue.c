@@ -8,6 +8,7 @@
 #include "order/announce.h"
 #include "rma/fetch.h"
 #include "access/target.h"
+#include "engine/request.h"
 
 #include "check/plant.h"
 #include "peer/access.h"

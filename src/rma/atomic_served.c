@@ -96,7 +96,7 @@ keel_status_t keel_atomic_served(const keel_atomic_call_t *call)
         if (status != KEEL_OK) {
             return status;
         }
-        fetch.record = (keel_record_t *)ctx->bounce;
+        fetch.record = (keel_record_t *)ctx->bounce.record;
         fetch.number = keel_put_log_number_sent(&ctx->puts, rank);
     } else if (!atomic->fetches) { /* a posted atomic goes with the records around it */
         return (call->many != NULL) ? keel_put_log_gather(&ctx->puts, rank, keel_atomic_length(call), 0, 0) : KEEL_OK;
@@ -133,7 +133,7 @@ static void fragments_send_before(keel_context_h ctx, const keel_fragment_t *fra
     keel_fragment_t *get, *next;
     keel_status_t status;
 
-    ucs_list_for_each_safe(get, next, &ctx->deferred, list)
+    ucs_list_for_each_safe(get, next, &ctx->fragments.deferred, list)
     {
         if (get == fragment) {
             break;
@@ -152,7 +152,7 @@ static keel_fragment_t *fragment_awaiting(keel_context_h ctx, uint32_t rank, con
 {
     keel_fragment_t *fragment;
 
-    ucs_list_for_each(fragment, &ctx->deferred, list)
+    ucs_list_for_each(fragment, &ctx->fragments.deferred, list)
     {
         if (fragment->rank == rank && fragment->atomic != NULL && (fragment->atomic == record || record == NULL)) {
             return fragment;

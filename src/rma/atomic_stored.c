@@ -6,6 +6,7 @@
 #include "rma/atomic_record.h"
 #include "rma/fetch.h"
 #include "access/target.h"
+#include "engine/request.h"
 
 #include "check/plant.h"
 #include "check/reached.h"

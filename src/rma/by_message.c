@@ -34,7 +34,7 @@ keel_status_t keel_by_message_take(keel_win_h win, uint32_t rank, uint64_t where
 keel_status_t keel_by_message_send(keel_win_h win, uint32_t rank)
 {
     keel_context_h ctx = win->ctx;
-    keel_status_t status = keel_lane_send_unnumbered(&ctx->lane, rank, (const keel_record_t *)ctx->bounce);
+    keel_status_t status = keel_lane_send_unnumbered(&ctx->lane, rank, (const keel_record_t *)ctx->bounce.record);
     unsigned rounds = 0;
 
     while (status == KEEL_OK && !keel_lane_is_flushed(&ctx->lane, rank)) {

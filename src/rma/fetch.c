@@ -13,6 +13,7 @@
 #include "rma/fetch.h"
 
 #include "order/flush.h"
+#include "engine/request.h"
 #include "epoch/wait.h"
 #include "check/plant.h"
 #include "check/reached.h"

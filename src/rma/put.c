@@ -88,7 +88,7 @@ static __attribute__((noinline)) keel_status_t put_queued(keel_win_h win, uint32
     ctx = win->ctx;
     target = keel_win_target(win, rank);
     if (target->ptr != NULL || offset > target->size || length > target->size - offset || buffer == NULL ||
-        keel_context_gate_rma(ctx, 0) != 0 || !ctx->is_touched[rank] ||
+        keel_context_gate_rma(ctx, 0) != 0 || !ctx->touched.has[rank] ||
         keel_sync_style(&ctx->sync) == KEEL_STYLE_WAITS || keel_fork_is_child(ctx)) {
         return put_generic(win, rank, offset, buffer, length, params);
     }

@@ -63,7 +63,7 @@ void keel_put_push_gets(keel_context_h ctx, uint32_t rank)
         /* records of earlier gets there precede the put [F 3.2.3] */
         keel_get_log_push(&ctx->gets, rank);
     }
-    if (ctx->touched_count == 1 && ctx->touched[0] == rank) { /* no other rank was read */
+    if (ctx->touched.count == 1 && ctx->touched.ranks[0] == rank) { /* no other rank was read */
         keel_gate_clear(ctx, KEEL_GATE_GETS);
     }
 }

@@ -25,12 +25,12 @@ static unsigned parts_of_window(const struct keel_win *win, keel_part_t *parts)
 
 unsigned keel_context_parts(keel_context_h ctx, keel_part_t **parts_p)
 {
-    size_t most = ctx->window_count + ctx->protected_count + 3;
+    size_t most = ctx->windows.count + ctx->protected_count + 3;
     keel_part_t *grown;
     unsigned count = 0;
 
-    for (unsigned i = 0; i < ctx->window_count; i++) {
-        most += ctx->windows[i]->extent_count;
+    for (unsigned i = 0; i < ctx->windows.count; i++) {
+        most += ctx->windows.list[i]->extent_count;
     }
     grown = keel_realloc(ctx->parts, most * sizeof(*ctx->parts), "image parts");
     *parts_p = grown;
@@ -38,9 +38,9 @@ unsigned keel_context_parts(keel_context_h ctx, keel_part_t **parts_p)
         return 0;
     }
     ctx->parts = grown;
-    for (unsigned i = 0; i < ctx->window_count; i++) {
-        if (ctx->windows[i]->freed_call == 0) {
-            count += parts_of_window(ctx->windows[i], &ctx->parts[count]);
+    for (unsigned i = 0; i < ctx->windows.count; i++) {
+        if (ctx->windows.list[i]->freed_call == 0) {
+            count += parts_of_window(ctx->windows.list[i], &ctx->parts[count]);
         }
     }
     for (unsigned i = 0; i < ctx->protected_count; i++) {
@@ -56,8 +56,8 @@ uint32_t keel_context_layout(const keel_context_h ctx)
 {
     uint32_t crc = 0;
 
-    for (unsigned i = 0; i < ctx->window_count; i++) {
-        const struct keel_win *win = ctx->windows[i];
+    for (unsigned i = 0; i < ctx->windows.count; i++) {
+        const struct keel_win *win = ctx->windows.list[i];
         const uint64_t about[2] = {win->region, win->size};
 
         crc = (win->freed_call == 0) ? keel_crc(crc, about, sizeof(about)) : crc;

@@ -57,9 +57,9 @@ void keel_protected_reset(keel_context_h ctx)
     for (unsigned i = 0; i < ctx->protected_count; i++) {
         memcpy(ctx->protected_regions[i].address, ctx->protected_regions[i].initial, ctx->protected_regions[i].bytes);
     }
-    for (unsigned i = 0; i < ctx->window_count; i++) {
-        keel_extents_reset(ctx->windows[i]);
-        keel_win_memory_reset(ctx->windows[i]);
+    for (unsigned i = 0; i < ctx->windows.count; i++) {
+        keel_extents_reset(ctx->windows.list[i]);
+        keel_win_memory_reset(ctx->windows.list[i]);
     }
 }
 

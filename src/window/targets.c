@@ -32,8 +32,8 @@ void keel_win_refresh(keel_win_h win)
 void keel_windows_refresh(keel_context_h ctx, const uint32_t *ranks, uint32_t count)
 {
     keel_context_uncache(ctx);
-    for (unsigned w = 0; w < ctx->window_count; w++) {
-        keel_win_h win = ctx->windows[w];
+    for (unsigned w = 0; w < ctx->windows.count; w++) {
+        keel_win_h win = ctx->windows.list[w];
 
         for (uint32_t i = 0; win->changes == ctx->lane.changes && i < count; i++) {
             win_refresh_one(win, ranks[i]);

@@ -128,8 +128,8 @@ size_t keel_attached_saved_size(const keel_context_h ctx)
 {
     size_t count = 0;
 
-    for (unsigned i = 0; i < ctx->window_count; i++) {
-        count += list_of_image(ctx->windows[i])->count;
+    for (unsigned i = 0; i < ctx->windows.count; i++) {
+        count += list_of_image(ctx->windows.list[i])->count;
     }
     return count * sizeof(saved_t);
 }
@@ -138,8 +138,8 @@ void keel_attached_save(const keel_context_h ctx, void *to)
 {
     saved_t *next = to;
 
-    for (unsigned i = 0; i < ctx->window_count; i++) {
-        const struct keel_win *win = ctx->windows[i];
+    for (unsigned i = 0; i < ctx->windows.count; i++) {
+        const struct keel_win *win = ctx->windows.list[i];
         const keel_attached_list_t *list = list_of_image(win);
 
         for (unsigned k = 0; k < list->count; k++) {
@@ -235,8 +235,8 @@ keel_status_t keel_attached_return(keel_context_h ctx, const void *saved, size_t
     keel_status_t status = KEEL_OK;
     size_t next = 0;
 
-    for (unsigned i = 0; status == KEEL_OK && i < ctx->window_count; i++) {
-        keel_win_h win = ctx->windows[i];
+    for (unsigned i = 0; status == KEEL_OK && i < ctx->windows.count; i++) {
+        keel_win_h win = ctx->windows.list[i];
 
         if (win->attach != NULL && win->freed_call == 0) {
             status = (saved == NULL) ? return_to(win, &win->attach->start) : return_saved(win, saved, count, &next);

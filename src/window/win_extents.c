@@ -174,10 +174,10 @@ keel_status_t keel_extents_restore(keel_context_h ctx, const void *image, size_t
         parts = keel_alloc((count + 1) * sizeof(*parts), "parts of an image");
         status = (parts == NULL) ? KEEL_ERR_NO_MEMORY : keel_image_table(image, size, parts, count, &count, why_p);
     }
-    for (unsigned i = 0; status == KEEL_OK && i < ctx->window_count && !KEEL_PLANT(win_extents_kept); i++) {
-        if (ctx->windows[i]->freed_call == 0) {
+    for (unsigned i = 0; status == KEEL_OK && i < ctx->windows.count && !KEEL_PLANT(win_extents_kept); i++) {
+        if (ctx->windows.list[i]->freed_call == 0) {
             *why_p = "image of windows of other sizes";
-            status = extents_of_image(ctx->windows[i], parts, count, &next);
+            status = extents_of_image(ctx->windows.list[i], parts, count, &next);
         }
     }
     keel_free(parts);

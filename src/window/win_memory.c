@@ -73,7 +73,7 @@ keel_status_t keel_win_memory_check(keel_context_h ctx, const void *memory, size
 /* the window under construction belongs to generation 0 */
 static int is_of_start(const keel_context_h ctx)
 {
-    return !ctx->rec.is_prefix_closed || ctx->window_calls < ctx->rec.window_prefix;
+    return !ctx->rec.is_prefix_closed || ctx->windows.calls < ctx->rec.window_prefix;
 }
 
 static keel_status_t win_keep_initial(keel_win_h win, const void *initial)
@@ -150,8 +150,8 @@ const struct keel_win *keel_win_of_memory(const keel_context_h ctx, const void *
 {
     const uintptr_t from = (uintptr_t)address;
 
-    for (unsigned i = 0; i < ctx->window_count; i++) {
-        const struct keel_win *win = ctx->windows[i];
+    for (unsigned i = 0; i < ctx->windows.count; i++) {
+        const struct keel_win *win = ctx->windows.list[i];
         const uintptr_t base = (uintptr_t)win->base;
 
         if (base != 0 && win->size > 0 && (from >= base ? from - base < win->size : base - from < bytes)) {

@@ -24,22 +24,22 @@ static size_t win_targets_bytes(const keel_context_h ctx)
 
 static keel_status_t windows_grow(keel_context_h ctx)
 {
-    const unsigned room = (ctx->window_room > 0) ? 2 * ctx->window_room : 8;
+    const unsigned room = (ctx->windows.room > 0) ? 2 * ctx->windows.room : 8;
     struct keel_win **grown;
 
-    if (ctx->window_count == KEEL_WINDOWS_MAX) {
+    if (ctx->windows.count == KEEL_WINDOWS_MAX) {
         keel_error_ctx(ctx, "no more than %u windows can be made, freed ones included", KEEL_WINDOWS_MAX);
         return KEEL_ERR_LIMIT;
     }
-    if (ctx->window_count < ctx->window_room) {
+    if (ctx->windows.count < ctx->windows.room) {
         return KEEL_OK;
     }
-    grown = keel_realloc(ctx->windows, room * sizeof(struct keel_win *), "windows");
+    grown = keel_realloc(ctx->windows.list, room * sizeof(struct keel_win *), "windows");
     if (grown == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    ctx->windows = grown;
-    ctx->window_room = room;
+    ctx->windows.list = grown;
+    ctx->windows.room = room;
     return KEEL_OK;
 }
 
@@ -48,7 +48,7 @@ static void win_set_params(keel_win_h win, const keel_win_params_t *params)
     const uint64_t fields = (params != NULL) ? params->field_mask : 0;
 
     win->is_device_wanted = (fields & KEEL_WIN_PARAM_FIELD_ATOMICS) && params->atomics == KEEL_WIN_ATOMICS_DEVICE;
-    win->place = win->ctx->next_address;
+    win->place = win->ctx->windows.next_address;
     win->address = (fields & KEEL_WIN_PARAM_FIELD_ADDRESS) ? (uintptr_t)params->address : win->place;
     if ((fields & KEEL_WIN_PARAM_FIELD_NAME) && params->name != NULL) {
         snprintf(win->name, sizeof(win->name), "%s", params->name);
@@ -76,7 +76,7 @@ keel_status_t keel_win_make(keel_context_h ctx, size_t bytes, void *given, const
     /* a child of fork() has no fast path: its accesses are refused */
     keel_arena_wipe_in_child(win->targets, win_targets_bytes(ctx));
     win->ctx = ctx;
-    win->region = KEEL_REGION_WINDOW0 + ctx->window_count;
+    win->region = KEEL_REGION_WINDOW0 + ctx->windows.count;
     win->size = bytes;
     win->given = given;
     win_set_params(win, params);
@@ -90,9 +90,9 @@ keel_status_t keel_win_make(keel_context_h ctx, size_t bytes, void *given, const
         goto err_free_targets;
     }
     win->changes = ctx->lane.changes - 1;
-    win->made_call = ++ctx->window_calls;
-    ctx->next_address += (bytes + 2 * WINDOW_ALIGN - 1) & ~(WINDOW_ALIGN - 1);
-    ctx->windows[ctx->window_count++] = win;
+    win->made_call = ++ctx->windows.calls;
+    ctx->windows.next_address += (bytes + 2 * WINDOW_ALIGN - 1) & ~(WINDOW_ALIGN - 1);
+    ctx->windows.list[ctx->windows.count++] = win;
     keel_context_logs_follow(ctx);
     *win_p = win;
     return KEEL_OK;
@@ -111,12 +111,12 @@ err_free:
 static int is_repeated(const keel_context_h ctx)
 {
     return (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH || ctx->rec.roll != KEEL_ROLL_NONE) &&
-           ctx->window_calls < ctx->rec.restored.window_calls;
+           ctx->windows.calls < ctx->rec.restored.window_calls;
 }
 
 uint32_t keel_windows_due(const keel_context_h ctx)
 {
-    return is_repeated(ctx) ? ctx->rec.restored.window_calls - ctx->window_calls : 0;
+    return is_repeated(ctx) ? ctx->rec.restored.window_calls - ctx->windows.calls : 0;
 }
 
 keel_status_t keel_win_await_peers(keel_win_h win)
@@ -139,8 +139,8 @@ keel_status_t keel_windows_await(keel_context_h ctx)
 {
     keel_status_t status = KEEL_OK;
 
-    for (unsigned i = 0; i < ctx->window_count && status == KEEL_OK; i++) {
-        status = keel_win_await_peers(ctx->windows[i]);
+    for (unsigned i = 0; i < ctx->windows.count && status == KEEL_OK; i++) {
+        status = keel_win_await_peers(ctx->windows.list[i]);
     }
     return status;
 }
@@ -150,7 +150,7 @@ void keel_win_retire(keel_win_h win)
 {
     keel_context_h ctx = win->ctx;
 
-    win->freed_call = ++ctx->window_calls;
+    win->freed_call = ++ctx->windows.calls;
     keel_win_memory_give_back(win);
     keel_lane_region_retire(&ctx->lane, win->region);
     /* else the rollback closed the others' mappings */
@@ -179,22 +179,22 @@ static void win_destroy(keel_win_h win)
 
 void keel_windows_release(keel_context_h ctx)
 {
-    while (ctx->window_count > 0) {
-        keel_win_h win = ctx->windows[--ctx->window_count];
+    while (ctx->windows.count > 0) {
+        keel_win_h win = ctx->windows.list[--ctx->windows.count];
 
         keel_win_memory_give_back(win);
         keel_lane_region_drop(&ctx->lane, win->region);
         win_destroy(win);
     }
-    while (ctx->gone != NULL) {
-        keel_win_h win = ctx->gone;
+    while (ctx->windows.gone != NULL) {
+        keel_win_h win = ctx->windows.gone;
 
-        ctx->gone = win->gone;
+        ctx->windows.gone = win->gone;
         win_destroy(win);
     }
-    keel_free(ctx->windows);
-    ctx->windows = NULL;
-    ctx->window_room = 0;
+    keel_free(ctx->windows.list);
+    ctx->windows.list = NULL;
+    ctx->windows.room = 0;
 }
 
 /* the program may keep the handle: the remaining object refuses accesses */
@@ -210,37 +210,37 @@ static void win_remove(keel_win_h win)
     win->locked = NULL;
     win->all = 0;
     keel_win_refresh(win);
-    win->gone = ctx->gone;
-    ctx->gone = win;
+    win->gone = ctx->windows.gone;
+    ctx->windows.gone = win;
 }
 
 keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
 {
     keel_status_t status;
 
-    if (ctx->window_calls < window_calls) {
+    if (ctx->windows.calls < window_calls) {
         /* once: the program may repeat a call and try again */
-        if (ctx->window_calls_missed != window_calls) {
+        if (ctx->windows.calls_missed != window_calls) {
             keel_error_ctx(ctx,
                            "the image was taken after %u window calls, this process has made %u: repeat them before "
                            "keel_restore()",
-                           window_calls, ctx->window_calls);
+                           window_calls, ctx->windows.calls);
         }
-        ctx->window_calls_missed = window_calls;
+        ctx->windows.calls_missed = window_calls;
         return KEEL_ERR_STATE;
     }
-    while (ctx->window_count > 0 && ctx->windows[ctx->window_count - 1]->made_call > window_calls) {
-        ctx->next_address = ctx->windows[ctx->window_count - 1]->place;
-        win_remove(ctx->windows[--ctx->window_count]);
+    while (ctx->windows.count > 0 && ctx->windows.list[ctx->windows.count - 1]->made_call > window_calls) {
+        ctx->windows.next_address = ctx->windows.list[ctx->windows.count - 1]->place;
+        win_remove(ctx->windows.list[--ctx->windows.count]);
     }
     /* every process drops later windows, even a replacement that never made them */
     if (ctx->rec.roll != KEEL_ROLL_NONE) {
-        for (unsigned i = KEEL_REGION_WINDOW0 + ctx->window_count; i < ctx->lane.regions_room; i++) {
+        for (unsigned i = KEEL_REGION_WINDOW0 + ctx->windows.count; i < ctx->lane.regions_room; i++) {
             keel_lane_region_forget(&ctx->lane, i);
         }
     }
-    for (unsigned i = 0; i < ctx->window_count; i++) {
-        keel_win_h win = ctx->windows[i];
+    for (unsigned i = 0; i < ctx->windows.count; i++) {
+        keel_win_h win = ctx->windows.list[i];
 
         if (win->freed_call > window_calls) {
             win->freed_call = 0;
@@ -253,6 +253,6 @@ keel_status_t keel_windows_restore(keel_context_h ctx, uint32_t window_calls)
             keel_lane_region_announce(&ctx->lane, win->region);
         }
     }
-    ctx->window_calls = window_calls;
+    ctx->windows.calls = window_calls;
     return KEEL_OK;
 }

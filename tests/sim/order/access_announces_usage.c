@@ -49,7 +49,8 @@ static void strike(few_t *few)
 {
     const keel_context_h one = few->ctx[1];
 
-    if (few->deaths == 0 && one != NULL && one->rec.phase == 1 && *(const uint64_t *)one->windows[0]->base == WORD) {
+    if (few->deaths == 0 && one != NULL && one->rec.phase == 1 &&
+        *(const uint64_t *)one->windows.list[0]->base == WORD) {
         few_kill(few, 0);
     }
 }

@@ -54,7 +54,7 @@ static void strike(few_t *few)
         few->ctx[1] != NULL && few->ctx[1]->rec.phase == 1) {
         few_kill(few, 2);
     } else if (few->deaths == 1 && ((const job_t *)few)->has_put && two != NULL && two->rec.phase == 1 &&
-               *(const uint64_t *)two->windows[0]->base == WORD) {
+               *(const uint64_t *)two->windows.list[0]->base == WORD) {
         few_kill(few, 0);
         few_kill(few, 1);
     }

@@ -48,7 +48,7 @@ static void strike(few_t *few)
         few->ctx[0]->rec.phase == 1 && few->ctx[1]->rec.phase == 1) {
         few_kill(few, 2);
     } else if (few->deaths == 1 && ((const job_t *)few)->has_added && two != NULL && two->rec.phase == 1 &&
-               *(const uint64_t *)two->windows[0]->base == SUM) {
+               *(const uint64_t *)two->windows.list[0]->base == SUM) {
         few_kill(few, 0);
     }
 }

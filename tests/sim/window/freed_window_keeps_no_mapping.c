@@ -29,7 +29,7 @@ static void ready(few_t *few, uint32_t rank)
 {
     job_t *job = (job_t *)few;
     const keel_context_h ctx = few->ctx[rank];
-    const keel_status_t status = keel_win_free(ctx->windows[0]);
+    const keel_status_t status = keel_win_free(ctx->windows.list[0]);
 
     if (status != KEEL_OK) {
         keel_sim_flaw(few->sim, "rank %u.%u: keel_win_free: %s", rank, keel_incarnation(ctx),
