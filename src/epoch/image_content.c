@@ -75,8 +75,8 @@ static void layout_report(keel_context_h ctx, const void *image, size_t size)
     if (parts == NULL || keel_image_table(image, size, parts, count, &count, &why) != KEEL_OK) {
         count = 0;
     }
-    for (unsigned w = 0; w < ctx->window_count && count > 0; w++) {
-        const struct keel_win *win = ctx->windows[w];
+    for (unsigned w = 0; w < ctx->windows.count && count > 0; w++) {
+        const struct keel_win *win = ctx->windows.list[w];
         uint64_t bytes = 0;
 
         for (unsigned i = 0; i < count; i++) {
