@@ -98,9 +98,6 @@ void keel_files_lost(keel_context_h ctx);
 void keel_files_end(keel_context_h ctx);
 
 /* for files_set.c and files_start.c */
-uint64_t keel_files_now(const keel_context_h ctx);
-const char *keel_files_error(int error);
-void keel_files_send(keel_context_h ctx, uint32_t rank, const keel_files_message_t *message);
 keel_status_t keel_files_writer_begin(keel_context_h ctx);
 
 #endif

@@ -1,4 +1,5 @@
 /* Checkpoints in files: the leader's set in the making. */
+#include "job/files_message.h"
 #include "job/files_set.h"
 #include "engine/context.h"
 

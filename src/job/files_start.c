@@ -6,6 +6,7 @@
  * no decision and its program does not begin.
  */
 #include "job/files_start.h"
+#include "job/files_message.h"
 #include "job/files.h"
 #include "engine/context.h"
 

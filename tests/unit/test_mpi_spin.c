@@ -81,9 +81,29 @@ START_TEST(first_look_at_cores_is_the_last_crowded_round)
 }
 END_TEST
 
+/* A wait yields a few times, and its sleeps grow up to a limit. */
+START_TEST(sleeps_double_up_to_a_limit)
+{
+    const unsigned before = KEEL_MPI_SPINS_CROWDED + KEEL_MPI_SPIN_YIELDS;
+    unsigned last = 0;
+
+    ck_assert_uint_eq(keel_mpi_sleep_us(before + 1, before), KEEL_MPI_SLEEP_MIN_US);
+    for (unsigned round = before + 1; round < before + 100; round++) {
+        const unsigned us = keel_mpi_sleep_us(round, before);
+
+        ck_assert_uint_ge(us, last);
+        ck_assert(us <= 2 * last || last == 0);
+        ck_assert_uint_le(us, KEEL_MPI_SLEEP_MAX_US);
+        last = us;
+    }
+    ck_assert_uint_eq(last, KEEL_MPI_SLEEP_MAX_US);
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {rank_with_a_core_of_its_own_spins,
+    const TTest *const tests[] = {sleeps_double_up_to_a_limit,
+                                  rank_with_a_core_of_its_own_spins,
                                   rank_that_shares_its_core_yields_soon,
                                   core_is_shared_with_a_rank_of_the_same_core_alone,
                                   unknown_cores_are_not_shared,

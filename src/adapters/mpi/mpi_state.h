@@ -45,6 +45,9 @@ typedef struct keel_mpi_channel {
     /* Without deterministic mode: the part of `taken` that was put to the peer's `freed`.
      * In deterministic mode: number of messages sent to the peer, pending sends included. */
     uint64_t announced;
+    /* mpi_fetch.h: messages offered to the peer; number of them that are fetched (put by the peer);
+     * messages fetched from the peer; 1: the peer can read this process (put by the peer) */
+    uint64_t offered, offered_done, fetched, is_readable;
 } keel_mpi_channel_t;
 
 typedef struct keel_mpi_block {
@@ -66,6 +69,7 @@ typedef struct keel_mpi_hidden {
     uint64_t startup, startup_bytes, startup_used;
     /* messages in the unexpected queue at the checkpoint: offset (0: none) and bytes */
     uint64_t saved, saved_bytes;
+    uint32_t bell; /* mpi_spin.h: 1: this rank sleeps, or is about to */
     /* calls of MPI_Barrier on MPI_COMM_WORLD since the restart point; some of them take a
      * checkpoint */
     uint64_t barriers;

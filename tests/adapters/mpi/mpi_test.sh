@@ -14,25 +14,25 @@ chapters=(mpi_windows mpi_accesses mpi_messages mpi_collectives mpi_objects mpi_
 # many messages are longer than such a ring
 small=(-x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x KEELMPI_ARENA=16m -x KEELMPI_RING=64k --timeout 50)
 
-# each program says once for each rank that it is right, and nothing else: chapters_are_right LANES RING RANKS...
+# each program says once for each rank that it is right, and nothing else: chapters_are_right LANES RING FETCH RANKS...
 chapters_are_right()
 {
-    local lanes=$1 ring=$2 ranks program
+    local lanes=$1 ring=$2 fetch=$3 ranks program
 
-    shift 2
+    shift 3
     for program in "${chapters[@]}"; do
         for ranks; do
             # memory hooks of UCX 1.18 redirect the dlopen() of mpi_profiled, and then search no directory of the program
-            run 0 -n "$ranks" --nodes $(((ranks + 1) / 2)) "${small[@]}" -x KEEL_LANES="$lanes" -x KEELMPI_RING="$ring" -x UCX_MEM_EVENTS=n \
+            run 0 -n "$ranks" --nodes $(((ranks + 1) / 2)) "${small[@]}" -x KEEL_LANES="$lanes" -x KEELMPI_RING="$ring" -x KEELMPI_FETCH="$fetch" -x UCX_MEM_EVENTS=n \
                 "$programs/${program}_$mpi"
             has "$out" "$ranks" "^$program: rank [0-9]* of $ranks: right\$"
             has "$out" "$ranks" ''
         done
     done
 }
-chapters_are_right_direct() { chapters_are_right direct 1m 1 4; }
-chapters_are_right_served() { chapters_are_right served 64k 2 3; }
-chapters_are_right_with_both_lanes() { chapters_are_right auto 64k 8; }
+chapters_are_right_direct() { chapters_are_right direct 1m 128k 1 4; }
+chapters_are_right_served() { chapters_are_right served 64k 4k 2 3; }
+chapters_are_right_with_both_lanes() { chapters_are_right auto 64k 64 8; }
 
 survives=$programs/mpi_survives_$mpi
 
@@ -479,7 +479,7 @@ random_programs_are_right_in_spite_of_deaths()
 
     for seed in 1 2 3 4; do
         lanes=$([ $((seed % 2)) -eq 0 ] && echo direct || echo served)
-        run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$lanes" -x KEELMPI_RING=$((64 << seed % 3))k "$programs/mpi_random_$mpi" $seed 60 \
+        run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$lanes" -x KEELMPI_RING=$((64 << seed % 3))k -x KEELMPI_FETCH=$((64 << seed % 3 * 4)) "$programs/mpi_random_$mpi" $seed 60 \
             "$((seed % 4))@$((10 + seed)).1,$(((seed + 1) % 4))@$((30 + seed)).0,$(((seed + 3) % 4))@$((31 + seed)).1${end[$((seed % 3))]}"
         has "$out" 1 "^mpi_random: seed $seed, 4 ranks, 60 steps: right\$"
         has "$err" 0 'started anew'
@@ -517,7 +517,9 @@ END
         run 1 -n 2 "${small[@]}" -x KEELMPI_RING=$text "$programs/mpi_unfit_$mpi" none
         grep -q '^mpi [01] error: MPI_Init.*: KEELMPI_RING is no power of two from 64k to 1g$' "$err" || fail "a ring of $text"
     done
-    run 0 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" none
+    run 1 -n 2 "${small[@]}" -x KEELMPI_FETCH=much "$programs/mpi_unfit_$mpi" none
+    grep -q '^mpi [01] error: MPI_Init.*: KEELMPI_FETCH is no number of bytes$' "$err" || fail "a wrong KEELMPI_FETCH"
+    run 0 -n 2 "${small[@]}" -x KEELMPI_FETCH=0 "$programs/mpi_unfit_$mpi" none
     run 0 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" sent
     for promise in n y waits; do
         run 0 -n 2 "${small[@]}" -x KEELMPI_PREFIX=10k -x KEEL_DETERMINISTIC=$promise -x KEEL_VERBOSE=y "$programs/mpi_unfit_$mpi" polls

@@ -73,7 +73,7 @@ draw()
 job()
 {
     draw "$1"
-    run_any -n "$ranks" --nodes "$ranks" -x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x KEELMPI_ARENA=16m -x KEELMPI_RING=$((64 << $1 % 3))k -x KEEL_PARITIES="$([ "$ranks" -gt 3 ] && echo 2 || echo 1)" \
+    run_any -n "$ranks" --nodes "$ranks" -x KEEL_OPLOG_SIZE=4m -x KEEL_GETLOG_SIZE=1m -x KEELMPI_ARENA=16m -x KEELMPI_RING=$((64 << $1 % 3))k -x KEELMPI_FETCH=$((64 << $1 % 7 * 2)) -x KEEL_PARITIES="$([ "$ranks" -gt 3 ] && echo 2 || echo 1)" \
         -x KEEL_LANES="$lanes" -x KEEL_DETERMINISTIC="$mode" -x KEEL_VERBOSE=y --timeout 50 "${kill[@]}" "$build/tests/adapters/mpi/mpi_random_$mpi" "$1" "$steps" "$deaths"
     [ "$status" -ne 124 ] || exit 3
     ! grep -q 'while the job was leaving' "$err" || status=0

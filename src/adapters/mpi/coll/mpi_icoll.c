@@ -36,7 +36,7 @@ void keel_mpi_icoll_take(keel_mpi_request_t *request, uint32_t i, void *data, si
     if (!keel_mpi_is_replaying()) {
         keel_mpi_message_t *message = request->receives[i].message;
 
-        memcpy(data, message->data, message->head.bytes < bytes ? message->head.bytes : bytes);
+        memcpy(data, message->place, message->head.bytes < bytes ? message->head.bytes : bytes);
         free(message);
     }
     keel_mpi_startup_result(data, bytes);

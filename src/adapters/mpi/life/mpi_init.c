@@ -15,6 +15,7 @@
 #include "mpi_profiling.h"
 #include "p2p/mpi_channel.h"
 #include "p2p/mpi_ordered.h"
+#include "p2p/mpi_spin.h"
 #include "rma/mpi_direct.h"
 #include "rma/mpi_window.h"
 
@@ -165,6 +166,7 @@ int MPI_Finalize(void)
     keel_mpi_persistent_handle_unmake();
     keel_mpi_direct_unmake();
     keel_mpi_stream_unmake();
+    keel_mpi_spin_unmake();
     return PMPI_Finalize();
 }
 

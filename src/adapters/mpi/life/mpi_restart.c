@@ -20,8 +20,10 @@
 #include "life/mpi_startup.h"
 #include "mpi_arena.h"
 #include "p2p/mpi_channel.h"
+#include "p2p/mpi_fetch.h"
 #include "p2p/mpi_ordered.h"
 #include "p2p/mpi_request.h"
+#include "p2p/mpi_spin.h"
 #include "rma/mpi_alias.h"
 #include "rma/mpi_direct.h"
 #include "rma/mpi_window.h"
@@ -438,6 +440,7 @@ static void resume_first(void)
 
 void keel_mpi_resume(void)
 {
+    keel_mpi_fetch_void(); /* before any memory changes */
     if (keel_mpi.is_ending) {
         keel_mpi_relaunch("MPI_Finalize", "what the program has to be done at its end was begun");
     }
@@ -454,6 +457,7 @@ void keel_mpi_resume(void)
         keel_mpi_request_drop();
         keel_mpi_mprobe_drop();
         keel_mpi_direct_unmake();
+        keel_mpi_spin_forget();
         keel_mpi_win_drop_late();
         keel_mpi_file_drop_late();
         keel_mpi_comm_drop_late();

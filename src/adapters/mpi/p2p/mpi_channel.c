@@ -7,6 +7,7 @@
 
 #include "life/mpi_startup.h"
 #include "mpi_arena.h"
+#include "p2p/mpi_fetch.h"
 #include "p2p/mpi_ordered.h"
 #include "p2p/mpi_pending.h"
 #include "p2p/mpi_request.h"
@@ -14,11 +15,14 @@
 #include "p2p/mpi_stream.h"
 #include "p2p/mpi_synchronous.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
+    FETCH_DEFAULT = 128 << 10,
+    PLACED_MIN = 4096,    /* a copy of fewer bytes costs less than the search for a receive */
     SOURCES_PER_POLL = 4, /* ranks polled by a call of keel_mpi_channel_poll_some() */
     /* rounds of waiting per call of Keel's progress: progress is a system call, while messages
      * arrive by stores */
@@ -36,6 +40,18 @@ static struct {
     unsigned idle_rounds; /* rounds of waiting since the last arrival */
 } state;
 
+/* Bytes from which the receiver fetches a message. */
+static size_t fetch_bytes(void)
+{
+    const char *text = getenv("KEELMPI_FETCH");
+    const size_t bytes = (text != NULL) ? keel_mpi_parse_bytes(text) : FETCH_DEFAULT;
+
+    if (bytes == 0 && strcmp(text, "0") != 0) {
+        keel_mpi_fatal("MPI_Init", "KEELMPI_FETCH is no number of bytes");
+    }
+    return bytes;
+}
+
 void keel_mpi_channel_make(void)
 {
     state.incoming = calloc(keel_mpi.ranks, sizeof(*state.incoming));
@@ -43,6 +59,7 @@ void keel_mpi_channel_make(void)
         keel_mpi_fatal("MPI_Init", "no memory");
     }
     keel_mpi_spin_make();
+    keel_mpi_fetch_make(fetch_bytes());
     keel_mpi_stream_make();
     keel_mpi_ordered_make();
 }
@@ -70,6 +87,72 @@ static void announce_freed(uint32_t source, const char *call)
     keel_mpi_put(source, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, freed)), &channel->announced,
                  sizeof(channel->announced), call);
     keel_mpi_flush(source, call);
+    keel_mpi_spin_wake(source, call);
+}
+
+static void put_word(uint32_t source, size_t member, uint64_t value, const char *call)
+{
+    keel_mpi_put(source, keel_mpi_arena_word(keel_mpi.rank, member), &value, sizeof(value), call);
+    keel_mpi_flush(source, call);
+    keel_mpi_spin_wake(source, call);
+}
+
+/* Fetches the data of an offer. False if the sender has died or was rolled back: this rank will
+ * learn of that. */
+static int fetch(uint32_t source, const keel_mpi_offer_t *offer, keel_mpi_message_t *message, const char *call)
+{
+    const int error = keel_mpi_fetch_data(offer, message->place, message->head.bytes);
+
+    if (error == EPERM) {
+        keel_mpi_fatal(call, "the memory of another rank cannot be read any more: set KEELMPI_FETCH=0");
+    }
+    if (error != 0) {
+        return 0;
+    }
+    message->received = message->head.bytes;
+    put_word(source, offsetof(keel_mpi_channel_t, offered_done), ++keel_mpi_arena_channel(source)->fetched, call);
+    return 1;
+}
+
+/* Takes the next head, which has arrived in part or whole, and delivers its message. False if that
+ * is not possible yet. */
+static int take_head(uint32_t source, uint64_t arrived, const char *call)
+{
+    keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
+    keel_mpi_head_t head;
+    keel_mpi_offer_t offer;
+    keel_mpi_message_t *message;
+    uint32_t kind;
+    size_t bytes = sizeof(head);
+
+    if (arrived - channel->taken < bytes) {
+        return 0;
+    }
+    ring_read(source, channel->taken, &head, sizeof(head));
+    kind = head.is_chain;
+    head.is_chain = 0;
+    if (kind != KEEL_MPI_OFFER_NONE) {
+        bytes += sizeof(offer);
+        if (arrived - channel->taken < bytes) {
+            return 0;
+        }
+        ring_read(source, channel->taken + sizeof(head), &offer, sizeof(offer));
+    }
+    keel_mpi_spin_heard(source, head.part);
+    message = (head.bytes >= PLACED_MIN) ? keel_mpi_message_make_placed(&head) : keel_mpi_message_make(&head);
+    if (kind == KEEL_MPI_OFFER_DATA && !fetch(source, &offer, message, call)) {
+        free(message);
+        return 0;
+    }
+    if (kind == KEEL_MPI_OFFER_TEST && keel_mpi_fetch_test(&offer) == 0) {
+        put_word(source, offsetof(keel_mpi_channel_t, is_readable), 1, call);
+    }
+    channel->taken += bytes;
+    if (kind != KEEL_MPI_OFFER_DATA) {
+        state.incoming[source] = message;
+    }
+    keel_mpi_match_deliver(message);
+    return 1;
 }
 
 /* Takes all bytes that have arrived from a rank; true if there were any. */
@@ -79,24 +162,19 @@ static int take_messages(uint32_t source, const char *call)
     const uint64_t arrived = __atomic_load_n(&channel->arrived, __ATOMIC_ACQUIRE), before = channel->taken;
 
     while (channel->taken < arrived) {
-        keel_mpi_message_t *message = state.incoming[source];
+        keel_mpi_message_t *message;
         uint64_t some;
 
+        if (state.incoming[source] == NULL && !take_head(source, arrived, call)) {
+            break;
+        }
+        message = state.incoming[source];
         if (message == NULL) {
-            keel_mpi_head_t head;
-
-            if (arrived - channel->taken < sizeof(head)) {
-                break;
-            }
-            ring_read(source, channel->taken, &head, sizeof(head));
-            keel_mpi_spin_heard(source, head.part);
-            channel->taken += sizeof(head);
-            state.incoming[source] = message = keel_mpi_message_make(&head);
-            keel_mpi_match_deliver(message);
+            continue; /* fetched */
         }
         some = message->head.bytes - message->received;
         some = (some < arrived - channel->taken) ? some : arrived - channel->taken;
-        ring_read(source, channel->taken, message->data + message->received, some);
+        ring_read(source, channel->taken, message->place + message->received, some);
         message->received += some;
         channel->taken += (message->received == message->head.bytes)
                               ? some + keel_mpi_padded(message->head.bytes) - message->head.bytes
@@ -182,11 +260,11 @@ int keel_mpi_channel_progress(const char *call)
 }
 
 /*
- * Messages arrive by stores of their senders, so a waiting rank looks at memory and yields the core
- * between looks. Only every PROGRESSth round asks Keel, since Keel notices deaths by system calls.
- * If each rank has a core of its own, the rank spins for a while before yielding.
+ * Messages arrive by stores of their senders, so a waiting rank looks at memory and spins, yields
+ * the core or sleeps between looks (mpi_spin.h). Only every PROGRESSth round asks Keel, since Keel
+ * notices deaths by system calls.
  */
-void keel_mpi_channel_progress_or_yield(const char *call)
+static void progress_or_pause(void (*pause)(unsigned round), const char *call)
 {
     const int is_progress = (keel_mpi.is_deterministic_mode || ++state.idle_rounds % PROGRESS == 0)
                                 ? keel_mpi_channel_progress(call)
@@ -197,8 +275,18 @@ void keel_mpi_channel_progress_or_yield(const char *call)
     } else if (keel_mpi.is_deterministic_mode) {
         sched_yield();
     } else {
-        keel_mpi_spin_wait(state.idle_rounds);
+        pause(state.idle_rounds);
     }
+}
+
+void keel_mpi_channel_progress_or_yield(const char *call)
+{
+    progress_or_pause(keel_mpi_spin_yield, call);
+}
+
+void keel_mpi_channel_progress_or_sleep(const char *call)
+{
+    progress_or_pause(keel_mpi_spin_wait, call);
 }
 
 void keel_mpi_channel_yield(const char *call)
@@ -226,7 +314,7 @@ void keel_mpi_channel_await_more(const keel_mpi_receive_t *receive, const char *
         receive->source != keel_mpi.rank) {
         keel_mpi_ordered_take(receive->source, call);
     } else {
-        keel_mpi_channel_progress_or_yield(call);
+        keel_mpi_channel_progress_or_sleep(call);
     }
 }
 
@@ -264,7 +352,7 @@ static void send_to_self(const keel_mpi_head_t *head, const void *data)
     keel_mpi_message_t *message = keel_mpi_message_make(head);
 
     if (data != NULL) { /* data may be NULL if the message is empty */
-        memcpy(message->data, data, head->bytes);
+        memcpy(message->place, data, head->bytes);
     }
     message->received = head->bytes;
     keel_mpi_match_deliver(message);
@@ -316,7 +404,7 @@ void keel_mpi_channel_await_sent(uint32_t rank, uint64_t ticket, const char *cal
         keel_mpi_ordered_await_sent(rank, ticket, call);
     }
     while (!keel_mpi_channel_is_sent(rank, ticket)) {
-        keel_mpi_channel_progress_or_yield(call);
+        keel_mpi_channel_progress_or_sleep(call);
     }
 }
 
@@ -335,14 +423,16 @@ int64_t keel_mpi_channel_send_acked(keel_mpi_send_mode_t mode, uint32_t rank, ui
 size_t keel_mpi_channel_receive(uint32_t rank, uint64_t context, int64_t tag, void *data, size_t bytes,
                                 const char *call)
 {
-    keel_mpi_receive_t receive = {.context = context, .source = rank, .tag = tag};
+    keel_mpi_receive_t receive = {.context = context, .source = rank, .tag = tag, .place = data, .room = bytes};
     uint64_t length = 0;
 
     if (!keel_mpi_is_replaying()) {
         keel_mpi_channel_post(&receive, call);
         keel_mpi_channel_await(&receive, call);
         length = (receive.message->head.bytes < bytes) ? receive.message->head.bytes : bytes;
-        memcpy(data, receive.message->data, length);
+        if (receive.message->place != data) {
+            memcpy(data, receive.message->place, length);
+        }
         free(receive.message);
     }
     keel_mpi_startup_result(&length, sizeof(length));

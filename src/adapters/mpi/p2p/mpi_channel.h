@@ -36,9 +36,10 @@ void keel_mpi_channel_poll_some(const char *call);
 /* Makes progress on everything: takes incoming messages and notices deaths. True if anything
  * arrived. */
 int keel_mpi_channel_progress(const char *call);
-/* Makes progress, and yields the core if nothing arrived. For calls that poll, and for waits on
- * messages from any rank. */
+/* Makes progress, and yields the core if nothing arrived. For calls that poll. */
 void keel_mpi_channel_progress_or_yield(const char *call);
+/* The same, and sleeps after some rounds. For waits on what others put. */
+void keel_mpi_channel_progress_or_sleep(const char *call);
 /* Yields the core. For waits on anything but messages. */
 void keel_mpi_channel_yield(const char *call);
 /* Waits for messages that may match the receive, and takes them. */

@@ -52,9 +52,9 @@ static void receive_dequeue(keel_mpi_receive_t **at)
     }
 }
 
-keel_mpi_message_t *keel_mpi_message_make(const keel_mpi_head_t *head)
+static keel_mpi_message_t *message_make(const keel_mpi_head_t *head, char *place)
 {
-    keel_mpi_message_t *message = malloc(sizeof(*message) + head->bytes);
+    keel_mpi_message_t *message = malloc(sizeof(*message) + (place == NULL ? head->bytes : 0));
 
     if (message == NULL) {
         keel_mpi_fatal("MPI_Recv", "no memory for a message");
@@ -62,7 +62,23 @@ keel_mpi_message_t *keel_mpi_message_make(const keel_mpi_head_t *head)
     message->next = NULL;
     message->head = *head;
     message->received = 0;
+    message->place = (place == NULL) ? message->data : place;
     return message;
+}
+
+keel_mpi_message_t *keel_mpi_message_make(const keel_mpi_head_t *head)
+{
+    return message_make(head, NULL);
+}
+
+keel_mpi_message_t *keel_mpi_message_make_placed(const keel_mpi_head_t *head)
+{
+    const keel_mpi_receive_t *receive = queues.posted;
+
+    while (receive != NULL && !keel_mpi_match_fits(receive, head)) {
+        receive = receive->next;
+    }
+    return message_make(head, (receive != NULL && head->bytes <= receive->room) ? receive->place : NULL);
 }
 
 /* Queues the ack for a matched message, if its sender asked for an ack. */
@@ -198,7 +214,7 @@ void keel_mpi_match_save(const char *call)
         char *place = (char *)keel_mpi_arena_at(hidden->saved) + at;
 
         memcpy(place, &message->head, sizeof(message->head));
-        memcpy(place + sizeof(message->head), message->data, message->head.bytes);
+        memcpy(place + sizeof(message->head), message->place, message->head.bytes);
         at += sizeof(message->head) + keel_mpi_padded(message->head.bytes);
     }
 }
@@ -224,7 +240,7 @@ void keel_mpi_match_restore(void)
 
         memcpy(&head, place, sizeof(head));
         message = keel_mpi_message_make(&head);
-        memcpy(message->data, place + sizeof(head), head.bytes);
+        memcpy(message->place, place + sizeof(head), head.bytes);
         message->received = head.bytes;
         message_enqueue(message);
         at += sizeof(head) + keel_mpi_padded(head.bytes);

@@ -19,8 +19,8 @@ typedef struct keel_mpi_head {
      * data follows on the ring. is_chain: the node links to the next message. part: bytes on the
      * ring after this head. taken: number of the receiver's entries that the sender has taken. */
     uint64_t node;
-    uint32_t is_chain;
-    uint32_t part; /* without deterministic mode: the sender's core (mpi_spin.h) */
+    uint32_t is_chain; /* without deterministic mode: keel_mpi_offer_kind_t of the offer behind */
+    uint32_t part;     /* without deterministic mode: the sender's core (mpi_spin.h) */
     uint64_t taken;
 } keel_mpi_head_t;
 
@@ -34,6 +34,7 @@ typedef struct keel_mpi_message {
     struct keel_mpi_message *next;
     keel_mpi_head_t head;
     uint64_t received; /* bytes that have arrived */
+    char *place;       /* the data; here, or in the matching receive's place */
     char data[];
 } keel_mpi_message_t;
 
@@ -42,6 +43,8 @@ typedef struct keel_mpi_receive {
     uint64_t context;
     uint32_t source; /* a rank, or KEEL_MPI_ANY_RANK */
     int64_t tag;     /* a tag, or KEEL_MPI_ANY_TAG for any tag that is not negative */
+    void *place;     /* memory for the data of a message of at most @a room bytes */
+    size_t room;     /* 0: no place */
     keel_mpi_message_t *message;
     struct keel_mpi_receive *next; /* valid while the receive is posted */
 } keel_mpi_receive_t;
@@ -56,6 +59,9 @@ int keel_mpi_match_fits(const keel_mpi_receive_t *receive, const keel_mpi_head_t
 /* Allocates a message for the head. keel_mpi_match_deliver() gives a message, once its head has
  * arrived, to the first posted receive that fits, or to the unexpected queue. */
 keel_mpi_message_t *keel_mpi_message_make(const keel_mpi_head_t *head);
+/* The same; the data goes to the place of the first posted receive that fits, if there is one and
+ * the place has room. For messages that are delivered at once. */
+keel_mpi_message_t *keel_mpi_message_make_placed(const keel_mpi_head_t *head);
 void keel_mpi_match_deliver(keel_mpi_message_t *message);
 
 /* Matches the receive now or later, in the order of the calls. The receive is complete if its

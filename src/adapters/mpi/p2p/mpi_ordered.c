@@ -310,12 +310,12 @@ static void take(uint32_t source, const char *call)
     keel_mpi_message_t *message = (peer->incoming != NULL) ? peer->incoming : keel_mpi_message_make(&head);
 
     if (node == 0) {
-        ring_read(source, message->data + message->received, head.part);
+        ring_read(source, message->place + message->received, head.part);
         ring_read(source, padding, keel_mpi_padded(head.part) - head.part);
         message->received += head.part;
     } else {
         if (head.bytes > 0) {
-            keel_mpi_check(keel_get(keel_mpi.arena, source, node + sizeof(keel_mpi_node_t), message->data, head.bytes),
+            keel_mpi_check(keel_get(keel_mpi.arena, source, node + sizeof(keel_mpi_node_t), message->place, head.bytes),
                            call);
         }
         message->received = head.bytes;

@@ -258,7 +258,7 @@ void keel_mpi_request_wait(keel_mpi_request_t *request)
         await_messages(request);
     }
     while (!keel_mpi_is_replaying() && !request->ops->is_ready(request)) {
-        keel_mpi_channel_progress_or_yield(request->call);
+        keel_mpi_channel_progress_or_sleep(request->call);
     }
     keel_mpi_request_finish(request);
     keel_mpi_request_finish_freed();

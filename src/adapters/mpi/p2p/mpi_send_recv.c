@@ -205,6 +205,15 @@ int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 
 /* ---- requests of receives, and of sends with an ack ---- */
 
+/* Without gaps the data may arrive at its place. */
+static void set_place(keel_mpi_receive_t *receive, void *buffer, size_t count, const keel_mpi_layout_t *layout)
+{
+    if (layout->is_dense) {
+        receive->place = (char *)buffer + layout->runs[0].offset;
+        receive->room = layout->size * count;
+    }
+}
+
 static int is_received(keel_mpi_request_t *request)
 {
     return keel_mpi_receive_is_complete(&request->receive);
@@ -223,12 +232,14 @@ int keel_mpi_receive_deliver(const keel_mpi_comm_t *comm, keel_mpi_receive_t *re
     }
     keel_mpi_startup_result(&head, sizeof(head));
     bytes = (head.bytes < room) ? head.bytes : room;
-    packed = keel_mpi_is_replaying() ? malloc(bytes + 1) : receive->message->data;
+    packed = keel_mpi_is_replaying() ? malloc(bytes + 1) : receive->message->place;
     if (packed == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
     keel_mpi_startup_result(packed, bytes);
-    keel_mpi_unpack(packed, bytes, buffer, count, layout);
+    if (receive->room == 0 || packed != receive->place) {
+        keel_mpi_unpack(packed, bytes, buffer, count, layout);
+    }
     if (keel_mpi_is_replaying()) {
         free(packed);
     } else {
@@ -337,6 +348,7 @@ static int start_receive(const void *arguments, MPI_Request *request)
     open->count = (size_t)message->count;
     open->layout = keel_mpi_layout_keep(layout, "MPI_Irecv");
     open->receive = keel_mpi_receive_of(comm_ptr, message->peer, message->tag);
+    set_place(&open->receive, open->buffer, open->count, layout);
     if (!keel_mpi_is_replaying()) {
         keel_mpi_channel_post(&open->receive, "MPI_Irecv");
     }
@@ -428,6 +440,7 @@ static int receive_blocking(const message_t *message, MPI_Status *status, const 
         return PMPI_Recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_SELF, status);
     }
     receive = keel_mpi_receive_of(comm_ptr, message->peer, message->tag);
+    set_place(&receive, (void *)message->buffer, (size_t)message->count, layout);
     if (!keel_mpi_is_replaying()) {
         keel_mpi_channel_post(&receive, call);
         keel_mpi_channel_await(&receive, call);

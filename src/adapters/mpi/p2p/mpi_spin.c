@@ -1,17 +1,26 @@
-#define _GNU_SOURCE /* CPU_COUNT(), sched_getcpu() */
+#define _GNU_SOURCE /* CPU_COUNT(), sched_getcpu(), syscall() */
 #include "p2p/mpi_spin.h"
 
-#include "mpi_state.h"
+#include "life/mpi_startup.h"
+#include "mpi_arena.h"
 
+#include <linux/futex.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 static struct {
     uint32_t machine, cores; /* machine: 0: unknown, so no cores are compared */
     uint32_t *heard;         /* for each rank the core of its last message; 0: unknown */
     int is_shared;           /* at the last look another rank was on the own core */
     unsigned shared_looks;   /* looks that found the core shared, since the start */
+    int is_bell_set;         /* since the last sleep */
+    uint32_t **bells;        /* bell of each rank; NULL: not looked up */
+    uint32_t no_bell;        /* of a rank without mapped memory: never set */
 } state;
 
 /* Ranks of emulated nodes share a machine, and ranks of other machines have cores of the same
@@ -39,9 +48,25 @@ void keel_mpi_spin_make(void)
     state.cores = (sched_getaffinity(0, sizeof(set), &set) == 0) ? (uint32_t)CPU_COUNT(&set) : 1;
     state.machine = machine_read();
     state.heard = calloc(keel_mpi.ranks, sizeof(*state.heard));
-    if (state.heard == NULL) {
+    state.bells = calloc(keel_mpi.ranks, sizeof(*state.bells));
+    if (state.heard == NULL || state.bells == NULL) {
         keel_mpi_fatal("MPI_Init", "no memory");
     }
+}
+
+void keel_mpi_spin_forget(void)
+{
+    if (state.bells != NULL) {
+        memset(state.bells, 0, keel_mpi.ranks * sizeof(*state.bells));
+    }
+}
+
+void keel_mpi_spin_unmake(void)
+{
+    free(state.heard);
+    free(state.bells);
+    state.heard = NULL;
+    state.bells = NULL;
 }
 
 uint32_t keel_mpi_spin_own_core(void)
@@ -105,11 +130,68 @@ void keel_mpi_spin_pause(void)
 #endif
 }
 
-void keel_mpi_spin_wait(unsigned round)
+static unsigned rounds_before_sleep(void)
 {
-    if (keel_mpi_spin_goes_on(round)) {
+    return keel_mpi_spins(keel_mpi.ranks, state.cores, state.is_shared) + KEEL_MPI_SPIN_YIELDS;
+}
+
+void keel_mpi_spin_yield(unsigned round)
+{
+    if (keel_mpi_spin_goes_on(round) || (round > rounds_before_sleep() && round % KEEL_MPI_SPIN_YIELDS != 0)) {
         keel_mpi_spin_pause();
     } else {
         sched_yield();
+    }
+}
+
+/* Sleeps while the bell is set. */
+static void sleep_us(uint32_t *bell, unsigned us)
+{
+    const struct timespec limit = {.tv_nsec = (long)us * 1000};
+
+    (void)syscall(SYS_futex, bell, FUTEX_WAIT, 1, &limit, NULL, 0);
+}
+
+void keel_mpi_spin_wait(unsigned round)
+{
+    const unsigned before = rounds_before_sleep();
+    uint32_t *bell = &keel_mpi.hidden->bell;
+
+    if (keel_mpi_spin_goes_on(round)) {
+        keel_mpi_spin_pause();
+    } else if (round <= before) {
+        sched_yield();
+    } else if (!state.is_bell_set) {
+        __atomic_store_n(bell, 1, __ATOMIC_SEQ_CST);
+        state.is_bell_set = 1;
+    } else {
+        sleep_us(bell, keel_mpi_sleep_us(round, before));
+        __atomic_store_n(bell, 0, __ATOMIC_RELAXED);
+        state.is_bell_set = 0;
+    }
+}
+
+static uint32_t *bell_of(uint32_t rank, const char *call)
+{
+    keel_mpi_hidden_t *hidden = keel_mpi_arena_mapped(rank, call);
+
+    return (hidden != NULL) ? &hidden->bell : &state.no_bell;
+}
+
+void keel_mpi_spin_wake(uint32_t rank, const char *call)
+{
+    uint32_t *bell;
+
+    if (keel_mpi_is_replaying()) {
+        return;
+    }
+    if (state.bells[rank] == NULL) {
+        state.bells[rank] = bell_of(rank, call);
+    }
+    bell = state.bells[rank];
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the put precedes the look at the bell */
+    if (__atomic_load_n(bell, __ATOMIC_RELAXED) != 0) {
+        __atomic_store_n(bell, 0, __ATOMIC_RELAXED);
+        (void)syscall(SYS_futex, bell, FUTEX_WAKE, 1, NULL, NULL, 0);
     }
 }

@@ -4,11 +4,15 @@
  * pending messages that find room. Progress needs nothing more: a receiver that waits for such a
  * message empties the ring, and the sender's next call sends the rest. Pending messages are not
  * state: there are none at a checkpoint, and a rollback drops them.
+ *
+ * An offered message (mpi_fetch.h) is a head and an offer, and stays pending until it is fetched.
  */
 #include "p2p/mpi_stream.h"
 
 #include "mpi_arena.h"
 #include "p2p/mpi_channel.h"
+#include "p2p/mpi_fetch.h"
+#include "p2p/mpi_spin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +24,26 @@ enum {
 
 static const char padding[8];
 
-/* A message of which some bytes are not on the ring yet. */
+/* What precedes the data on the ring. */
+typedef struct prefix {
+    keel_mpi_head_t head;
+    keel_mpi_offer_t offer;
+} prefix_t;
+
+/* A message of which some bytes are not on the ring yet, or that is not fetched yet. */
 typedef struct pending {
     struct pending *next;
-    keel_mpi_head_t head;
+    prefix_t prefix;
     const char *data; /* the program's buffer, or the copy */
     void *copy;       /* NULL: no copy */
     uint64_t ticket;
-    uint64_t done; /* bytes on the ring */
+    uint64_t done;    /* bytes on the ring */
+    uint64_t offered; /* number among the messages offered to the rank; 0: data by the ring */
 } pending_t;
 
 static struct {
     pending_t *first, *last;  /* in order; NULL: none */
+    pending_t *unwritten;     /* the first with bytes that are not on the ring; NULL: none */
     uint64_t queued, begun;   /* messages ever queued, and those of them that went out */
 } * queues;                   /* for each rank */
 static size_t pending_count;  /* over all ranks */
@@ -60,6 +72,7 @@ static void ring_write(uint32_t rank, const void *data, size_t bytes, const char
     keel_mpi_put(rank, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, arrived)), &channel->sent,
                  sizeof(channel->sent), call);
     keel_mpi_flush(rank, call);
+    keel_mpi_spin_wake(rank, call);
 }
 
 static size_t ring_room(uint32_t rank)
@@ -89,61 +102,78 @@ static void write_all(uint32_t rank, const void *data, size_t bytes, const char 
 
         done += some;
         if (some == 0) {
-            keel_mpi_channel_progress_or_yield(call);
+            keel_mpi_channel_progress_or_sleep(call);
         }
     }
 }
 
-/* Waits for room, and makes progress meanwhile. */
-static void write_message(uint32_t rank, const keel_mpi_head_t *head, const void *data, const char *call)
+static size_t prefix_bytes(const prefix_t *prefix)
 {
-    const size_t bytes = head->bytes;
+    return sizeof(prefix->head) + (prefix->head.is_chain != KEEL_MPI_OFFER_NONE ? sizeof(prefix->offer) : 0);
+}
+
+/* Bytes of the message's data on the ring. */
+static size_t data_bytes(const prefix_t *prefix)
+{
+    return (prefix->head.is_chain == KEEL_MPI_OFFER_DATA) ? 0 : prefix->head.bytes;
+}
+
+/* Waits for room, and makes progress meanwhile. */
+static void write_message(uint32_t rank, const prefix_t *prefix, const void *data, const char *call)
+{
+    const size_t before = prefix_bytes(prefix), bytes = data_bytes(prefix);
 
     if (bytes <= TOGETHER) {
-        char together[sizeof(*head) + TOGETHER];
+        char together[sizeof(*prefix) + TOGETHER];
 
-        memcpy(together, head, sizeof(*head));
+        memcpy(together, prefix, before);
         if (bytes > 0) {
-            memcpy(together + sizeof(*head), data, bytes);
+            memcpy(together + before, data, bytes);
         }
-        memset(together + sizeof(*head) + bytes, 0, keel_mpi_padded(bytes) - bytes);
-        write_all(rank, together, sizeof(*head) + keel_mpi_padded(bytes), call);
+        memset(together + before + bytes, 0, keel_mpi_padded(bytes) - bytes);
+        write_all(rank, together, before + keel_mpi_padded(bytes), call);
     } else {
-        write_all(rank, head, sizeof(*head), call);
+        write_all(rank, prefix, before, call);
         write_all(rank, data, bytes, call);
         write_all(rank, padding, keel_mpi_padded(bytes) - bytes, call);
     }
 }
 
-/* ---- messages without room ---- */
+/* ---- pending messages ---- */
 
 static void pending_copy(pending_t *pending, const char *call)
 {
-    pending->copy = malloc(pending->head.bytes + 1);
+    pending->copy = malloc(pending->prefix.head.bytes + 1);
     if (pending->copy == NULL) {
         keel_mpi_fatal(call, "no memory for a message that the receiver's ring has no room for");
     }
-    if (pending->head.bytes > 0) {
-        memcpy(pending->copy, pending->data, pending->head.bytes);
+    if (pending->prefix.head.bytes > 0) {
+        memcpy(pending->copy, pending->data, pending->prefix.head.bytes);
     }
-    pending->data = pending->copy;
-    copied_bytes += pending->head.bytes;
+    keel_mpi_fetch_move(&pending->data, pending->copy);
+    copied_bytes += pending->prefix.head.bytes;
 }
 
-static uint64_t pending_add(uint32_t rank, const keel_mpi_head_t *head, const void *data, int is_copied,
-                            const char *call)
+static uint64_t pending_add(uint32_t rank, const prefix_t *prefix, const void *data, int is_copied, const char *call)
 {
     pending_t *pending = malloc(sizeof(*pending));
 
     if (pending == NULL) {
         keel_mpi_fatal(call, "no memory");
     }
-    *pending = (pending_t){.head = *head, .data = data, .ticket = ++queues[rank].queued};
+    *pending = (pending_t){.prefix = *prefix, .data = data, .ticket = ++queues[rank].queued};
     if (is_copied) {
         pending_copy(pending, call);
     }
+    if (prefix->head.is_chain == KEEL_MPI_OFFER_DATA) {
+        pending->prefix.offer = keel_mpi_fetch_offer(&pending->data);
+        pending->offered = ++keel_mpi_arena_channel(rank)->offered;
+    }
     *(queues[rank].first != NULL ? &queues[rank].last->next : &queues[rank].first) = pending;
     queues[rank].last = pending;
+    if (queues[rank].unwritten == NULL) {
+        queues[rank].unwritten = pending;
+    }
     pending_count++;
     return pending->ticket;
 }
@@ -155,7 +185,7 @@ static void pending_drop(uint32_t rank)
     queues[rank].first = pending->next;
     queues[rank].begun++;
     pending_count--;
-    copied_bytes -= (pending->copy != NULL) ? pending->head.bytes : 0;
+    copied_bytes -= (pending->copy != NULL) ? pending->prefix.head.bytes : 0;
     free(pending->copy);
     free(pending);
 }
@@ -179,24 +209,32 @@ void keel_mpi_stream_copy(uint32_t rank, uint64_t ticket, const char *call)
 /* True if all of the message is on the ring. */
 static int pending_write(uint32_t rank, pending_t *pending, const char *call)
 {
-    const uint64_t head = sizeof(pending->head), data = head + pending->head.bytes,
-                   end = head + keel_mpi_padded(pending->head.bytes);
+    const uint64_t prefix = prefix_bytes(&pending->prefix), data = prefix + data_bytes(&pending->prefix),
+                   end = prefix + keel_mpi_padded(data_bytes(&pending->prefix));
     uint64_t some = 1;
 
     while (some > 0 && pending->done < end) {
         const uint64_t at = pending->done;
 
-        some = (at < head)   ? write_some(rank, (const char *)&pending->head + at, head - at, call)
-               : (at < data) ? write_some(rank, pending->data + (at - head), data - at, call)
+        some = (at < prefix) ? write_some(rank, (const char *)&pending->prefix + at, prefix - at, call)
+               : (at < data) ? write_some(rank, pending->data + (at - prefix), data - at, call)
                              : write_some(rank, padding, end - at, call);
         pending->done += some;
     }
     return pending->done == end;
 }
 
+static int is_fetched(uint32_t rank, const pending_t *pending)
+{
+    return __atomic_load_n(&keel_mpi_arena_channel(rank)->offered_done, __ATOMIC_ACQUIRE) >= pending->offered;
+}
+
 static void push(uint32_t rank, const char *call)
 {
-    while (queues[rank].first != NULL && pending_write(rank, queues[rank].first, call)) {
+    while (queues[rank].unwritten != NULL && pending_write(rank, queues[rank].unwritten, call)) {
+        queues[rank].unwritten = queues[rank].unwritten->next;
+    }
+    while (queues[rank].first != queues[rank].unwritten && is_fetched(rank, queues[rank].first)) {
         pending_drop(rank);
     }
 }
@@ -211,14 +249,14 @@ void keel_mpi_stream_push(const char *call)
 void keel_mpi_stream_await_all(const char *call)
 {
     while (pending_count > 0) {
-        keel_mpi_channel_progress_or_yield(call);
+        keel_mpi_channel_progress_or_sleep(call);
     }
 }
 
 void keel_mpi_stream_throttle(const char *call)
 {
     while (copied_bytes > keel_mpi.bytes) {
-        keel_mpi_channel_progress_or_yield(call);
+        keel_mpi_channel_progress_or_sleep(call);
     }
 }
 
@@ -233,6 +271,7 @@ void keel_mpi_stream_reset(void)
         while (queues[rank].first != NULL) {
             pending_drop(rank);
         }
+        queues[rank].unwritten = NULL;
     }
 }
 
@@ -243,21 +282,36 @@ void keel_mpi_stream_unmake(void)
     queues = NULL;
 }
 
+static keel_mpi_offer_kind_t offer_kind(uint32_t rank, const void *data, size_t bytes, int is_copied, const char *call)
+{
+    /* a copy is on the heap */
+    if (!keel_mpi_fetch_is_due(is_copied ? NULL : data, bytes) || keel_mpi_arena_mapped(rank, call) == NULL) {
+        return KEEL_MPI_OFFER_NONE;
+    }
+    return (__atomic_load_n(&keel_mpi_arena_channel(rank)->is_readable, __ATOMIC_RELAXED) != 0) ? KEEL_MPI_OFFER_DATA
+                                                                                                : KEEL_MPI_OFFER_TEST;
+}
+
 uint64_t keel_mpi_stream_send(uint32_t rank, keel_mpi_head_t head, const void *data, keel_mpi_send_mode_t mode,
                               const char *call)
 {
-    const int must_queue = queues[rank].first != NULL;
+    const int must_queue = queues[rank].unwritten != NULL;
+    prefix_t prefix = {.head = head};
     uint64_t ticket;
 
-    if (!must_queue &&
-        (mode == KEEL_MPI_SEND_BLOCKS || sizeof(head) + keel_mpi_padded(head.bytes) <= ring_room(rank))) {
-        write_message(rank, &head, data, call);
+    prefix.head.is_chain = offer_kind(rank, data, head.bytes, mode == KEEL_MPI_SEND_COPIES, call);
+    if (prefix.head.is_chain == KEEL_MPI_OFFER_TEST) {
+        prefix.offer = keel_mpi_fetch_offer(NULL);
+    }
+    if (!must_queue && prefix.head.is_chain != KEEL_MPI_OFFER_DATA &&
+        (mode == KEEL_MPI_SEND_BLOCKS || prefix_bytes(&prefix) + keel_mpi_padded(head.bytes) <= ring_room(rank))) {
+        write_message(rank, &prefix, data, call);
         return 0;
     }
-    ticket = pending_add(rank, &head, data, mode == KEEL_MPI_SEND_COPIES, call);
+    ticket = pending_add(rank, &prefix, data, mode == KEEL_MPI_SEND_COPIES, call);
     push(rank, call);
     while (mode == KEEL_MPI_SEND_BLOCKS && !keel_mpi_stream_is_sent(rank, ticket)) {
-        keel_mpi_channel_progress_or_yield(call);
+        keel_mpi_channel_progress_or_sleep(call);
     }
     return keel_mpi_stream_is_sent(rank, ticket) ? 0 : ticket;
 }

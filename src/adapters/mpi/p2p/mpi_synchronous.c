@@ -237,7 +237,7 @@ void keel_mpi_synchronous_await(uint32_t rank, int64_t ack, const char *call)
     }
     keel_mpi_channel_post(&receive, call);
     do {
-        keel_mpi_channel_progress_or_yield(call);
+        keel_mpi_channel_progress_or_sleep(call);
     } while (!keel_mpi_synchronous_is_done(&receive, call));
     if (receive.message == NULL) {
         (void)keel_mpi_match_unpost(&receive);

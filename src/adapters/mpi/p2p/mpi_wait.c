@@ -66,7 +66,7 @@ static int mark_ready(int count, const MPI_Request active[], char *marks, int is
 
     do {
         if (!keel_mpi_is_replaying()) {
-            keel_mpi_channel_progress_or_yield(call);
+            (is_waiting ? keel_mpi_channel_progress_or_sleep : keel_mpi_channel_progress_or_yield)(call);
         }
         ready = is_open = 0;
         for (int i = 0; i < count; i++) {

@@ -100,8 +100,10 @@ void keel_mpi_direct_barrier(const keel_mpi_win_t *win, const char *call)
     mine->entered++;
     __atomic_store_n(&mine->core, keel_mpi_spin_own_core(), __ATOMIC_RELAXED);
     for (unsigned i = 0; distance < size; i++, distance *= 2) {
-        __atomic_store_n(&barrier_of(win, (uint32_t)((rank + distance) % size))->arrived[i], mine->entered,
-                         __ATOMIC_SEQ_CST);
+        const uint32_t next = (uint32_t)((rank + distance) % size);
+
+        __atomic_store_n(&barrier_of(win, next)->arrived[i], mine->entered, __ATOMIC_SEQ_CST);
+        keel_mpi_spin_wake(win->comm->members[next], call);
         for (unsigned spun = 0; __atomic_load_n(&mine->arrived[i], __ATOMIC_ACQUIRE) < mine->entered; spun++) {
             if (keel_mpi_spin_is_look_due(spun)) {
                 hear_core(win, (uint32_t)((rank + size - distance) % size));
@@ -109,7 +111,7 @@ void keel_mpi_direct_barrier(const keel_mpi_win_t *win, const char *call)
             if (keel_mpi_spin_goes_on(spun)) {
                 keel_mpi_spin_pause();
             } else {
-                keel_mpi_channel_progress_or_yield(call);
+                keel_mpi_channel_progress_or_sleep(call);
             }
         }
     }

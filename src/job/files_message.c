@@ -1,0 +1,22 @@
+#include "job/files_message.h"
+#include "engine/context.h"
+
+#include "peer/control.h"
+
+#include <errno.h>
+#include <string.h>
+
+uint64_t keel_files_now(const keel_context_h ctx)
+{
+    return ctx->runtime->ops->now_ns(ctx->runtime);
+}
+
+void keel_files_send(keel_context_h ctx, uint32_t rank, const keel_files_message_t *message)
+{
+    (void)keel_lane_control_send(&ctx->lane, rank, KEEL_CONTROL_FILES, message, sizeof(*message));
+}
+
+const char *keel_files_error(int error)
+{
+    return (error == EWOULDBLOCK) ? "another job uses this folder" : strerror(error);
+}
