@@ -1,4 +1,4 @@
-/* Messages of the MPI adapter that the receiver fetches: a fetch brings the offered data or fails. */
+/* Messages that the receiver of the MPI adapter fetches: the offered data arrives, or nothing. */
 #include "adapters/mpi/p2p/mpi_fetch.h"
 
 #include "unit.h"

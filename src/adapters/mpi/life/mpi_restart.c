@@ -23,7 +23,6 @@
 #include "p2p/mpi_fetch.h"
 #include "p2p/mpi_ordered.h"
 #include "p2p/mpi_request.h"
-#include "p2p/mpi_spin.h"
 #include "rma/mpi_alias.h"
 #include "rma/mpi_direct.h"
 #include "rma/mpi_window.h"
@@ -457,15 +456,10 @@ void keel_mpi_resume(void)
         keel_mpi_request_drop();
         keel_mpi_mprobe_drop();
         keel_mpi_direct_unmake();
-        keel_mpi_spin_forget();
         keel_mpi_win_drop_late();
         keel_mpi_file_drop_late();
         keel_mpi_comm_drop_late();
-        if (keel_mpi.is_deterministic_mode) {
-            keel_mpi_alias_drop_late();
-        } else {
-            keel_mpi_alias_unmap();
-        }
+        (keel_mpi.is_deterministic_mode ? keel_mpi_alias_drop_late : keel_mpi_alias_unmap)();
         restore("KEEL_MPI_RESTART_POINT");
     } else {
         copy_restore();

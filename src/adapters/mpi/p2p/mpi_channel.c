@@ -446,6 +446,7 @@ void keel_mpi_channel_restore(void)
     /* the table of blocks is the checkpoint's, which has none of these blocks */
     keel_mpi_ordered_reset(0);
     keel_mpi_stream_reset();
+    keel_mpi_spin_forget();
     state.is_sending_acks = 0; /* may be set after a jump to the restart point */
     state.sending_to = 0;
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
