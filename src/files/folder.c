@@ -1,5 +1,4 @@
 /* The folder as a job has it open. */
-#define _GNU_SOURCE
 #include "files/folder.h"
 #include "files/set_dir.h"
 
@@ -40,29 +39,28 @@ static int folder_replace(keel_folder_t *folder)
     if (error != 0) {
         return error;
     }
-    folder->is_locked = 0;
     if (folder->dir < 0) {
         __atomic_store_n(&folder->dir, dir, __ATOMIC_RELEASE);
+        folder->is_locked = 0;
         return 0;
     }
-    error = (dup3(dir, folder->dir, O_CLOEXEC) < 0) ? errno : 0;
+    error = (dup2(dir, folder->dir) < 0 || fcntl(folder->dir, F_SETFD, FD_CLOEXEC) != 0) ? errno : 0;
+    folder->is_locked = (error != 0) ? folder->is_locked : 0;
     close(dir);
     return error;
 }
 
 static int folder_lock(keel_folder_t *folder)
 {
-    int lock, error = keel_set_dir_lock(folder->dir, &lock);
+    int error;
 
-    if (error != 0) {
-        return error;
+    if (folder->lock >= 0) { /* in the folder before, or of the same file: a close ends all locks of a file */
+        close(folder->lock);
+        folder->lock = -1;
     }
-    if (folder->lock >= 0) {
-        close(folder->lock); /* in the folder before */
-    }
-    folder->lock = lock;
-    folder->is_locked = 1;
-    return 0;
+    error = keel_set_dir_lock(folder->dir, &folder->lock);
+    folder->is_locked = error == 0;
+    return error;
 }
 
 int keel_folder_open(keel_folder_t *folder)

@@ -187,6 +187,20 @@ keel_status_t keel_files_writer_begin(keel_context_h ctx)
     return status;
 }
 
+/* The absolute path of the folder, or the path as given if the own folder has no name. */
+static char *files_path(const char *path)
+{
+    char here[PATH_MAX];
+    const int is_absolute = path[0] == '/' || getcwd(here, sizeof(here)) == NULL;
+    const size_t room = strlen(path) + (is_absolute ? 0 : strlen(here) + 1) + 1;
+    char *whole = keel_alloc(room, "files");
+
+    if (whole != NULL) {
+        snprintf(whole, room, "%s%s%s", is_absolute ? "" : here, is_absolute ? "" : "/", path);
+    }
+    return whole;
+}
+
 keel_status_t keel_files_init(keel_context_h ctx)
 {
     keel_files_t *files;
@@ -204,7 +218,11 @@ keel_status_t keel_files_init(keel_context_h ctx)
         return KEEL_ERR_NO_MEMORY;
     }
     ctx->files = files;
-    keel_folder_init(&files->folder, ctx->config.file_dir, keel_lane_is_leader(&ctx->lane));
+    files->path = files_path(ctx->config.file_dir);
+    if (files->path == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    keel_folder_init(&files->folder, files->path, keel_lane_is_leader(&ctx->lane));
     files->run = (uint32_t)(keel_files_now(ctx) * 0x9e3779b97f4a7c15u >> 32);
     files->making.count = ctx->lane.programs;
     files_set_program(&files->making);
@@ -285,6 +303,7 @@ void keel_files_release(keel_context_h ctx)
     keel_manifest_release(&files->making);
     keel_free(files->ranks);
     keel_folder_close(&files->folder);
+    keel_free(files->path);
     keel_free(files);
     ctx->files = NULL;
 }

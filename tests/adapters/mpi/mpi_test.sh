@@ -520,6 +520,7 @@ END
     run 1 -n 2 "${small[@]}" -x KEELMPI_FETCH=much "$programs/mpi_unfit_$mpi" none
     grep -q '^mpi [01] error: MPI_Init.*: KEELMPI_FETCH is no number of bytes$' "$err" || fail "a wrong KEELMPI_FETCH"
     run 0 -n 2 "${small[@]}" -x KEELMPI_FETCH=0 "$programs/mpi_unfit_$mpi" none
+    run 0 -n 2 "${small[@]}" -x KEELMPI_FETCH=64k "$programs/mpi_unfit_$mpi" offered
     run 0 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" sent
     for promise in n y waits; do
         run 0 -n 2 "${small[@]}" -x KEELMPI_PREFIX=10k -x KEEL_DETERMINISTIC=$promise -x KEEL_VERBOSE=y "$programs/mpi_unfit_$mpi" polls

@@ -3,7 +3,8 @@
  * request|freed|matched|window|communicator|post|handle|prefix|attach|attached. And an accepted
  * checkpoint, with two ranks: with "sent" more messages are outstanding than fit into the arena,
  * without a receive or a wait; with "polls" a rank has polled before the restart point more often
- * than the record has room for, and dies.
+ * than the record has room for, and dies; with "offered" a message is on its way at the restart
+ * point that the receiver fetches.
  */
 #include <keel_mpi.h>
 #include <mpi.h>
@@ -36,6 +37,26 @@ static void poll_in_vain(int rank)
     MPI_Recv(NULL, 0, MPI_CHAR, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* Rank 1 reports with the first message that it can fetch, so the second one is offered. */
+static void offer(int rank, char *data, int bytes)
+{
+    const int room = 2 * (bytes + MPI_BSEND_OVERHEAD);
+    void *buffer = malloc((size_t)room);
+
+    MPI_Buffer_attach(buffer, room);
+    for (int i = 0; i < 2; i++) {
+        if (rank == 0) {
+            data[0] = (char)('a' + i);
+            MPI_Bsend(data, bytes, MPI_CHAR, 1, 7, MPI_COMM_WORLD);
+        } else if (i == 0) {
+            MPI_Recv(data, bytes, MPI_CHAR, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        if (i == 0) {
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *word = (argc > 1) ? argv[1] : "";
@@ -65,7 +86,14 @@ int main(int argc, char **argv)
     if (strcmp(word, "attached") == 0) {
         MPI_Win_attach(win, page, sizeof(page));
     }
+    if (strcmp(word, "offered") == 0) {
+        offer(rank, many, sizeof(many));
+    }
     KEEL_MPI_RESTART_POINT();
+    if (strcmp(word, "offered") == 0 && rank == 1) {
+        MPI_Recv(many, sizeof(many), MPI_CHAR, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        is_wrong = many[0] != 'b';
+    }
     if (strcmp(word, "polls") == 0 && rank == 1 && keel_mpi_incarnation() == 0) {
         raise(SIGKILL);
     }

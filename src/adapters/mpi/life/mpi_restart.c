@@ -439,7 +439,6 @@ static void resume_first(void)
 
 void keel_mpi_resume(void)
 {
-    keel_mpi_fetch_void(); /* before any memory changes */
     if (keel_mpi.is_ending) {
         keel_mpi_relaunch("MPI_Finalize", "what the program has to be done at its end was begun");
     }
@@ -447,6 +446,7 @@ void keel_mpi_resume(void)
         resume_first();
         return;
     }
+    keel_mpi_fetch_void(); /* before any memory changes */
     keel_mpi_request_finish_freed();
     keel_mpi.phase = KEEL_MPI_RUNS;
     if (keel_restarted(keel_mpi.ctx)) {

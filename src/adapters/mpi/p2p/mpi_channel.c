@@ -101,10 +101,13 @@ static void put_word(uint32_t source, size_t member, uint64_t value, const char 
  * learn of that. */
 static int fetch(uint32_t source, const keel_mpi_offer_t *offer, keel_mpi_message_t *message, const char *call)
 {
-    const int error = keel_mpi_fetch_data(offer, message->place, message->head.bytes);
+    int error = keel_mpi_fetch_data(offer, message->place, message->head.bytes);
 
-    if (error == EPERM) {
-        keel_mpi_fatal(call, "the memory of another rank cannot be read any more: set KEELMPI_FETCH=0");
+    if (error == EFAULT) { /* the sender may have moved the data meanwhile, which it does once */
+        error = keel_mpi_fetch_data(offer, message->place, message->head.bytes);
+    }
+    if (error == EPERM || (error == EFAULT && keel_mpi_fetch_test(offer) == 0)) {
+        keel_mpi_fatal(call, "a message cannot be read from the memory of its sender: set KEELMPI_FETCH=0");
     }
     if (error != 0) {
         return 0;
@@ -266,9 +269,10 @@ int keel_mpi_channel_progress(const char *call)
  */
 static void progress_or_pause(void (*pause)(unsigned round), const char *call)
 {
-    const int is_progress = (keel_mpi.is_deterministic_mode || ++state.idle_rounds % PROGRESS == 0)
-                                ? keel_mpi_channel_progress(call)
-                                : keel_mpi_channel_poll(call);
+    const int is_progress =
+        (keel_mpi.is_deterministic_mode || ++state.idle_rounds % PROGRESS == 0 || keel_mpi_spin_has_slept())
+            ? keel_mpi_channel_progress(call)
+            : keel_mpi_channel_poll(call);
 
     if (is_progress) {
         state.idle_rounds = 0;
@@ -452,6 +456,8 @@ void keel_mpi_channel_restore(void)
     for (uint32_t rank = 0; rank < keel_mpi.ranks; rank++) {
         /* the message is in the queue or belongs to a receive, and both are dropped */
         state.incoming[rank] = NULL;
+        /* the peer may be another process, with other permissions */
+        keel_mpi_arena_channel(rank)->is_readable = 0;
     }
     keel_mpi_match_restore();
 }

@@ -19,6 +19,7 @@ static struct {
     int is_shared;           /* at the last look another rank was on the own core */
     unsigned shared_looks;   /* looks that found the core shared, since the start */
     int is_bell_set;         /* since the last sleep */
+    int has_slept;           /* keel_mpi_spin_has_slept() */
     uint32_t **bells;        /* bell of each rank; NULL: not looked up */
     uint32_t no_bell;        /* of a rank without mapped memory: never set */
 } state;
@@ -168,7 +169,16 @@ void keel_mpi_spin_wait(unsigned round)
         sleep_us(bell, keel_mpi_sleep_us(round, before));
         __atomic_store_n(bell, 0, __ATOMIC_RELAXED);
         state.is_bell_set = 0;
+        state.has_slept = 1;
     }
+}
+
+int keel_mpi_spin_has_slept(void)
+{
+    const int has_slept = state.has_slept;
+
+    state.has_slept = 0;
+    return has_slept;
 }
 
 static uint32_t *bell_of(uint32_t rank, const char *call)

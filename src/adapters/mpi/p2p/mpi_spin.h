@@ -87,6 +87,8 @@ void keel_mpi_spin_yield(unsigned round);
 /* The same, and sleeps in later rounds until keel_mpi_spin_wake(). For waits: the caller looks at
  * everything that ends the wait between two rounds. */
 void keel_mpi_spin_wait(unsigned round);
+/* True once after each sleep. */
+int keel_mpi_spin_has_slept(void);
 /* Call after a put that may end a wait of the rank. */
 void keel_mpi_spin_wake(uint32_t rank, const char *call);
 /* Call when the arenas of other ranks may have got other addresses. */

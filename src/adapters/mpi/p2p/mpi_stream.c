@@ -299,7 +299,9 @@ uint64_t keel_mpi_stream_send(uint32_t rank, keel_mpi_head_t head, const void *d
     prefix_t prefix = {.head = head};
     uint64_t ticket;
 
-    prefix.head.is_chain = offer_kind(rank, data, head.bytes, mode == KEEL_MPI_SEND_COPIES, call);
+    if (must_queue || mode != KEEL_MPI_SEND_BLOCKS || sizeof(head) + keel_mpi_padded(head.bytes) > ring_room(rank)) {
+        prefix.head.is_chain = offer_kind(rank, data, head.bytes, mode == KEEL_MPI_SEND_COPIES, call);
+    }
     if (prefix.head.is_chain == KEEL_MPI_OFFER_TEST) {
         prefix.offer = keel_mpi_fetch_offer(NULL);
     }
