@@ -54,7 +54,8 @@ static int folder_lock(keel_folder_t *folder)
 {
     int error;
 
-    if (folder->lock >= 0) { /* in the folder before, or of the same file: a close ends all locks of a file */
+    /* The old lock may be of the same file: a close ends all locks of a file. */
+    if (folder->lock >= 0) {
         close(folder->lock);
         folder->lock = -1;
     }
