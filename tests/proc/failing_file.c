@@ -15,7 +15,7 @@
  * within), open (of a new file), look (open of the file of a rank), manifest (open of another
  * file), lock (fcntl), list (readdir), read, write, short (read or write of one byte), fsync,
  * rename, mkdir, unlink, stat, access; any: each of these but short. A failed call and a death
- * are printed.
+ * are printed, a death also to the file KEELTEST_DEATHS.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -29,6 +29,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define WRITER_NICENESS 19
@@ -126,11 +127,25 @@ static void kill_ranks(void)
     raise(SIGKILL);
 }
 
+/* Prints the death; a launcher that is killed passes nothing on, so the line goes to a file, too. */
+static void report_death(const char *call)
+{
+    const char *path = getenv("KEELTEST_DEATHS");
+    const int file =
+        (path != NULL) ? (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
+
+    dprintf(2, "planned death: %s, set %d\n", call, sets);
+    if (file >= 0) {
+        dprintf(file, "planned death: %s, set %d\n", call, sets);
+        syscall(SYS_close, file);
+    }
+}
+
 static void die(const char *victim, const char *call)
 {
     const long pid = launcher();
 
-    dprintf(2, "planned death: %s, set %d\n", call, sets);
+    report_death(call);
     if (strcmp(victim, "rank") == 0) {
         raise(SIGKILL);
     }

@@ -80,9 +80,11 @@ process_of()
 # killed ARGUMENTS...: a job whose processes may be killed at once; the rest of them ends soon. Sets status.
 killed()
 {
+    rm -f "$scratch/deaths"
     {
-        timeout -k 1 60 "$keelrun" "$@" >"$out" 2>"$err" </dev/null
+        KEELTEST_DEATHS=$scratch/deaths timeout -k 1 60 "$keelrun" "$@" >"$out" 2>"$err" </dev/null
         status=$?
     } 2>/dev/null # the shell's word
+    [ ! -e "$scratch/deaths" ] || cat "$scratch/deaths" >>"$err"
     check_nothing_left '*'
 }
