@@ -127,7 +127,7 @@ static void kill_ranks(void)
     raise(SIGKILL);
 }
 
-/* Prints the death; a launcher that is killed passes nothing on, so the line goes to a file, too. */
+/* Prints the death. A killed launcher passes nothing on, so the line goes to a file, too. */
 static void report_death(const char *call)
 {
     const char *path = getenv("KEELTEST_DEATHS");
