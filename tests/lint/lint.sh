@@ -331,12 +331,14 @@ lint_house() {
     [ "$(contrib/house -l circles "$build" | wc -l)" -eq 0 ] || complain "folders of src that reach each other"
 }
 
+pronouns="it its itself that this these those which what who whom whose whoever whatever they them their one ones"
+
 # word_counts FILE...: a line for each: its name, words of its comments, pronouns, words for a person, comment lines over 100 columns.
 # Lines of a licence are left out.
 word_counts() {
-    awk '
+    awk -v pronouns_known="$pronouns" '
     BEGIN {
-        split("it its itself that this these those which what who whom whose whoever whatever they them their one ones", list, " ")
+        split(pronouns_known, list, " ")
         for (i in list)
             pronoun[list[i]] = 1
         person["who"] = person["whom"] = person["whose"] = person["whoever"] = 1
@@ -457,9 +459,9 @@ long_sentences() {
 
 # page_counts FILE...: a line for each: its name, words of its text, pronouns. Code, blocks of code and addresses of links are left out.
 page_counts() {
-    awk '
+    awk -v pronouns_known="$pronouns" '
     BEGIN {
-        split("it its itself that this these those which what who whom whose whoever whatever they them their one ones", list, " ")
+        split(pronouns_known, list, " ")
         for (i in list)
             pronoun[list[i]] = 1
     }

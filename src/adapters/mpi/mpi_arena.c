@@ -55,6 +55,17 @@ static uint64_t blocks_begin(void)
     return rings_begin() + (uint64_t)keel_mpi.ranks * keel_mpi.ring;
 }
 
+/* Ranks put to places in the arenas of others, computed from the own settings. The comparison of
+ * each rank with the next one finds any difference. */
+static void check_next_arena(void)
+{
+    const size_t bytes = keel_win_size(keel_mpi.arena, (keel_mpi.rank + 1) % keel_mpi.ranks);
+
+    if (keel_incarnation(keel_mpi.ctx) == 0 && bytes != 0 && bytes != keel_mpi.bytes) {
+        keel_mpi_fatal("MPI_Init", "KEELMPI_ARENA or KEELMPI_RING differs between ranks");
+    }
+}
+
 void keel_mpi_arena_make(void)
 {
     const char *text = getenv("KEELMPI_ARENA");
@@ -70,6 +81,7 @@ void keel_mpi_arena_make(void)
     }
     keel_mpi.bytes = blocks_begin() + bytes;
     keel_mpi_check(keel_win_alloc(keel_mpi.ctx, keel_mpi.bytes, NULL, &keel_mpi.arena), "MPI_Init");
+    check_next_arena();
     keel_mpi.hidden = keel_win_base(keel_mpi.arena);
 }
 

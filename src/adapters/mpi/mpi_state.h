@@ -45,9 +45,11 @@ typedef struct keel_mpi_channel {
     /* Without deterministic mode: the part of `taken` that was put to the peer's `freed`.
      * In deterministic mode: number of messages sent to the peer, pending sends included. */
     uint64_t announced;
-    /* mpi_fetch.h: messages offered to the peer; number of them that are fetched (put by the peer);
-     * messages fetched from the peer; 1: the peer can read this process (put by the peer) */
-    uint64_t offered, offered_done, fetched, is_readable;
+    /* mpi_fetch.h */
+    uint64_t offered;      /* messages offered to the peer */
+    uint64_t offered_done; /* put by the peer: offered messages that the peer has fetched */
+    uint64_t fetched;      /* messages fetched from the peer */
+    uint64_t is_readable;  /* put by the peer: 1: the peer can read the memory of this process */
 } keel_mpi_channel_t;
 
 typedef struct keel_mpi_block {

@@ -519,6 +519,8 @@ END
     done
     run 1 -n 2 "${small[@]}" -x KEELMPI_FETCH=much "$programs/mpi_unfit_$mpi" none
     grep -q '^mpi [01] error: MPI_Init.*: KEELMPI_FETCH is no number of bytes$' "$err" || fail "a wrong KEELMPI_FETCH"
+    run 1 --mpi "$mpi" -n 2 "${small[@]}" bash -c 'KEELMPI_RING=$((64 << PMIX_RANK))k exec "$@"' - "$programs/mpi_unfit_$mpi" none
+    grep -q '^mpi [01] error: MPI_Init: KEELMPI_ARENA or KEELMPI_RING differs between ranks$' "$err" || fail "rings of two sizes"
     run 0 -n 2 "${small[@]}" -x KEELMPI_FETCH=0 "$programs/mpi_unfit_$mpi" none
     run 0 -n 2 "${small[@]}" -x KEELMPI_FETCH=64k "$programs/mpi_unfit_$mpi" offered
     run 0 -n 2 "${small[@]}" "$programs/mpi_unfit_$mpi" sent

@@ -75,6 +75,14 @@ static void ring_read(uint32_t source, uint64_t from, void *data, size_t bytes)
     memcpy((char *)data + first, ring, bytes - first);
 }
 
+/* Puts a word of the own channel at the source, which may wait for the word. */
+static void put_word(uint32_t source, size_t member, uint64_t value, const char *call)
+{
+    keel_mpi_put(source, keel_mpi_arena_word(keel_mpi.rank, member), &value, sizeof(value), call);
+    keel_mpi_flush(source, call);
+    keel_mpi_spin_wake(source, call);
+}
+
 /* Announces to the sender the bytes free again, once they are a good part of the ring. */
 static void announce_freed(uint32_t source, const char *call)
 {
@@ -84,17 +92,7 @@ static void announce_freed(uint32_t source, const char *call)
         return;
     }
     channel->announced = channel->taken;
-    keel_mpi_put(source, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, freed)), &channel->announced,
-                 sizeof(channel->announced), call);
-    keel_mpi_flush(source, call);
-    keel_mpi_spin_wake(source, call);
-}
-
-static void put_word(uint32_t source, size_t member, uint64_t value, const char *call)
-{
-    keel_mpi_put(source, keel_mpi_arena_word(keel_mpi.rank, member), &value, sizeof(value), call);
-    keel_mpi_flush(source, call);
-    keel_mpi_spin_wake(source, call);
+    put_word(source, offsetof(keel_mpi_channel_t, freed), channel->announced, call);
 }
 
 /* Fetches the data of an offer. False if the sender has died or was rolled back: this rank will

@@ -57,9 +57,7 @@ void keel_mpi_spin_make(void)
 
 void keel_mpi_spin_forget(void)
 {
-    if (state.bells != NULL) {
-        memset(state.bells, 0, keel_mpi.ranks * sizeof(*state.bells));
-    }
+    memset(state.bells, 0, keel_mpi.ranks * sizeof(*state.bells));
 }
 
 void keel_mpi_spin_unmake(void)
