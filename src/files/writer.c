@@ -34,7 +34,7 @@ struct keel_writer {
     const uint8_t *memory; /* RANK: of the job, or of its copy, less the offset of the copy */
     uint64_t at;           /* RANK: bytes read */
     void *copy;            /* of the rest; NULL: none */
-    int is_requested;      /* atomic */
+    uint64_t asked_ns;     /* atomic; time of KEEL_FILES_REQUEST, 0: no request */
     int is_stopping;       /* atomic */
     uint8_t piece[WRITER_PIECE];
 };
@@ -200,12 +200,9 @@ static void writer_look(keel_writer_t *writer)
         (void)keel_folder_open(writer->folder);
     }
     if (writer->is_watching) {
-        const int is_stopping = faccessat(writer_dir(writer), KEEL_FILES_STOP, F_OK, 0) == 0;
-
-        __atomic_store_n(&writer->is_stopping, is_stopping, __ATOMIC_RELAXED);
-        __atomic_store_n(&writer->is_requested,
-                         is_stopping || faccessat(writer_dir(writer), KEEL_FILES_REQUEST, F_OK, 0) == 0,
+        __atomic_store_n(&writer->is_stopping, faccessat(writer_dir(writer), KEEL_FILES_STOP, F_OK, 0) == 0,
                          __ATOMIC_RELAXED);
+        __atomic_store_n(&writer->asked_ns, keel_set_dir_asked(writer_dir(writer)), __ATOMIC_RELAXED);
     }
 }
 
@@ -351,7 +348,12 @@ void keel_writer_detach(keel_writer_t *writer, uint32_t used)
 
 int keel_writer_is_requested(const keel_writer_t *writer)
 {
-    return __atomic_load_n(&writer->is_requested, __ATOMIC_RELAXED);
+    return keel_writer_asked(writer) != 0 || keel_writer_is_stopping(writer);
+}
+
+uint64_t keel_writer_asked(const keel_writer_t *writer)
+{
+    return __atomic_load_n(&writer->asked_ns, __ATOMIC_RELAXED);
 }
 
 int keel_writer_is_stopping(const keel_writer_t *writer)
@@ -359,10 +361,10 @@ int keel_writer_is_stopping(const keel_writer_t *writer)
     return __atomic_load_n(&writer->is_stopping, __ATOMIC_RELAXED);
 }
 
-void keel_writer_end_request(keel_writer_t *writer)
+void keel_writer_end_request(keel_writer_t *writer, uint64_t asked_ns)
 {
-    (void)unlinkat(writer_dir(writer), KEEL_FILES_REQUEST, 0);
-    (void)unlinkat(writer_dir(writer), KEEL_FILES_STOP, 0);
-    __atomic_store_n(&writer->is_stopping, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&writer->is_requested, 0, __ATOMIC_RELAXED);
+    if (asked_ns != 0 && keel_set_dir_asked(writer_dir(writer)) == asked_ns) {
+        (void)unlinkat(writer_dir(writer), KEEL_FILES_REQUEST, 0);
+        __atomic_store_n(&writer->asked_ns, 0, __ATOMIC_RELAXED);
+    }
 }

@@ -64,7 +64,9 @@ void keel_writer_detach(keel_writer_t *writer, uint32_t used);
 int keel_writer_is_requested(const keel_writer_t *writer);
 /* True if KEEL_FILES_STOP existed at the last look. */
 int keel_writer_is_stopping(const keel_writer_t *writer);
-/* Removes KEEL_FILES_REQUEST and KEEL_FILES_STOP: the request is met. */
-void keel_writer_end_request(keel_writer_t *writer);
+/* Time of KEEL_FILES_REQUEST at the last look; 0: there was none. */
+uint64_t keel_writer_asked(const keel_writer_t *writer);
+/* Removes KEEL_FILES_REQUEST: the request of that time is met. A later request stays. */
+void keel_writer_end_request(keel_writer_t *writer, uint64_t asked_ns);
 
 #endif

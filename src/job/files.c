@@ -268,7 +268,11 @@ void keel_files_end(keel_context_h ctx)
     keel_writer_destroy(files->writer);
     files->writer = NULL;
     if (!files->folder.is_locked) {
-        return; /* no leader, or no folder: the sets are not this job's */
+        if (files->folder.is_leader && !keel_folder_is_gone(&files->folder)) {
+            keel_warn(&ctx->message, "the checkpoints in %s stay, and the next job would restart from them: no lock",
+                      ctx->config.file_dir);
+        }
+        return; /* without the lock the sets may be another job's */
     }
     (void)unlinkat(files->folder.dir, KEEL_FILES_STOP, 0); /* the program was faster */
     error = keel_set_list(files->folder.dir, &ids, &count);

@@ -371,17 +371,44 @@ END_TEST
 
 START_TEST(request_is_seen_and_ended)
 {
+    uint64_t asked_ns;
     keel_writer_t *writer;
 
     folder_setup();
     ck_assert_int_eq(keel_writer_create(&folder, 1, &writer), KEEL_OK);
     ck_assert(!keel_writer_is_requested(writer));
-    close(openat(dir, KEEL_FILES_REQUEST, O_WRONLY | O_CREAT, 0666));
+    ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
     while (!keel_writer_is_requested(writer)) {
         usleep(1000);
     }
-    keel_writer_end_request(writer);
+    asked_ns = keel_writer_asked(writer);
+    ck_assert_uint_eq(asked_ns, keel_set_dir_asked(dir));
+    keel_writer_end_request(writer, 0); /* a set that began before the request does not meet it */
+    ck_assert_int_eq(faccessat(dir, KEEL_FILES_REQUEST, F_OK, 0), 0);
+    keel_writer_end_request(writer, asked_ns);
     ck_assert_int_ne(faccessat(dir, KEEL_FILES_REQUEST, F_OK, 0), 0);
+    ck_assert(!keel_writer_is_requested(writer));
+    keel_writer_destroy(writer);
+    folder_teardown();
+}
+END_TEST
+
+/* The time of a request tells it from an older one that is being met. */
+START_TEST(request_amid_a_set_stays)
+{
+    keel_writer_t *writer;
+    uint64_t asked_ns;
+
+    folder_setup();
+    ck_assert_int_eq(keel_writer_create(&folder, 1, &writer), KEEL_OK);
+    ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
+    asked_ns = keel_set_dir_asked(dir);
+    do { /* the clock of a file system has steps of some milliseconds */
+        usleep(1000);
+        ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
+    } while (keel_set_dir_asked(dir) == asked_ns);
+    keel_writer_end_request(writer, asked_ns);
+    ck_assert_int_eq(faccessat(dir, KEEL_FILES_REQUEST, F_OK, 0), 0);
     keel_writer_destroy(writer);
     folder_teardown();
 }
@@ -418,6 +445,7 @@ int main(void)
                             detached_memory_may_change,
                             complete_set_replaces_older_ones,
                             request_is_seen_and_ended,
+                            request_amid_a_set_stays,
                             writer_ends_amid_a_job,
                             NULL};
 

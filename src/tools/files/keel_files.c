@@ -272,14 +272,13 @@ static int run_prune(command_t *command)
 
 static int run_checkpoint(const command_t *command)
 {
-    const int file = openat(command->dir, KEEL_FILES_REQUEST, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    const int error = keel_set_dir_ask(command->dir, KEEL_FILES_REQUEST);
     double waited = 0;
 
-    if (file < 0) {
-        fprintf(stderr, "keel_files: %s: %s\n", command->path, strerror(errno));
+    if (error != 0) {
+        fprintf(stderr, "keel_files: %s: %s\n", command->path, strerror(error));
         return EXIT_FAILURE;
     }
-    close(file);
     while (faccessat(command->dir, KEEL_FILES_REQUEST, F_OK, 0) == 0) {
         if (waited >= command->wait_s) {
             printf("a checkpoint is requested in %s, and not complete yet\n", command->path);
