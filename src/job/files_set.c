@@ -204,8 +204,8 @@ void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *res
     keel_files_interval_measured(ctx, (double)(files->last_ns - files->begun_ns) * 1e-9);
     if (files->is_stopping) {
         ctx->runtime->ops->abort(ctx->runtime, KEEL_EXIT_STOPPED, "the job has stopped, with a checkpoint in files");
-        /* Only now: a replacement of the leader has to see the request. If this process ends before,
-         * the next job removes the file. */
+        /* Only now: a replacement of the leader has to see the request. If this process ends
+         * before, the next job removes the file. */
         (void)unlinkat(keel_folder_dir(&files->folder), KEEL_FILES_STOP, 0);
     }
     if (result->remove_error != 0) {
