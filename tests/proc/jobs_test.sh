@@ -221,6 +221,7 @@ tickets_are_drawn_once_through_deaths()
 
     for lane in direct served auto; do
         for deaths in 0@8.2 3@9.1 1@9.2,3@9.1 2@10.0,0@12.3; do
+            is_due || continue
             run 0 -n 4 --nodes 2 "${small[@]}" -v -x KEEL_LANES=$lane -x KEEL_GROUP_SIZE=4 -x KEEL_PARITIES=2 \
                 "$build/tests/proc/tickets" 24 $deaths
             has "$out" 1 '^tickets: each was drawn once$'
@@ -290,6 +291,7 @@ death_while_leaving_never_hangs()
 
     for lane in direct served; do
         for delay in 0 50 100 200 300 500 800 1200 2000 4000 8000 16000; do
+            is_due || continue
             run_any -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$moments" finalize $((delay / 50 % 4)) $delay
             whole_or 'nothing is recovered'
         done
@@ -314,6 +316,7 @@ death_while_meeting_is_recovered()
 
     for lane in direct served; do # PMIx takes some 30 ms to start, the library 30 more
         for delay in 0 20000 30000 40000 45000 50000 55000 60000 70000 80000 100000 150000; do
+            is_due || continue
             run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$moments" init $((delay / 5000 % 4)) $delay
         done
     done
@@ -325,6 +328,7 @@ death_of_a_starting_replacement_is_recovered()
 
     for lane in direct served; do
         for delay in 0 10000 20000 30000 40000 50000 60000 70000 80000 100000; do
+            is_due || continue
             run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$moments" reinit $((delay / 10000 % 4)) $delay
         done
     done

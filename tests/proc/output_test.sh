@@ -39,12 +39,14 @@ lines_appear_once()
 
     for declared in '' declared; do
         for place in 0 1 2 3 4; do
+            is_due || continue
             run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$1" "$prints" 20 1@7.$place,2@12.$place $declared
             printed 4 20
             has "$err" 0 'writes otherwise'
         done
         # before any image
         [ -n "$declared" ] || for place in 1 2; do
+            is_due || continue
             run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_LANES="$1" "$prints" 20 3@1.$place,0@2.$place
             printed 4 20
         done

@@ -22,6 +22,11 @@ out=$scratch/out err=$scratch/err
 exec 3>&2
 export KEELRUN_TEST_ID=keelrun_test.$$.$RANDOM TMPDIR=$scratch/tmp
 
+# Loops take each Nth turn of their lanes, deaths and moments, from the first (thinned.cmake); N is odd, so that all of a few
+# lanes are met.
+each=${KEELTEST_EVERY:-1} turns=0
+is_due() { [ $((turns++ % each)) -eq 0 ]; }
+
 fail()
 {
     echo "$name: $*" >&3

@@ -11,12 +11,12 @@ keel_tiers(
         proc_stencil_with_atomics_survives_death_on_one_node_at_7_21_1 proc_stencil_with_atomics_survives_death_at_3_18_1
         proc_stencil_begins_at_its_own_image_after_3_301_0_on_4
         "proc_files_(a_killed_job_goes_on_from_files|the_tool_tells_what_is_there)"
-        "proc_kernels_(spoilt_.*_is_found|recoveries_are_counted)" proc_limits_transports_that_do_not_do_are_named
+        "proc_kernels_spoilt_.*_is_found" proc_limits_transports_that_do_not_do_are_named
         "proc_numbers_(wrong_options_are_refused|interval_is_dalys|rounds_begin.*)" proc_output_lines_appear_once_direct
         "proc_perftest_(bad_arguments_are_refused|ucx_reads_its_option)" proc_polling_accesses_kill_direct
         proc_rehearsal_forgotten_protection_is_found "proc_trace_(a_local_recovery_is_traced|a_lost_job_is_counted)" "proc_topo_(wrong_files_are_named|a_job_shows_its_own_topology)"
   # deaths at chosen places of kernels: drawn programs of the simulator die at such places many times a night
-  LONG "proc_long_.*" "proc_kills_long_.*"
+  LONG "proc_.*_all" "proc_long_.*" "proc_kills_long_.*"
        # proc_kills_(together|spares|demand|dedicated)_ kill the same kernels over the same lane, and proc_kills_X_auto over both at once
        "proc_kills_(ft|stencil)_direct" "proc_kills_(ft|stencil|sections)_served"
        proc_deaths_cost_as_documented_direct "proc_ft_survives_death_at_(0_0_0|3_0_2|0_3_3|6_4_1|2_5_3)"

@@ -17,9 +17,12 @@ roll_back()
     shift 4
     count=$(tr , '\n' <<<"$deaths" | wc -l)
     for lane in "$@"; do
-        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/$program" "$steps" -
-        has "$out" 1 "${pattern/@/0}"
+        if is_due; then
+            run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/$program" "$steps" -
+            has "$out" 1 "${pattern/@/0}"
+        fi
         for declared in '' declared; do
+            is_due || continue
             # shellcheck disable=SC2086
             run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/$program" "$steps" "$deaths" $declared
             has "$out" 1 "${pattern/@/$count}"
@@ -69,6 +72,7 @@ memory_that_was_given_is_a_window()
 
     for lane in direct served auto; do
         for kind in pages odd stack globals mixed; do
+            is_due || continue
             run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/given" 20 - $kind full
             has "$out" 1 '^given: 4 ranks, 20 steps, 0 rollbacks: right$'
             run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/given" 20 1@2.1,2@9.0,0@14.2 $kind full
@@ -105,6 +109,7 @@ attached_memory_recovers_locally()
         has "$out" 1 '^attached: 4 ranks, 20 steps, 0 rollbacks: right$'
         for deaths in 1@7.0,2@8.2,0@10.0 0@7.1,1@10.1,2@16.3 2@1.1,1@4.0,0@11.2 1@0.9,0@7.1,2@11.2; do
             for how in '3 plain' '6 plain' '3 waits' '6 waits'; do
+                is_due || continue
                 # shellcheck disable=SC2086
                 run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/attached" 20 "$deaths" $how
                 has "$out" 1 '^attached: 4 ranks, 20 steps, 0 rollbacks: right$'
@@ -121,6 +126,7 @@ attached_memory_rolls_back()
     for lane in direct served auto; do
         for deaths in 1@8.2,2@10.0,0@16.2 0@1.2,2@7.1,1@11.0 2@5.2,0@11.2,1@14.3; do
             for every in 3 6; do
+                is_due || continue
                 run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" -x KEEL_CKPT_INTERVAL=1gsyncs "$programs/attached" 20 "$deaths" $every roll
                 has "$out" 1 '^attached: 4 ranks, 20 steps, 3 rollbacks: right$'
             done
@@ -135,6 +141,7 @@ signals_are_logged_as_puts()
 
     for lane in direct served auto; do
         for how in set add list fetch; do # words that are added to, of one class, and whose values are fetched by others that do not die then
+            is_due || continue
             run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$lane" "$programs/signals" 40 1@7.0,2@13.1,0@22.2,1@31.1 $how
             has "$out" 1 '^signals: 4 ranks, 40 steps, 0 rollbacks: right$'
         done
