@@ -23,6 +23,7 @@ one()
     shift
 
     [[ $name =~ ${only:-.} ]] || return 0
+    begun=$((${begun:-0} + 1))
     if "$@"; then
         echo "rdma: $name: ok ($((SECONDS - begin)) s)"
     else
