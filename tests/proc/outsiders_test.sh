@@ -162,6 +162,37 @@ a_rank_lives_with_silent_strangers()
     one_death_or_none
 }
 
+# nothing is written to any rank but strangers' bytes: no rank dies of them
+all_ranks_live_with_random_bytes()
+{
+    start_job
+    attack random "${ranks[@]}"
+    [ "${connected#connected }" -ge 8 ] || fail "not all ranks were attacked: $connected"
+    kill -KILL "${ranks[3]}"
+    end_job 1
+    leave
+}
+
+# of UCX's assertion in all ranks at once nothing is recovered: the job ends soon, says so, and leaves nothing
+all_ranks_that_assert_at_once_end_the_job()
+{
+    local tries status
+
+    start_job --job-restarts 0
+    attack magic "${ranks[@]}"
+    for ((tries = 0; tries < 200; tries++)); do
+        ! grep -q ' died: signal ' "$err" || break
+        sleep 0.05
+    done
+    [ $tries -lt 200 ] || kill -KILL "${ranks[@]}" # a UCX that does not assert
+    wait $pid
+    status=$?
+    leave
+    [ $status -ne 0 ] || fail "rank 1 waits for a death, and the others recovered all four"
+    grep -q ' died: signal ' "$err" && grep -q 'the job ended with status [1-9]' "$err" || fail "no reason is given"
+    check_nothing_left '*'
+}
+
 # what each rank sent to rank 2 since its start: greetings, requests and answers, with valid sums
 captured_messages_are_not_taken_again()
 {
