@@ -276,7 +276,9 @@ void keel_init_flush(keel_context_h ctx)
 
     KEEL_EACH_MEMBER(r, &ctx->lane) {
         while (!keel_lane_is_flushed(&ctx->lane, r)) {
-            if (keel_context_wait(ctx, &rounds) != KEEL_OK) {
+            const keel_status_t status = keel_context_wait(ctx, &rounds);
+
+            if (status != KEEL_OK && status != KEEL_ERR_ROLLED_BACK) {
                 return; /* the next call returns the status */
             }
         }
