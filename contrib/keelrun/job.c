@@ -70,7 +70,7 @@ static void job_start_rank(job_t *job, uint32_t rank)
     state->state = RANK_STARTING;
     state->is_connected = state->is_over = state->is_stopped = state->is_finalized = state->is_killed =
         state->is_accuser = false;
-    state->has_joined = state->has_started = false;
+    state->has_joined = state->has_started = state->was_recovered = false;
     state->fenced_ns = 0;
     state->fencing_looks = 0;
     state->started_ns = clock_now_ns();
@@ -194,6 +194,14 @@ static void job_on_death(job_t *job, uint32_t rank, int signal_number)
     job_start_rank(job, rank);
 }
 
+static void job_on_over(job_t *job, job_rank_t *state)
+{
+    for (uint32_t rank = 0; rank < job->options->ranks && !job->is_over; rank++) {
+        job->ranks[rank].was_recovered = job->ranks[rank].incarnation > 0 && job->ranks[rank].has_started;
+    }
+    state->is_over = job->is_over = true;
+}
+
 static void job_on_finalized(job_t *job, job_rank_t *state)
 {
     if (!state->is_finalized) {
@@ -241,6 +249,11 @@ static void job_on_exited(job_t *job, uint32_t rank, int status)
     state->pidfd = -1;
     if (WIFSIGNALED(status)) {
         job_on_death(job, rank, WTERMSIG(status));
+    } else if (job_was_turned_away(job, state) && state->was_recovered && WEXITSTATUS(status) != 0) {
+        /* its death was recovered: the program itself left the others */
+        job_end(job, WEXITSTATUS(status),
+                "rank %u (incarnation %u) exited with status %d while the job was leaving: nothing is recovered then",
+                rank, state->incarnation, WEXITSTATUS(status));
     } else if (job_was_turned_away(job, state)) { /* for any exit status of the program */
         job_end(job, 128 + job->last_death.signal,
                 "rank %u (incarnation %u) was killed by signal %d (%s) while the job was leaving: nothing is recovered "
@@ -455,7 +468,7 @@ void job_on_message(job_t *job, uint32_t node, const message_t *message, const c
         job_on_met(job, state);
         break;
     case MESSAGE_OVER:
-        state->is_over = job->is_over = true;
+        job_on_over(job, state);
         break;
     case MESSAGE_FINALIZED:
         job_on_finalized(job, state);

@@ -309,6 +309,14 @@ death_after_the_last_gsync_is_reported_once()
     done
 }
 
+# the death of the one before it was recovered, and is not the reason
+a_replacement_that_fails_while_others_leave_is_named()
+{
+    run 1 -n 4 "${small[@]}" "$build/tests/proc/extra_gsync"
+    has "$err" 1 '^keelrun: rank 2 (incarnation 1) exited with status 1'
+    has "$err" 0 'was killed by signal'
+}
+
 # every moment: before all have met the job is started anew
 death_while_meeting_is_recovered()
 {
