@@ -37,8 +37,9 @@ static keel_status_t access_refuse(keel_win_h win, uint32_t rank, uint64_t offse
         if (status != KEEL_OK) {
             return status; /* before keel_restore() the sizes of others may be unknown */
         }
-        keel_error_ctx(ctx, "%zu bytes at offset %lu leave the window of %zu bytes at rank %u", length,
-                       (unsigned long)offset, size, rank);
+        keel_error_ctx(ctx, "%zu bytes at offset %lu leave window %u%s%s, which has %zu bytes at rank %u", length,
+                       (unsigned long)offset, win->region - KEEL_REGION_WINDOW0, (win->name[0] != '\0') ? " " : "",
+                       win->name, size, rank);
         return KEEL_ERR_RANGE;
     }
     return KEEL_OK;
