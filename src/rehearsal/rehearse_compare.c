@@ -19,9 +19,10 @@ static void report_difference(keel_context_h ctx, const keel_rehearse_line_t *wa
     case KEEL_REHEARSE_PUTS:
         keel_error_ctx(
             ctx,
-            "rehearsal: rank %u, phase %u: what it put to rank %u differs: %lu records, %lu bytes, crc %08x; "
-            "before its death %lu records, %lu bytes, crc %08x",
-            ctx->lane.rank, any->phase, any->id, is->amount, is->bytes, is->crc, was->amount, was->bytes, was->crc);
+            "rehearsal: rank %u, phase %u: what it put to rank %u differs: %lu record%s, %lu bytes, crc %08x; "
+            "before its death %lu record%s, %lu bytes, crc %08x",
+            ctx->lane.rank, any->phase, any->id, is->amount, (is->amount == 1) ? "" : "s", is->bytes, is->crc,
+            was->amount, (was->amount == 1) ? "" : "s", was->bytes, was->crc);
         break;
     case KEEL_REHEARSE_PROTECTED:
         keel_error_ctx(ctx, "rehearsal: rank %u, phase %u: at its end protected region %u (%lu bytes) differs",
@@ -86,11 +87,13 @@ void keel_rehearse_print_hint(keel_context_h ctx, uint32_t phase)
     if (phase == ctx->rec.restarted_at && phase > 0) {
         keel_error_ctx(ctx,
                        "rehearsal: it was restored at gsync %u, where that phase begins: look for memory that is not "
-                       "protected, for calls behind the safe gsync in the body of a loop whose step was counted before "
-                       "it, then for %s",
+                       "protected, for a step counted after the safe gsync, for calls behind the safe gsync in the "
+                       "body of a loop whose step was counted before it, then for %s",
                        phase, others);
     } else {
-        keel_error_ctx(ctx, "rehearsal: what it did from gsync %u on, where it was restored, was the same: look for %s",
+        keel_error_ctx(ctx,
+                       "rehearsal: what it did from gsync %u on, where it was restored, was the same: look for memory "
+                       "that is not protected and is first used in this phase, then for %s",
                        ctx->rec.restarted_at, others);
     }
 }

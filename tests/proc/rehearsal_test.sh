@@ -69,7 +69,7 @@ example_and_kernels_pass()
 
 forgotten_protection_is_found()
 {
-    local put='what it put to rank 1 differs: 1 records, 8 bytes, crc [0-9a-f]*; before its death 1 records, 8 bytes, '
+    local put='what it put to rank 1 differs: 1 record, 8 bytes, crc [0-9a-f]*; before its death 1 record, 8 bytes, '
 
     found direct sum "$put"
     found served sum "$put"
@@ -99,6 +99,14 @@ loads_of_own_memory_are_found()
 other_gets_are_found()
 {
     found direct where 'what it read is not what its predecessor had$'
+}
+
+# With two gsyncs in a step the first phase of the replacement does not use what was forgotten.
+forgotten_protection_may_show_later()
+{
+    rehearse 123 direct "$rehearsed" later
+    has "$err" 1 '^keel 0.1 error: rehearsal: rank 0, phase 4: what it put to rank 1 differs: '
+    has "$err" 1 'what it did from gsync 3 on, .*: look for memory that is not protected and is first used in this phase, then for the clock'
 }
 
 # The step was counted before the gsync: a replacement leaves out what its predecessor did behind it. Right: with any death.

@@ -4,6 +4,7 @@
  *
  *   rehearsed right|calm       correct; calm: without a safe gsync
  *   rehearsed step|sum         that variable is not protected
+ *   rehearsed later            sum is not protected, and a step begins with another gsync
  *   rehearsed clock|pid        is added to the value put
  *   rehearsed stamp            the clock is kept in protected memory, and never put
  *   rehearsed own              the clock is kept in the own window
@@ -82,6 +83,9 @@ static keel_status_t step_run(job_t *job)
     const uint64_t step = job->step;
     uint64_t given, seen = 0;
 
+    if (is(job, "later")) {
+        TRY(keel_gsync(job->ctx, 0));
+    }
     job->sum += job->cell[(step + 1) % 2] + 1; /* put by the left neighbour in the previous step */
     given = job->sum;
     given += is(job, "clock") ? clock_ns() : is(job, "pid") ? (uint64_t)getpid() : 0;
@@ -122,7 +126,7 @@ static keel_status_t job_begin(job_t *job)
     if (!is(job, "step")) {
         TRY(keel_protect(job->ctx, 1, &job->step, sizeof(job->step)));
     }
-    if (!is(job, "sum")) {
+    if (!is(job, "sum") && !is(job, "later")) {
         TRY(keel_protect(job->ctx, 2, &job->sum, sizeof(job->sum)));
     }
     return keel_protect(job->ctx, 3, &job->stamp, sizeof(job->stamp));
