@@ -50,12 +50,14 @@ static keel_status_t redone_run(void *arg, const keel_record_t *records, size_t 
     return KEEL_OK;
 }
 
-static void redone_differ(keel_recovery_t *rec, uint32_t rank, const redone_t *redone, uint32_t count, const char *what)
+static void redone_differ(keel_recovery_t *rec, uint32_t rank, const redone_t *redone, const keel_digest_t *digest,
+                          const char *what)
 {
     keel_error(rec->message,
-               "in phase %u this process did otherwise at rank %u than before its death: %lu records now, rank %u "
-               "has %u%s" REDONE_HINT,
-               redone->phase, rank, (unsigned long)redone->count, rank, count, what);
+               "in phase %u this process did otherwise at rank %u than before its death: %lu record%s now and "
+               "%u%s before%s" REDONE_HINT,
+               redone->phase, rank, (unsigned long)redone->count, (redone->count == 1) ? "" : "s",
+               keel_digest_count(digest), digest->is_all ? "" : " or more", what);
 }
 
 /* @a is_summed: the digest has a sum to compare. */
@@ -76,9 +78,9 @@ static int redone_are_same(keel_recovery_t *rec, uint32_t rank, const keel_diges
         KEEL_REACHED(redone_counted);
     }
     if (redone.count < count || (digest->is_all && redone.count > count)) {
-        redone_differ(rec, rank, &redone, count, digest->is_all ? " and no more" : "");
+        redone_differ(rec, rank, &redone, digest, "");
     } else if (is_summed && redone.digest.sum != digest->sum) {
-        redone_differ(rec, rank, &redone, count, ", which differ");
+        redone_differ(rec, rank, &redone, digest, ", and they differ");
     } else {
         return 1;
     }

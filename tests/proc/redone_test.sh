@@ -36,23 +36,23 @@ rank_that_does_the_same_is_brought_back_alone()
 clock_and_pid_are_rolled_back()
 {
     job served 1 clock
-    said '4 records now, rank 0 has 4, which differ'
+    said '4 records now and 4 or more before, and they differ'
     job served 1 pid
-    said '4 records now, rank 0 has 4, which differ'
+    said '4 records now and 4 or more before, and they differ'
 }
 
 fewer_puts_are_rolled_back()
 {
     job served 1 fewer
-    said '3 records now, rank 0 has 4'
+    said '3 records now and 4 or more before'
     job direct 1 fewer waits
-    said '3 records now, rank 0 has 4'
+    said '3 records now and 4 or more before'
 }
 
 forgotten_protection_is_reported()
 {
     job served 1 forgotten
-    said '4 records now, rank 0 has 4, which differ'
+    said '4 records now and 4 or more before, and they differ'
 }
 
 program_that_says_so_is_rolled_back_without_a_word()
