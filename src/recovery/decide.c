@@ -288,8 +288,9 @@ static void decide_catastrophe(const keel_recovery_t *rec, decision_t *d)
         if (missing > parities) {
             KEEL_REACHED(catastrophe_group);
             d->mode = KEEL_DECISION_CATASTROPHE;
-            snprintf(d->why, sizeof(d->why), "ranks %s of group %u are lost together and its parity covers %u", names,
-                     g, parities);
+            snprintf(d->why, sizeof(d->why),
+                     "ranks %s of group %u are lost together and its parity covers %u (KEEL_PARITIES)", names, g,
+                     parities);
             return;
         }
     }

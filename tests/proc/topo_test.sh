@@ -39,11 +39,11 @@ rack_death_is_recovered_where_racks_are_known()
 rack_death_is_catastrophic_where_racks_are_not_known()
 {
     run 3 "${machine[@]}" "${rack_dies[@]}" "$moments" plain 1000000
-    has "$err" 1 'error: catastrophic failure: ranks \(0, 4 of group 0\|1, 5 of group 1\) are lost together and its parity covers 1$'
+    has "$err" 1 'error: catastrophic failure: ranks \(0, 4 of group 0\|1, 5 of group 1\) are lost together and its parity covers 1 (KEEL_PARITIES)$'
     run 3 "${machine[@]}" "${racks[@]}" -x KEEL_TOPO_LEVEL=node "${rack_dies[@]}" "$moments" plain 1000000
-    has "$err" 1 'error: catastrophic failure: ranks \(0, 4 of group 0\|1, 5 of group 1\) are lost together and its parity covers 1$'
+    has "$err" 1 'error: catastrophic failure: ranks \(0, 4 of group 0\|1, 5 of group 1\) are lost together and its parity covers 1 (KEEL_PARITIES)$'
     run 3 "${machine[@]}" "${racks[@]}" -x KEEL_TOPO_LEVEL=none "${rack_dies[@]}" "$moments" plain 1000000
-    has "$err" 1 'error: catastrophic failure: ranks \(0, 1 of group 0\|4, 5 of group 1\) are lost together and its parity covers 1$'
+    has "$err" 1 'error: catastrophic failure: ranks \(0, 1 of group 0\|4, 5 of group 1\) are lost together and its parity covers 1 (KEEL_PARITIES)$'
 }
 
 # parity on ranks of its own: node 3 runs a rank of the program and one with parity, node 4 two of the latter
