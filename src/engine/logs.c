@@ -81,9 +81,11 @@ keel_status_t keel_context_logs_init(keel_context_h ctx, const keel_transport_op
     status =
         keel_segment_pool_init(&ctx->pool, size, is_auto ? KEEL_LOGS_SEGMENT : 0, is_first ? SIZE_MAX : LOGS_READY);
     ctx->pool.news = &ctx->gate.part.news;
-    if (status != KEEL_OK) {
-        keel_error_ctx(ctx, "KEEL_OPLOG_SIZE of %zu bytes is too %s", size,
-                       (status == KEEL_ERR_BUDGET) ? "small" : "large: out of memory");
+    if (status == KEEL_ERR_BUDGET) {
+        keel_error_ctx(ctx, "KEEL_OPLOG_SIZE of %zu bytes is too small: %zu are needed", size,
+                       keel_segment_pool_least());
+    } else if (status != KEEL_OK) {
+        keel_error_ctx(ctx, "KEEL_OPLOG_SIZE of %zu bytes is too large: out of memory", size);
     }
     return status;
 }

@@ -11,6 +11,11 @@
 #define SEGMENTS_MIN    3
 #define SEGMENTS_WANTED 1024
 
+size_t keel_segment_pool_least(void)
+{
+    return sizeof(keel_segment_arena_t) + SEGMENTS_MIN * (SEGMENT_SIZE_MIN + sizeof(keel_segment_t));
+}
+
 /* number of segments that fit in another arena within the budget */
 static size_t pool_room(const keel_segment_pool_t *pool, size_t budget)
 {

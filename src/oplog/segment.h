@@ -51,6 +51,8 @@ typedef struct keel_cursor {
     uint32_t offset;
 } keel_cursor_t;
 
+/* smallest budget that keel_segment_pool_init() accepts with a segment_least of 0 */
+size_t keel_segment_pool_least(void);
 /* KEEL_ERR_BUDGET if @a budget has no room for a few segments of at least @a segment_least
  * bytes. Segments in the first @a ready bytes are faulted in and used first. */
 keel_status_t keel_segment_pool_init(keel_segment_pool_t *pool, size_t budget, uint32_t segment_least, size_t ready);

@@ -472,7 +472,7 @@ bad_configuration_is_named()
         run 3 -n 2 --nodes 2 --timeout 40 -x "$variable" "$moments" plain 3
         grep -qE "^keel.* error: .*$text" "$err" || fail "$variable: no line with '$text'"
     done <<'END'
-KEEL_OPLOG_SIZE=4k|KEEL_OPLOG_SIZE of 4096 bytes is too small
+KEEL_OPLOG_SIZE=4k|KEEL_OPLOG_SIZE of 4096 bytes is too small: 12[0-9]{3} are needed
 KEEL_OPLOG_SIZE=8t|KEEL_OPLOG_SIZE of 8796093022208 bytes is too large
 KEEL_OPLOG_SIZE=5|KEEL_OPLOG_SIZE of 5 bytes is out of range
 KEEL_OPLOG_SIZE=lots|invalid value for KEEL_OPLOG_SIZE: 'lots'
