@@ -17,17 +17,17 @@ keel_status_t keel_init_attached(const keel_attach_t *runtime, const keel_params
 {
     keel_message_t message = {.level = KEEL_MSG_ERROR, .rank = KEEL_MESSAGE_NO_RANK};
     keel_params_t returning = {0}; /* keel_init_on() checks the copy */
-    keel_attach_t table;
-    keel_drivers_t drivers = {.runtime = &keel_runtime_attached_ops, .runtime_arg = &table};
-    keel_status_t status = keel_attached_check(runtime, &table);
+    keel_attached_start_t start = {.is_reported = 0};
+    keel_drivers_t drivers = {.runtime = &keel_runtime_attached_ops, .runtime_arg = &start};
+    keel_status_t status = keel_attached_check(runtime, &start.table);
 
     if (status != KEEL_OK) {
         return status;
     }
-    if (table.transport != NULL) {
-        drivers.transport = keel_transport_named(table.transport);
+    if (start.table.transport != NULL) {
+        drivers.transport = keel_transport_named(start.table.transport);
         if (drivers.transport == NULL) {
-            keel_error(&message, "keel_init_attached: this library has no transport '%s'", table.transport);
+            keel_error(&message, "keel_init_attached: this library has no transport '%s'", start.table.transport);
             return KEEL_ERR_INVALID_PARAM;
         }
     }
@@ -43,8 +43,10 @@ keel_status_t keel_init_attached(const keel_attach_t *runtime, const keel_params
     if (status == KEEL_OK) {
         keel_init_flush(*ctx_p);
     }
-    message.sink = (table.message != NULL) ? table_say : NULL;
-    message.arg = &table;
-    keel_init_report(&message, 1, status);
+    message.sink = (start.table.message != NULL) ? table_say : NULL;
+    message.arg = &start.table;
+    if (!start.is_reported) {
+        keel_init_report(&message, 1, status);
+    }
     return status;
 }

@@ -27,7 +27,8 @@ struct keel_events {
 typedef struct attached {
     keel_runtime_t base;
     keel_attach_t table;
-    keel_events_h own; /* the queue, if the table has none */
+    keel_attached_start_t *start; /* valid in announce() and lookup() */
+    keel_events_h own;            /* the queue, if the table has none */
     /* First life: address_room bytes of each rank, a length of 8 bytes and the address. */
     char *addresses;
     size_t address_room;
@@ -155,11 +156,47 @@ static void attached_notify(keel_runtime_t *base, uint8_t *news)
     keel_event_queue_notify(&((attached_t *)base)->table.events->queue, news);
 }
 
+/* ---- messages ---- */
+
+static void attached_say(void *runtime, keel_message_level_t level, const char *line)
+{
+    const keel_attach_t *table = &((attached_t *)runtime)->table;
+
+    if (table->message != NULL) {
+        table->message(table->arg, (int)level, line);
+    } else {
+        keel_message_to_stderr(line);
+    }
+}
+
+/* @a status of a callback, which ends the start unless KEEL_OK */
+static keel_status_t attached_returned(attached_t *attached, const char *callback, keel_status_t status)
+{
+    const keel_message_t message = {.level = KEEL_MSG_ERROR,
+                                    .rank = attached->base.rank,
+                                    .incarnation = attached->base.incarnation,
+                                    .sink = attached_say,
+                                    .arg = attached};
+
+    if (status != KEEL_OK) {
+        keel_error(&message, "keel_init_attached: the runtime's %s() returned: %s", callback,
+                   keel_status_string(status));
+        attached->start->is_reported = 1;
+    }
+    return status;
+}
+
 /* ---- addresses ---- */
+
+static keel_status_t attached_exchange(attached_t *attached, const void *mine, void *all, size_t length)
+{
+    const keel_attach_t *table = &attached->table;
+
+    return attached_returned(attached, "exchange", table->exchange(table->arg, mine, all, length));
+}
 
 static keel_status_t attached_gather(attached_t *attached, const void *address, size_t length)
 {
-    const keel_attach_t *table = &attached->table;
     const uint32_t size = attached->base.size;
     uint64_t own_length = length, longest = 0;
     uint64_t *lengths = keel_alloc(size * sizeof(*lengths), "lengths of addresses");
@@ -167,7 +204,7 @@ static keel_status_t attached_gather(attached_t *attached, const void *address, 
     char *own = NULL;
 
     if (status == KEEL_OK) {
-        status = table->exchange(table->arg, &own_length, lengths, sizeof(own_length));
+        status = attached_exchange(attached, &own_length, lengths, sizeof(own_length));
     }
     for (uint32_t r = 0; status == KEEL_OK && r < size; r++) {
         longest = (lengths[r] > longest) ? lengths[r] : longest;
@@ -184,7 +221,7 @@ static keel_status_t attached_gather(attached_t *attached, const void *address, 
     if (status == KEEL_OK) {
         memcpy(own, &own_length, sizeof(own_length));
         memcpy(own + sizeof(own_length), address, length);
-        status = table->exchange(table->arg, own, attached->addresses, attached->address_room);
+        status = attached_exchange(attached, own, attached->addresses, attached->address_room);
     }
     keel_free(own);
     keel_free(lengths);
@@ -200,9 +237,13 @@ static keel_status_t attached_announce(keel_runtime_t *base, const void *address
     if (length > KEEL_ATTACH_ADDRESS_MAX) {
         return KEEL_ERR_RUNTIME;
     }
-    status = (table->announce != NULL) ? table->announce(table->arg, address, length)
-             : (base->incarnation > 0) ? table->exchange(table->arg, address, NULL, length)
-                                       : attached_gather(attached, address, length);
+    if (table->announce != NULL) {
+        status = attached_returned(attached, "announce", table->announce(table->arg, address, length));
+    } else if (base->incarnation > 0) {
+        status = attached_exchange(attached, address, NULL, length);
+    } else {
+        status = attached_gather(attached, address, length);
+    }
     attached->is_announced = (status == KEEL_OK);
     return status;
 }
@@ -217,7 +258,8 @@ static keel_status_t attached_lookup(keel_runtime_t *base, uint32_t rank, void *
         return KEEL_ERR_NO_MEMORY;
     }
     if (attached->table.announce != NULL) {
-        status = attached->table.lookup(attached->table.arg, rank, address, length_p);
+        status =
+            attached_returned(attached, "lookup", attached->table.lookup(attached->table.arg, rank, address, length_p));
     } else {
         const char *entry = attached->addresses + rank * attached->address_room;
         uint64_t length;
@@ -243,6 +285,8 @@ static keel_status_t attached_lookup(keel_runtime_t *base, uint32_t rank, void *
 
 /* ---- the table ---- */
 
+_Static_assert(KEEL_ATTACH_SECRET_MIN == 16, "a message below names the number");
+
 static const char *attached_wrong(const keel_attach_t *table)
 {
     if (table->size == 0 || table->rank >= table->size) {
@@ -261,7 +305,7 @@ static const char *attached_wrong(const keel_attach_t *table)
         return "events was made for another number of ranks";
     }
     if (table->secret != NULL && table->secret_length < KEEL_ATTACH_SECRET_MIN) {
-        return "secret is too short";
+        return "secret is too short, at least 16 bytes are needed";
     }
     return NULL;
 }
@@ -314,7 +358,8 @@ static void attached_use_secret(attached_t *attached)
 
 static keel_status_t attached_open(void *driver_arg, keel_runtime_t **runtime_p)
 {
-    const keel_attach_t *table = driver_arg;
+    keel_attached_start_t *start = driver_arg;
+    const keel_attach_t *table = &start->table;
     attached_t *attached = keel_alloc(sizeof(*attached), "runtime");
     keel_runtime_t *base = &attached->base;
     keel_status_t status;
@@ -327,6 +372,7 @@ static keel_status_t attached_open(void *driver_arg, keel_runtime_t **runtime_p)
         keel_free(attached);
         return status;
     }
+    attached->start = start;
     attached->table = *table;
     *base = (keel_runtime_t){.ops = &keel_runtime_attached_ops,
                              .rank = table->rank,
@@ -418,17 +464,6 @@ static void attached_abort(keel_runtime_t *base, int status, const char *reason)
 
     if (table->abort != NULL) {
         table->abort(table->arg, status, reason);
-    }
-}
-
-static void attached_say(void *runtime, keel_message_level_t level, const char *line)
-{
-    const keel_attach_t *table = &((attached_t *)runtime)->table;
-
-    if (table->message != NULL) {
-        table->message(table->arg, (int)level, line);
-    } else {
-        keel_message_to_stderr(line);
     }
 }
 

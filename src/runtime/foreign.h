@@ -6,8 +6,13 @@
 
 #include <keel/runtime.h>
 
-/* open() takes a const keel_attach_t as driver_arg and copies the table. Precondition:
- * keel_attached_check() accepted the table. */
+/* The start of an attached context. open() takes it as driver_arg and copies the table. The start
+ * lives until keel_init_on() returns. */
+typedef struct keel_attached_start {
+    keel_attach_t table; /* accepted by keel_attached_check() */
+    int is_reported;     /* a callback failed the start, and a message names the callback */
+} keel_attached_start_t;
+
 extern const keel_runtime_ops_t keel_runtime_attached_ops;
 
 /*

@@ -32,6 +32,10 @@ if [ "$case" = mode ]; then
     [ "$mode" != suspect ] || settings=(KEEL_TRANSPORT=verbs KEEL_HEARTBEAT_TIMEOUT=1s)
     alone "$build/tests/proc/attach_modes" "$mode" || fail "mode $mode ended with $?"
     grep -qx "attach_modes: $mode: right" "$scratch/out" || fail "mode $mode is not right"
+    case $mode in
+    fails) grep -q "error: keel_init_attached: the runtime's exchange() returned: " "$scratch/out" || fail "no callback is named" ;;
+    refused) grep -q ': secret is too short, at least 16 bytes are needed$' "$scratch/out" || fail "no bound is named" ;;
+    esac
     [ "$mode" != sink ] || ! grep -q '^keel' "$scratch/out" || fail "a message went past the runtime"
     exit 0
 fi
