@@ -170,14 +170,23 @@ void keel_outcome_write(const keel_outcome_facts_t *facts, uint8_t *scratch, cha
     }
 }
 
-/* "31 of 256 MiB": the unit of the limit, for both. */
+static unsigned unit_shift(uint64_t bytes)
+{
+    return (bytes >> 20 > 0) ? 20 : 10;
+}
+
+/* "31 of 256 MiB", or "32 KiB of 16 MiB": one unit for both numbers if both have the same. */
 static void add_share(line_t *line, uint64_t bytes, uint64_t most)
 {
-    const unsigned shift = (most >> 20 > 0) ? 20 : 10;
-    const double unit = (double)(1u << shift), peak = (double)bytes / unit;
+    static const char *const names[] = {[10] = "KiB", [20] = "MiB"};
+    const unsigned shift = unit_shift(bytes), most_shift = unit_shift(most);
+    const double peak = (double)bytes / (double)(1u << shift);
 
-    line_add(line, (peak < 10) ? "%.2g of " : "%.0f of ", peak);
-    line_add(line, "%lu %s", (unsigned long)(most >> shift), (shift == 20) ? "MiB" : "KiB");
+    line_add(line, (peak < 10) ? "%.2g" : "%.0f", peak);
+    if (shift != most_shift) {
+        line_add(line, " %s", names[shift]);
+    }
+    line_add(line, " of %lu %s", (unsigned long)(most >> most_shift), names[most_shift]);
 }
 
 void keel_outcome_write_sums(const keel_outcome_sums_t *sums, char *text, size_t max)

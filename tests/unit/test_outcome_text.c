@@ -134,7 +134,7 @@ START_TEST(a_line_stays_within_its_buffer)
 }
 END_TEST
 
-START_TEST(the_sums_have_one_unit)
+START_TEST(the_sums_have_their_units)
 {
     keel_outcome_sums_t sums = {
         .deaths = 2, .local = 1, .rollbacks = 1, .checkpoints = 14, .log_peak = 31 << 20, .log_most = 256 << 20};
@@ -148,6 +148,13 @@ START_TEST(the_sums_have_one_unit)
     sums.log_most = 64 << 10;
     keel_outcome_write_sums(&sums, text, sizeof(text));
     ck_assert_str_eq(text, "1 death, 0 recovered locally, 2 rollbacks, 1 checkpoint, log peak 1.5 of 64 KiB");
+    sums.log_peak = 32 << 10;
+    sums.log_most = 16 << 20;
+    keel_outcome_write_sums(&sums, text, sizeof(text));
+    ck_assert_str_eq(text, "1 death, 0 recovered locally, 2 rollbacks, 1 checkpoint, log peak 32 KiB of 16 MiB");
+    sums.log_peak = 0;
+    keel_outcome_write_sums(&sums, text, sizeof(text));
+    ck_assert_str_eq(text, "1 death, 0 recovered locally, 2 rollbacks, 1 checkpoint, log peak 0 KiB of 16 MiB");
 }
 END_TEST
 
@@ -160,7 +167,7 @@ int main(void)
                                   a_parity_rank_is_called_so,
                                   many_ranks_are_ranges_and_then_a_count,
                                   a_line_stays_within_its_buffer,
-                                  the_sums_have_one_unit,
+                                  the_sums_have_their_units,
                                   NULL};
 
     return unit_run("outcome_text", tests);
