@@ -53,7 +53,7 @@ static const char options_help[] =
     "                           which a program asks for where nothing can be recovered, without the kills asked for\n"
     "                           here; and one of which a rank is killed before all ranks have met\n"
     "      --rehearse           kill each rank once, behind a gsync, and compare what its replacement does again with\n"
-    "                           what it had done; ends the job at the first difference (README.md says more)\n"
+    "                           what it had done; ends the job at the first difference (contrib/doc/rehearsing.md)\n"
     "      --output once|all    once: output that a rank repeats after a death is dropped, and a message names the\n"
     "                           first line of standard output that differs (once; all with --no-restart)\n"
     "      --tag                \"[rank] \" in front of each line of output\n"
