@@ -3,10 +3,10 @@
  * detector attaches Keel by a table of callbacks. Neither PMIx nor keelrun takes part.
  *
  * Division of work. The runtime starts processes, detects deaths, starts replacements, and carries
- * a few hundred bytes per process between them. Keel opens its own UCP context, workers and one
- * thread beside those of the runtime, logs accesses, keeps checkpoints, and recovers. Keel and the
- * runtime share memory only: a window's memory may also be registered with the runtime's own
- * context.
+ * the address of each process to the others, mostly a few hundred bytes. Keel opens its own UCP
+ * context, workers and one thread beside those of the runtime, logs accesses, keeps checkpoints,
+ * and recovers. Keel and the runtime share memory only: a window's memory may also be registered
+ * with the runtime's own context.
  *
  * Guarantees that the runtime gives:
  *  - A death is certain: when it is reported, no instruction of that process will run again.
@@ -16,12 +16,17 @@
  *  - Events may arrive at any time after keel_init_attached() has begun, also inside the callbacks
  *    of the table. A replacement need not receive deaths and joins from before its own start. It
  *    receives all exits.
+ *  - Events about the receiver's own rank, those of its predecessors included, are optional: Keel
+ *    ignores them. One has a meaning: the death of the receiver's own incarnation. Calls then
+ *    return KEEL_ERR_ISOLATED.
  *  - Each dead rank is replaced by one new process: same rank, incarnation one higher, running the
  *    same program from main().
- *  - A rank that dies before keel_attach_t.exchange (or announce) has returned in all ranks fails
- *    the start. Nothing is computed by then. The runtime ends the job, or makes the callback return
- *    an error in all ranks. keel_init_attached() then returns this error with everything released,
- *    and may be called again.
+ *  - The job has met when the last call of keel_attach_t.exchange, or announce, has returned in all
+ *    ranks. A rank that dies before fails the start. Nothing is computed by then. The runtime ends
+ *    the job, or makes the callback return an error in all ranks. keel_init_attached() then returns
+ *    this error with everything released, and may be called again.
+ *  - A rank that dies later, inside keel_init_attached() too, is reported and replaced like any
+ *    other. No rank is in exchange then, so an error there reaches no rank.
  *
  * Keel ends no process: fatal conditions are statuses. keel_attach_t.abort is called by
  * keel_abort(), by a rehearsal that finds a difference, and by a rank that reaches no other rank
@@ -102,11 +107,13 @@ typedef struct keel_attach {
 
     /**
      * First life: all-gather. Every rank calls it with the same length; on return, rank r's bytes
-     * are at all + r * length. It may be called several times, in the same order by all ranks.
+     * are at all + r * length. Keel calls it twice. The first call has 8 bytes, the length of the
+     * rank's address. The second has 8 bytes more than the longest address of a rank, so at most
+     * 8 + KEEL_ATTACH_ADDRESS_MAX. The job has met when the second has returned in all ranks.
      * Replacement: called once, with all NULL; mine is the address that the runtime delivers to
      * every live rank with the join of this incarnation. The call returns without waiting for those
      * ranks.
-     * @return KEEL_OK, or an error, which keel_init_attached() returns.
+     * @return KEEL_OK, or an error, which a message names and keel_init_attached() returns.
      */
     keel_status_t (*exchange)(void *arg, const void *mine, void *all, size_t length);
 
