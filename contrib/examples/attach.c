@@ -110,10 +110,12 @@ static keel_status_t ring(keel_context_h ctx)
             own_send();
             own_progress(NULL);
             sum += ((uint64_t *)keel_win_base(win))[(step + 1) % 2];
-            (void)keel_put(win, right, step % 2 * sizeof(sum), &sum, sizeof(sum));
+            status = keel_put(win, right, step % 2 * sizeof(sum), &sum, sizeof(sum));
             usleep(2000);
             __atomic_store_n(&board->steps[rank], (uint32_t)++step, __ATOMIC_RELAXED);
-            status = keel_gsync(ctx, KEEL_GSYNC_SAFE);
+            if (status == KEEL_OK) {
+                status = keel_gsync(ctx, KEEL_GSYNC_SAFE);
+            }
         }
         if (status == KEEL_OK) {
             printf("rank %u, life %u: %s, own messages: %lu sent, %lu received\n", rank, incarnation,

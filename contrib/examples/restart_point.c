@@ -15,6 +15,7 @@ int main(int argc, char **argv)
     static uint64_t step, sum = 1; /* changing locals would have to be volatile, see setjmp(3) */
     static int has_asked;          /* not protected: survives a rollback */
     keel_context_h ctx;
+    keel_status_t status;
     keel_win_h win;
 
     if (keel_init(&params, &ctx) != KEEL_OK || keel_win_alloc(ctx, 2 * sizeof sum, NULL, &win) != KEEL_OK) {
@@ -29,13 +30,14 @@ int main(int argc, char **argv)
     }
     while (step < STEPS) {
         sum += ((uint64_t *)keel_win_base(win))[(step + 1) % 2];
-        keel_put(win, (keel_rank(ctx) + 1) % keel_size(ctx), step % 2 * sizeof sum, &sum, sizeof sum);
+        status = keel_put(win, (keel_rank(ctx) + 1) % keel_size(ctx), step % 2 * sizeof sum, &sum, sizeof sum);
         usleep(20000);
         step++;
-        if (step == STEPS / 2) {
-            keel_checkpoint(ctx);
-        } else {
-            keel_gsync(ctx, KEEL_GSYNC_SAFE);
+        if (status == KEEL_OK) {
+            status = (step == STEPS / 2) ? keel_checkpoint(ctx) : keel_gsync(ctx, KEEL_GSYNC_SAFE);
+        }
+        if (status != KEEL_OK) {
+            return 1;
         }
         if (argc > 1 && keel_rank(ctx) == 0 && step == STEPS - 5 && !has_asked) {
             has_asked = 1;
