@@ -94,13 +94,12 @@ static keel_status_t ring(keel_context_h ctx)
     const uint32_t right = (rank + 1) % board->size;
     uint64_t step = 0, sum = rank + 1;
     keel_win_h win;
-    keel_status_t status = keel_win_alloc(ctx, 2 * sizeof(sum), NULL, &win);
+    keel_status_t status = KEEL_OK;
 
-    if (status != KEEL_OK) {
-        return status;
+    if (keel_win_alloc(ctx, 2 * sizeof(sum), NULL, &win) != KEEL_OK ||
+        keel_protect(ctx, 0, &step, sizeof(step)) != KEEL_OK || keel_protect(ctx, 1, &sum, sizeof(sum)) != KEEL_OK) {
+        return KEEL_ERR_STATE;
     }
-    keel_protect(ctx, 0, &step, sizeof(step));
-    keel_protect(ctx, 1, &sum, sizeof(sum));
     do {
         if (keel_restarted(ctx)) {
             status = keel_restore(ctx);

@@ -18,11 +18,10 @@ int main(int argc, char **argv)
     keel_status_t status;
     keel_win_h win;
 
-    if (keel_init(&params, &ctx) != KEEL_OK || keel_win_alloc(ctx, 2 * sizeof sum, NULL, &win) != KEEL_OK) {
+    if (keel_init(&params, &ctx) != KEEL_OK || keel_win_alloc(ctx, 2 * sizeof sum, NULL, &win) != KEEL_OK ||
+        keel_protect(ctx, 0, &step, sizeof step) != KEEL_OK || keel_protect(ctx, 1, &sum, sizeof sum) != KEEL_OK) {
         return 1;
     }
-    keel_protect(ctx, 0, &step, sizeof step);
-    keel_protect(ctx, 1, &sum, sizeof sum);
 
     KEEL_RESTART_POINT(ctx);
     if (keel_restarted(ctx) && keel_restore(ctx) != KEEL_OK) {

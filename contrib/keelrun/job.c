@@ -197,7 +197,9 @@ static void job_on_death(job_t *job, uint32_t rank, int signal_number)
 static void job_on_over(job_t *job, job_rank_t *state)
 {
     for (uint32_t rank = 0; rank < job->options->ranks && !job->is_over; rank++) {
-        job->ranks[rank].was_recovered = job->ranks[rank].incarnation > 0 && job->ranks[rank].has_started;
+        const job_rank_t *other = &job->ranks[rank];
+
+        job->ranks[rank].was_recovered = other->has_started && (other->incarnation > 0 || other->has_joined);
     }
     state->is_over = job->is_over = true;
 }
@@ -249,11 +251,6 @@ static void job_on_exited(job_t *job, uint32_t rank, int status)
     state->pidfd = -1;
     if (WIFSIGNALED(status)) {
         job_on_death(job, rank, WTERMSIG(status));
-    } else if (job_was_turned_away(job, state) && state->was_recovered && WEXITSTATUS(status) != 0) {
-        /* its death was recovered: the program itself left the others */
-        job_end(job, WEXITSTATUS(status),
-                "rank %u (incarnation %u) exited with status %d while the job was leaving: nothing is recovered then",
-                rank, state->incarnation, WEXITSTATUS(status));
     } else if (job_was_turned_away(job, state)) { /* for any exit status of the program */
         job_end(job, 128 + job->last_death.signal,
                 "rank %u (incarnation %u) was killed by signal %d (%s) while the job was leaving: nothing is recovered "
@@ -358,6 +355,7 @@ static void job_on_join(job_t *job, const message_t *message, const char *payloa
 
     if (!state->has_joined && message->rank != (uint32_t)message->value) {
         job->absent_count--;
+        state->has_started = false; /* the start as a spare does not count */
         report_verbose("spare %u is rank %lld", message->rank, (long long)message->value);
     }
     if (!state->has_joined) {

@@ -43,7 +43,7 @@ typedef struct job_rank {
     /* joined as a replacement; a spare that is called again repeats the join */
     bool has_joined;
     bool has_started;       /* has completed keel_init() */
-    bool was_recovered;     /* a replacement that had started when the first rank's last gsync was over */
+    bool was_recovered;     /* a replacement that had started when the first rank was over */
     unsigned failed_starts; /* consecutive lives that ended earlier, without a kill by keelrun */
     bool has_exited;        /* its node reported exit_status; not handled yet */
     bool is_exit_due;       /* all channels were read since the report */

@@ -36,7 +36,7 @@ void job_count_failed_start(const job_t *job, job_rank_t *state)
 
 bool job_was_turned_away(const job_t *job, const job_rank_t *state)
 {
-    return job->is_over && !state->is_over && (state->incarnation > 0 || state->has_joined);
+    return job->is_over && !state->is_over && !state->was_recovered && (state->incarnation > 0 || state->has_joined);
 }
 
 const char *job_why_no_restart(const job_t *job, uint32_t rank)

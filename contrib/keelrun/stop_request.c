@@ -35,38 +35,48 @@ static bool stop_path(char path[PATH_MAX])
 
 /* ---- the child ---- */
 
-/* Asks for a checkpoint. Returns 0 or an errno. */
-static int child_ask(const char *path)
+/* Asks for a checkpoint. The request stays open, so that no other file has its number. Returns 0 or
+ * an errno. */
+static int child_ask(const char *path, struct stat *request_p)
 {
     int file;
 
     (void)mkdir(getenv("KEEL_FILE_DIR"), 0777); /* the job may not have begun */
     file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0) {
-        return errno;
-    }
-    (void)futimens(file, NULL); /* an older request that is being met does not count */
-    close(file);
-    return 0;
+    return (file < 0 || fstat(file, request_p) != 0) ? errno : 0;
 }
 
-/* Keel removes the request when the checkpoint is complete. */
-static bool child_sees_end(const char *path)
+static bool child_is_there(const struct stat *request, const char *path)
 {
-    return access(path, F_OK) != 0 && errno == ENOENT && access(getenv("KEEL_FILE_DIR"), F_OK) == 0;
+    struct stat now;
+
+    return stat(path, &now) == 0 ? now.st_ino == request->st_ino && now.st_dev == request->st_dev : errno != ENOENT;
+}
+
+/* Keel renames the request when a set takes the request, and removes the file when the set is
+ * complete. */
+static bool child_sees_end(const char *path, const struct stat *request)
+{
+    char taken[PATH_MAX + sizeof KEEL_FILES_TAKEN];
+
+    snprintf(taken, sizeof taken, "%.*s%s", (int)(strlen(path) - strlen(KEEL_FILES_REQUEST)), path, KEEL_FILES_TAKEN);
+    /* in this order: a rename between the looks hides the file from none */
+    return !child_is_there(request, path) && !child_is_there(request, taken) &&
+           access(getenv("KEEL_FILE_DIR"), F_OK) == 0;
 }
 
 /* Keeps no descriptor of the launcher: others wait for their ends. */
 static void child_run(const char *path, int news, pid_t parent)
 {
+    struct stat request;
     int error;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || dup2(news, 0) != 0 || close_range(1, ~0U, 0) != 0) {
         _exit(1);
     }
-    error = child_ask(path);
-    while (error == 0 && !child_sees_end(path)) {
+    error = child_ask(path, &request);
+    while (error == 0 && !child_sees_end(path, &request)) {
         usleep(LOOK_US);
     }
     _exit(write(0, &error, sizeof error) != sizeof error);

@@ -72,19 +72,8 @@ int keel_set_dir_ask(int dir, const char *name)
     if (file < 0) {
         return errno;
     }
-    (void)futimens(file, NULL); /* a request that is being met does not count for this one */
     close(file);
     return 0;
-}
-
-uint64_t keel_set_dir_asked(int dir)
-{
-    struct stat about;
-
-    if (fstatat(dir, KEEL_FILES_REQUEST, &about, 0) != 0) {
-        return 0;
-    }
-    return (uint64_t)about.st_mtim.tv_sec * 1000000000u + (uint64_t)about.st_mtim.tv_nsec;
 }
 
 void keel_set_name(keel_set_id_t id, char name[KEEL_FILES_NAME_MAX])

@@ -19,7 +19,8 @@
 #include <stdint.h>
 
 #define KEEL_FILES_LOCK     "lock"
-#define KEEL_FILES_REQUEST  "request"
+#define KEEL_FILES_REQUEST  "request"       /* made from outside */
+#define KEEL_FILES_TAKEN    "request.taken" /* by the set in the making, which meets the request */
 #define KEEL_FILES_STOP     "stop"
 #define KEEL_FILES_MANIFEST "manifest"
 /* the manifest of a set of an ended job: no job restarts from the set */
@@ -40,10 +41,8 @@ static inline int keel_set_id_is(keel_set_id_t a, keel_set_id_t b)
 int keel_set_dir_open(const char *path, int *dir_p);
 /* Takes the lock until *lock_p is closed. EWOULDBLOCK: another job holds the lock. */
 int keel_set_dir_lock(int dir, int *lock_p);
-/* Makes an empty file, such as KEEL_FILES_STOP, or gives it the present time. */
+/* Makes an empty file, such as KEEL_FILES_STOP. */
 int keel_set_dir_ask(int dir, const char *name);
-/* Time of KEEL_FILES_REQUEST in ns; 0: there is none. */
-uint64_t keel_set_dir_asked(int dir);
 /* Writes the name of a set's folder. */
 void keel_set_name(keel_set_id_t id, char name[KEEL_FILES_NAME_MAX]);
 /* Writes the name of a rank's file in a set's folder. */

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h> /* renameat() */
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -34,7 +35,7 @@ struct keel_writer {
     const uint8_t *memory; /* RANK: of the job, or of its copy, less the offset of the copy */
     uint64_t at;           /* RANK: bytes read */
     void *copy;            /* of the rest; NULL: none */
-    uint64_t asked_ns;     /* atomic; time of KEEL_FILES_REQUEST, 0: no request */
+    int is_requested;      /* atomic */
     int is_stopping;       /* atomic */
     uint8_t piece[WRITER_PIECE];
 };
@@ -193,6 +194,11 @@ static void writer_job(keel_writer_t *writer)
     result->processor_s = writer_processor_s() - begun_s;
 }
 
+static int writer_has(const keel_writer_t *writer, const char *name)
+{
+    return faccessat(writer_dir(writer), name, F_OK, 0) == 0;
+}
+
 static void writer_look(keel_writer_t *writer)
 {
     if (writer->is_watching && keel_folder_is_gone(writer->folder)) {
@@ -200,9 +206,10 @@ static void writer_look(keel_writer_t *writer)
         (void)keel_folder_open(writer->folder);
     }
     if (writer->is_watching) {
-        __atomic_store_n(&writer->is_stopping, faccessat(writer_dir(writer), KEEL_FILES_STOP, F_OK, 0) == 0,
+        __atomic_store_n(&writer->is_stopping, writer_has(writer, KEEL_FILES_STOP), __ATOMIC_RELAXED);
+        __atomic_store_n(&writer->is_requested,
+                         writer_has(writer, KEEL_FILES_REQUEST) || writer_has(writer, KEEL_FILES_TAKEN),
                          __ATOMIC_RELAXED);
-        __atomic_store_n(&writer->asked_ns, keel_set_dir_asked(writer_dir(writer)), __ATOMIC_RELAXED);
     }
 }
 
@@ -348,12 +355,7 @@ void keel_writer_detach(keel_writer_t *writer, uint32_t used)
 
 int keel_writer_is_requested(const keel_writer_t *writer)
 {
-    return keel_writer_asked(writer) != 0 || keel_writer_is_stopping(writer);
-}
-
-uint64_t keel_writer_asked(const keel_writer_t *writer)
-{
-    return __atomic_load_n(&writer->asked_ns, __ATOMIC_RELAXED);
+    return __atomic_load_n(&writer->is_requested, __ATOMIC_RELAXED) || keel_writer_is_stopping(writer);
 }
 
 int keel_writer_is_stopping(const keel_writer_t *writer)
@@ -361,10 +363,21 @@ int keel_writer_is_stopping(const keel_writer_t *writer)
     return __atomic_load_n(&writer->is_stopping, __ATOMIC_RELAXED);
 }
 
-void keel_writer_end_request(keel_writer_t *writer, uint64_t asked_ns)
+int keel_writer_take_request(keel_writer_t *writer)
 {
-    if (asked_ns != 0 && keel_set_dir_asked(writer_dir(writer)) == asked_ns) {
-        (void)unlinkat(writer_dir(writer), KEEL_FILES_REQUEST, 0);
-        __atomic_store_n(&writer->asked_ns, 0, __ATOMIC_RELAXED);
-    }
+    const int dir = writer_dir(writer);
+
+    return writer_has(writer, KEEL_FILES_TAKEN) || renameat(dir, KEEL_FILES_REQUEST, dir, KEEL_FILES_TAKEN) == 0;
+}
+
+void keel_writer_end_request(keel_writer_t *writer)
+{
+    (void)unlinkat(writer_dir(writer), KEEL_FILES_TAKEN, 0);
+    __atomic_store_n(&writer->is_requested, writer_has(writer, KEEL_FILES_REQUEST), __ATOMIC_RELAXED);
+}
+
+void keel_writer_end_stop(keel_writer_t *writer)
+{
+    (void)unlinkat(writer_dir(writer), KEEL_FILES_STOP, 0);
+    __atomic_store_n(&writer->is_stopping, 0, __ATOMIC_RELAXED);
 }

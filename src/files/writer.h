@@ -43,7 +43,7 @@ typedef struct keel_write_result {
 
 /* @param folder       the writer's as long as the writer lives; opened again before the file of a
  *                     rank is written
- * @param is_watching  looks for KEEL_FILES_REQUEST and KEEL_FILES_STOP from time to time */
+ * @param is_watching  looks for requests and KEEL_FILES_STOP from time to time */
 keel_status_t keel_writer_create(keel_folder_t *folder, int is_watching, keel_writer_t **writer_p);
 /* Cancels the job and waits for the thread to end; the result of a job that was not cancelled can
  * still be taken. */
@@ -60,13 +60,16 @@ int keel_writer_take(keel_writer_t *writer, keel_write_result_t *result_p);
  * the bytes that the thread has not read yet. Without memory for the copy the job ends with
  * ECANCELED. */
 void keel_writer_detach(keel_writer_t *writer, uint32_t used);
-/* True if KEEL_FILES_REQUEST or KEEL_FILES_STOP existed at the last look. */
+/* True if KEEL_FILES_REQUEST, KEEL_FILES_TAKEN or KEEL_FILES_STOP existed at the last look. */
 int keel_writer_is_requested(const keel_writer_t *writer);
 /* True if KEEL_FILES_STOP existed at the last look. */
 int keel_writer_is_stopping(const keel_writer_t *writer);
-/* Time of KEEL_FILES_REQUEST at the last look; 0: there was none. */
-uint64_t keel_writer_asked(const keel_writer_t *writer);
-/* Removes KEEL_FILES_REQUEST: the request of that time is met. A later request stays. */
-void keel_writer_end_request(keel_writer_t *writer, uint64_t asked_ns);
+/* Renames KEEL_FILES_REQUEST to KEEL_FILES_TAKEN. A request that an earlier set has taken and not
+ * met goes first. Returns 0 if there is no request. */
+int keel_writer_take_request(keel_writer_t *writer);
+/* Removes KEEL_FILES_TAKEN: the request is met. A request that was made meanwhile stays. */
+void keel_writer_end_request(keel_writer_t *writer);
+/* Removes KEEL_FILES_STOP. */
+void keel_writer_end_stop(keel_writer_t *writer);
 
 #endif

@@ -73,7 +73,7 @@ typedef struct keel_files {
     keel_manifest_t making;   /* set in the making; generation 0: none */
     keel_files_rank_t *ranks; /* of the set in the making */
     uint32_t missing;         /* files to come */
-    uint64_t asked_ns;        /* time of the request that the set in the making meets; 0: none */
+    int is_requested;         /* the set in the making meets a request */
     int is_stopping;          /* and the job ends when it is complete */
     int is_completing;        /* the writer is to write, or writes, the manifest */
     int is_prune_due;         /* a set was given up */

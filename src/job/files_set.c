@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <unistd.h>
 
 #define LATE_NS 1000000000u /* a set that takes less is not reported as late */
 
@@ -72,7 +71,7 @@ static void set_begin(keel_context_h ctx, uint32_t generation)
     keel_files_t *files = ctx->files;
 
     files->making.id = (keel_set_id_t){.generation = generation, .run = files->run};
-    files->asked_ns = keel_writer_asked(files->writer);
+    files->is_requested = keel_writer_is_requested(files->writer) && keel_writer_take_request(files->writer);
     files->is_stopping = keel_writer_is_stopping(files->writer);
     files->missing = files->making.count;
     files->passed = 0;
@@ -198,7 +197,9 @@ void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *res
     files->last_ns = keel_files_now(ctx);
     keel_trace_span(ctx->lane.trace, KEEL_TRACE_FILE, files->making.id.generation, files->begun_ns, set_bytes(files));
     files->making.id.generation = 0;
-    keel_writer_end_request(files->writer, files->asked_ns);
+    if (files->is_requested) {
+        keel_writer_end_request(files->writer);
+    }
     keel_info(&ctx->message, "checkpoint %u is in %s, after %.3f s", result->job.id.generation, ctx->config.file_dir,
               (double)(files->last_ns - files->begun_ns) * 1e-9);
     keel_files_interval_measured(ctx, (double)(files->last_ns - files->begun_ns) * 1e-9);
@@ -206,7 +207,7 @@ void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *res
         ctx->runtime->ops->abort(ctx->runtime, KEEL_EXIT_STOPPED, "the job has stopped, with a checkpoint in files");
         /* Only now: a replacement of the leader has to see the request. If this process ends
          * before, the next job removes the file. */
-        (void)unlinkat(keel_folder_dir(&files->folder), KEEL_FILES_STOP, 0);
+        keel_writer_end_stop(files->writer);
     }
     if (result->remove_error != 0) {
         keel_warn(&ctx->message, "an older checkpoint in %s cannot be removed: %s", ctx->config.file_dir,

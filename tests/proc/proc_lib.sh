@@ -22,8 +22,8 @@ out=$scratch/out err=$scratch/err
 exec 3>&2
 export KEELRUN_TEST_ID=keelrun_test.$$.$RANDOM TMPDIR=$scratch/tmp
 
-# Loops take each Nth turn of their lanes, deaths and moments, from the first (thinned.cmake); N is odd, so that all of a few
-# lanes are met.
+# Loops take each Nth turn of their lanes, deaths and moments, from the first (thinned.cmake). N has no factor in common with
+# the lengths of the loops.
 each=${KEELTEST_EVERY:-1} turns=0
 is_due() { [ $((turns++ % each)) -eq 0 ]; }
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define EXIT_USAGE     2
@@ -270,16 +271,26 @@ static int run_prune(command_t *command)
     return result;
 }
 
+static int has_request(const command_t *command, const struct stat *request, const char *name)
+{
+    struct stat now;
+
+    return fstatat(command->dir, name, &now, 0) == 0 && now.st_ino == request->st_ino && now.st_dev == request->st_dev;
+}
+
+/* The request stays open, so that no other file has its number. A set renames the request, and
+ * removes the file when the set is complete. The second look finds a file renamed meanwhile. */
 static int run_checkpoint(const command_t *command)
 {
-    const int error = keel_set_dir_ask(command->dir, KEEL_FILES_REQUEST);
+    const int file = openat(command->dir, KEEL_FILES_REQUEST, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    struct stat request;
     double waited = 0;
 
-    if (error != 0) {
-        fprintf(stderr, "keel_files: %s: %s\n", command->path, strerror(error));
+    if (file < 0 || fstat(file, &request) != 0) {
+        fprintf(stderr, "keel_files: %s: %s\n", command->path, strerror(errno));
         return EXIT_FAILURE;
     }
-    while (faccessat(command->dir, KEEL_FILES_REQUEST, F_OK, 0) == 0) {
+    while (has_request(command, &request, KEEL_FILES_REQUEST) || has_request(command, &request, KEEL_FILES_TAKEN)) {
         if (waited >= command->wait_s) {
             printf("a checkpoint is requested in %s, and not complete yet\n", command->path);
             return (command->wait_s > 0) ? EXIT_FAILURE : EXIT_SUCCESS;
