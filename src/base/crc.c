@@ -5,6 +5,7 @@
 #include "base/crc.h"
 
 #include "base/copy.h"
+#include "base/vector.h"
 
 #include <isa-l/crc.h>
 
@@ -29,6 +30,7 @@ uint32_t keel_crc(uint32_t seed, const void *data, size_t length)
         bytes += part;
         length -= part;
     }
+    keel_vector_end();
     return ~crc;
 }
 

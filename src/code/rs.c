@@ -7,6 +7,7 @@
 #include "code/rs.h"
 
 #include "base/copy.h"
+#include "base/vector.h"
 #include "code/xor.h"
 
 #include <isa-l/erasure_code.h>
@@ -130,11 +131,13 @@ static void rs_pass(uint8_t *target, const uint8_t *const *sources, uint8_t *tab
     }
     if (is_first) {
         ec_encode_data((int)length, (int)count, 1, tables, vectors, &output);
+        keel_vector_end();
         return;
     }
     for (unsigned i = 0; i < count; i++) {
         ec_encode_data_update((int)length, (int)count, 1, (int)i, tables, vectors[i], &output);
     }
+    keel_vector_end();
 }
 
 /* writes past the caches, like XOR: results of a checkpoint are not read before a death */

@@ -5,6 +5,8 @@
  */
 #include "code/xor.h"
 
+#include "base/vector.h"
+
 #include <isa-l/raid.h>
 
 #include <stdint.h>
@@ -70,6 +72,7 @@ static void keel_xor_aligned(char *target, const char *const *sources, unsigned 
         }
         vectors[count] = target + offset;
         if (xor_gen(count + 1, (int)length, vectors) == 0) {
+            keel_vector_end();
             return;
         }
     }

@@ -19,9 +19,12 @@
 #include "rma/mpi_direct.h"
 #include "rma/mpi_window.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define KEPT_BYTES (256 << 20) /* freed at the end of the heap */
 
 keel_mpi_t keel_mpi;
 
@@ -66,6 +69,20 @@ void keel_mpi_check(keel_status_t status, const char *call)
 
 /* ---- start and end ---- */
 
+/*
+ * By default glibc returns the freed end of the heap to the system at once. A program that
+ * allocates the buffers of each exchange then has their pages mapped and cleared each time. Other
+ * MPIs keep such memory, too. Settings of the user go first.
+ */
+static void keep_freed_memory(void)
+{
+    if (getenv("MALLOC_TRIM_THRESHOLD_") == NULL && getenv("MALLOC_MMAP_THRESHOLD_") == NULL &&
+        getenv("MALLOC_TOP_PAD_") == NULL && getenv("GLIBC_TUNABLES") == NULL) {
+        (void)mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that glibc takes */
+        (void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+    }
+}
+
 static int init(int *argc, char ***argv, int required, int *provided, const char *call)
 {
     const char *env[3] = {NULL};
@@ -81,6 +98,7 @@ static int init(int *argc, char ***argv, int required, int *provided, const char
         keel_mpi_fatal(call, keel_mpi.is_final ? "MPI_Finalize was called" : "it was called already");
     }
     keel_mpi_profiling_redirect();
+    keep_freed_memory();
     if (getenv("KEEL_OPLOG_SIZE") == NULL && !keel_mpi.is_deterministic_mode) {
         /* no accesses are logged */
         env[count++] = "KEEL_OPLOG_SIZE=1m";
