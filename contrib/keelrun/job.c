@@ -197,9 +197,9 @@ static void job_on_death(job_t *job, uint32_t rank, int signal_number)
 static void job_on_over(job_t *job, job_rank_t *state)
 {
     for (uint32_t rank = 0; rank < job->options->ranks && !job->is_over; rank++) {
-        const job_rank_t *other = &job->ranks[rank];
+        job_rank_t *other = &job->ranks[rank];
 
-        job->ranks[rank].was_recovered = other->has_started && (other->incarnation > 0 || other->has_joined);
+        other->was_recovered = other->has_started && (other->incarnation > 0 || other->has_joined);
     }
     state->is_over = job->is_over = true;
 }

@@ -7,7 +7,7 @@ export LD_LIBRARY_PATH=$PWD
 export KEEL_TLS_SERVED=rc_verbs,ud_verbs UCX_NET_DEVICES=rxe0:1
 export UCX_UD_VERBS_ETH_DGID_CHECK=n # Soft-RoCE's datagrams come without the address that is checked
 export KEEL_HEARTBEAT_TIMEOUT=60s KEEL_OPLOG_SIZE=8m KEEL_GETLOG_SIZE=1m
-kills=0 failed=0 only=.
+kills=0 failed=0 begun=0 only=.
 # shellcheck source=tests/rdma/devices.sh
 . ./devices.sh
 # shellcheck source=tests/rdma/jobs.sh
@@ -289,7 +289,7 @@ one verbs_too_little_memory job 1 'the limit on locked memory is too low: it is 
     "${verbs[@]}" /usr/bin/setpriv --bounding-set=-ipc_lock /usr/bin/prlimit --memlock=1000000:1000000 ./hello_keel
 ip link set veth0 down
 one verbs_port_down job 1 'KEEL_TRANSPORT=verbs, KEEL_VERBS_DEVICE=rxe0: no port is active; .*: rxe0 rxe1$' "${verbs[@]}" -x KEEL_VERBS_DEVICE=rxe0 ./hello_keel
-echo "rdma: ${begun:-0} cases, $kills kills, $SECONDS s"
-[ "${begun:-0}" -gt 0 ] || { echo "rdma: no case matches $only"; failed=1; }
+echo "rdma: $begun cases, $kills kills, $SECONDS s"
+[ "$begun" -gt 0 ] || { echo "rdma: no case matches $only"; failed=1; }
 [ $kills -ge 20 ] || [ "$only" != . ] || { echo "rdma: of 20 that are sure, the first of the four timed ones among them"; failed=1; }
 exit $failed

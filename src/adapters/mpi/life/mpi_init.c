@@ -71,8 +71,8 @@ void keel_mpi_check(keel_status_t status, const char *call)
 
 /*
  * By default glibc returns the freed end of the heap to the system at once. A program that
- * allocates the buffers of each exchange then has their pages mapped and cleared each time. Other
- * MPIs keep such memory, too. Settings of the user go first.
+ * allocates the buffers of each exchange then has their pages mapped and cleared each time.
+ * Settings of the user go first.
  */
 static void keep_freed_memory(void)
 {
