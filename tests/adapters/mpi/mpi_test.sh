@@ -368,13 +368,13 @@ deaths_cost_as_documented()
 chapters_are_right_with_the_promise()
 {
     small+=(-x KEEL_DETERMINISTIC=waits -x KEEL_LOG_LEVEL=error)
-    chapters_are_right auto 4
+    chapters_are_right auto 64k 4k 4
     run 0 -n 3 --nodes 3 "${small[@]}" -x KEELMPI_ARENA=4m -x KEELMPI_PREFIX=64k "$programs/mpi_crowded_$mpi" 4
     has "$out" 3 '^mpi_crowded: rank [0-2] of 3: right$'
     small+=(-x KEEL_DETERMINISTIC=y)
     chapters=(mpi_kinds)
-    chapters_are_right direct 4
-    chapters_are_right served 2
+    chapters_are_right direct 1m 128k 4
+    chapters_are_right served 64k 4k 2
 }
 
 # what the arena has no room for is sent all the same
