@@ -25,7 +25,7 @@ static void fragment_found(const keel_fragment_t *fragment)
     uint64_t old = 0;
 
     memcpy(&old, fragment->buffer, fragment->length < sizeof(old) ? fragment->length : sizeof(old));
-    keel_atomic_found(fragment->logged, old);
+    keel_atomic_found(fragment->logged, (const keel_record_atomic_t *)(fragment->logged + 1), old);
 }
 
 void keel_fragment_done(void *arg, keel_status_t status)

@@ -7,7 +7,8 @@
 #include "check/plant.h"
 #include "trace/trace_area.h"
 
-keel_status_t keel_flush(keel_context_h ctx, uint32_t rank)
+/* out of line to keep the registers of the short way */
+static __attribute__((noinline)) keel_status_t flush_generic(keel_context_h ctx, uint32_t rank)
 {
     KEEL_INSIDE(ctx);
     keel_status_t status = keel_context_begin(ctx);
@@ -22,6 +23,14 @@ keel_status_t keel_flush(keel_context_h ctx, uint32_t rank)
     status = keel_flush_one(ctx, rank);
     keel_trace_instant(ctx->lane.trace, KEEL_TRACE_FLUSH, rank, 0, 0);
     return keel_context_end(ctx, (status == KEEL_OK) ? keel_wait_catch_up_at(ctx, rank) : status);
+}
+
+keel_status_t keel_flush(keel_context_h ctx, uint32_t rank)
+{
+    if (ctx != NULL && !keel_trace_is_on(ctx->lane.trace) && keel_flush_fast(ctx, rank)) {
+        return KEEL_OK;
+    }
+    return flush_generic(ctx, rank);
 }
 
 keel_status_t keel_flush_all(keel_context_h ctx)

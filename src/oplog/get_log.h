@@ -20,6 +20,7 @@
 
 #include "base/copy.h"
 #include "peer/peer.h"
+#include "peer/store.h"
 #include "oplog/segment.h"
 
 #include <stddef.h>
@@ -40,6 +41,7 @@ _Static_assert(offsetof(keel_get_chunk_t, last_phase) == offsetof(keel_get_chunk
 typedef struct keel_get_chunks_writer {
     uint32_t chunk;  /* index + 1, 0: no chunk claimed */
     uint32_t number; /* number of the next chunk */
+    uint32_t bytes;  /* of a chunk, once a chunk was claimed */
 } keel_get_chunks_writer_t;
 
 /* room for the next records of a source */
@@ -94,6 +96,27 @@ void keel_get_log_release(keel_get_log_t *log);
 /* values of keel_get_record_t.completeness */
 enum { KEEL_GET_INCOMPLETE = 0, KEEL_GET_COMPLETE = 1 };
 
+/*
+ * Writes the head of a record, incomplete, and completes a record. A copy to the target follows at
+ * once and loads words. The loads wait for the cache if the last stores to a word were shorter, so
+ * the halves of a word are stored together.
+ */
+static inline __attribute__((always_inline)) void keel_get_record_begin(keel_get_record_t *record, uint32_t phase,
+                                                                        uint32_t index, uint64_t where, uint32_t length)
+{
+    const uint64_t name = (uint64_t)index << 32 | phase, size = (uint64_t)KEEL_GET_INCOMPLETE << 32 | length;
+
+    memcpy(&record->phase, &name, sizeof(name));
+    record->where = where;
+    memcpy(&record->length, &size, sizeof(size));
+}
+static inline __attribute__((always_inline)) void keel_get_record_end(keel_get_record_t *record, uint32_t length)
+{
+    const uint64_t size = (uint64_t)KEEL_GET_COMPLETE << 32 | length;
+
+    memcpy(&record->length, &size, sizeof(size));
+}
+
 /* appends room for a record to the local copy; NULL: no room */
 keel_get_record_t *keel_get_log_append(keel_get_log_t *log, keel_get_target_t *t, uint32_t phase, uint32_t length);
 /* Slow part of reserve: takes another segment. If the log is off or full, announces the loss to
@@ -122,18 +145,14 @@ keel_get_log_reserve(keel_get_log_t *log, uint32_t target, uint64_t where, uint3
             return NULL;
         }
     }
-    record->phase = log->phase;
-    record->index = *index_p;
-    record->where = where;
-    record->length = length;
-    record->completeness = KEEL_GET_INCOMPLETE;
+    keel_get_record_begin(record, log->phase, *index_p, where, length);
     return record;
 }
 
 static inline void keel_get_log_complete(keel_get_record_t *record, const void *data)
 {
     memcpy(record + 1, data, record->length);
-    record->completeness = KEEL_GET_COMPLETE;
+    keel_get_record_end(record, record->length);
 }
 
 /*
@@ -152,7 +171,7 @@ static inline __attribute__((always_inline)) void keel_get_log_read(keel_get_rec
         return;
     }
     keel_copy_two(record + 1, buffer, from, length);
-    record->completeness = KEEL_GET_COMPLETE;
+    keel_get_record_end(record, (uint32_t)length);
 }
 
 /* direct lane: does the target have all records, or is there no record? */
@@ -162,6 +181,43 @@ static inline int keel_get_log_is_pushed(const keel_get_log_t *log, uint32_t tar
     const keel_segment_t *last = t->list.last;
 
     return last == NULL || (t->pushed.segment == last && t->pushed.offset >= last->used);
+}
+
+/*
+ * Direct lane: pushes the last record, complete and with a payload of the one word @a value, to a
+ * live target, if the target has all records before it and its chunk has room. Other records are
+ * left to keel_get_log_push(). The words come from registers, because loads from the record would
+ * wait for the stores of the caller. Precondition: the board has the phase of the record if this is
+ * one of an atomic (keel_get_log_note_atomic()).
+ */
+static inline __attribute__((always_inline)) void keel_get_log_push_word(keel_get_log_t *log, uint32_t target,
+                                                                         const keel_get_record_t *record,
+                                                                         uint64_t where, uint32_t index,
+                                                                         uint32_t length, uint64_t value)
+{
+    keel_get_target_t *t = &log->targets[target];
+    const uint32_t bytes = sizeof(*record) + sizeof(value);
+    const keel_peer_t *peer = &log->lane->peers[target];
+    char *arena = (char *)peer->regions[KEEL_REGION_GETLOG].ptr;
+    keel_get_chunk_t *chunk;
+    uint32_t used;
+
+    if (__builtin_expect(t->pushed.segment != t->list.last ||
+                             (const uint8_t *)record != t->list.last->data + t->pushed.offset || t->writer.chunk == 0 ||
+                             arena == NULL || peer->mode != KEEL_PEER_LIVE,
+                         0)) {
+        return;
+    }
+    chunk = (keel_get_chunk_t *)(void *)(arena + (size_t)(t->writer.chunk - 1) * t->writer.bytes);
+    used = chunk->used; /* read once, since other processes can write there */
+    if (__builtin_expect(used > t->writer.bytes - sizeof(*chunk) - bytes, 0)) {
+        return;
+    }
+    keel_store_four((uint64_t *)(void *)((char *)(chunk + 1) + used), (uint64_t)index << 32 | log->phase, where,
+                    (uint64_t)KEEL_GET_COMPLETE << 32 | length, value);
+    keel_store_half(&chunk->last_phase, log->phase);
+    keel_store_half_release(&chunk->used, used + bytes);
+    t->pushed.offset += bytes;
 }
 
 /* Replays the next get from its record. KEEL_OK; KEEL_INPROGRESS: no record; KEEL_ERR_CORRUPT:

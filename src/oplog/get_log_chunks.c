@@ -39,6 +39,7 @@ static keel_get_chunk_t *chunk_claim(void *arena, size_t size, uint32_t chunk_si
         if (chunk->owner == 0 && keel_store_half_exchange(&chunk->owner, &free, source + 1)) {
             keel_store_half(&chunk->number, writer->number++);
             writer->chunk = index + 1;
+            writer->bytes = chunk_size;
             return chunk;
         }
     }

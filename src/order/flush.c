@@ -3,6 +3,8 @@
 #include "engine/threads.h"
 
 #include "check/plant.h"
+#include "check/reached.h"
+#include "engine/fork.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
 #include "peer/members.h"
@@ -31,6 +33,13 @@ static keel_status_t flush_recycle(keel_context_h ctx, uint32_t rank)
     return status;
 }
 
+static void flush_push_gets(keel_context_h ctx, uint32_t rank)
+{
+    if (!keel_get_log_is_pushed(&ctx->gets, rank) && !KEEL_PLANT(flush_without_get_records)) {
+        keel_get_log_push(&ctx->gets, rank);
+    }
+}
+
 /* flush of one rank without the fence */
 static keel_status_t flush_rank(keel_context_h ctx, uint32_t rank)
 {
@@ -53,9 +62,7 @@ static keel_status_t flush_rank(keel_context_h ctx, uint32_t rank)
     if (status != KEEL_OK) {
         return status;
     }
-    if (!KEEL_PLANT(flush_without_get_records)) {
-        keel_get_log_push(&ctx->gets, rank);
-    }
+    flush_push_gets(ctx, rank);
     if (ctx->lane.peers[rank].mode == KEEL_PEER_LIVE && keel_access_is_served(&ctx->lane, rank)) {
         status = flush_recycle(ctx, rank);
     }
@@ -107,6 +114,21 @@ void keel_flush_ring_now(keel_context_h ctx)
     keel_store_fence();
     flush_ring_all(ctx);
     keel_context_uncache(ctx);
+}
+
+int keel_flush_fast(keel_context_h ctx, uint32_t rank)
+{
+    if (rank >= ctx->fast_ranks || rank == ctx->lane.rank ||
+        (keel_context_gate(ctx) & ~(uint32_t)KEEL_GATE_GETS) != 0 || keel_fork_is_child(ctx) ||
+        ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || !keel_access_is_stored(&ctx->lane, rank) ||
+        ctx->fragments_open[rank] > 0 || !keel_lane_is_flushed(&ctx->lane, rank) || ctx->requests.due != NULL) {
+        return 0;
+    }
+    KEEL_REACHED(flush_fast);
+    flush_push_gets(ctx, rank);
+    keel_put_log_close_epoch(&ctx->puts);
+    flush_fence();
+    return 1;
 }
 
 keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank)

@@ -4,6 +4,12 @@
 
 #include "engine/context.h"
 
+/*
+ * keel_flush_one() for a live rank that is stored to, where there is nothing to wait for and no
+ * thread, news, replay or callback to look after. Returns 0 if keel_flush_one() has to do it, after
+ * keel_context_begin().
+ */
+int keel_flush_fast(keel_context_h ctx, uint32_t rank);
 keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank);
 /* Served lane: sends the records for @a rank. */
 keel_status_t keel_flush_start(keel_context_h ctx, uint32_t rank);

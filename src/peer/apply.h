@@ -109,16 +109,17 @@ static inline uint64_t keel_atomic_change(const keel_record_atomic_t *atomic, ui
     return is_kept ? 0 : (atomic->operand - old) & all;
 }
 
-/* Completes the log record of an atomic with the value that it found. */
-static inline __attribute__((always_inline)) void keel_atomic_found(keel_record_t *record, uint64_t old)
+/* Completes the log record of @a atomic with the value that it found. */
+static inline __attribute__((always_inline)) void keel_atomic_found(keel_record_t *record,
+                                                                    const keel_record_atomic_t *atomic, uint64_t old)
 {
-    keel_record_atomic_t *atomic = (keel_record_atomic_t *)(record + 1);
+    keel_record_atomic_t *payload = (keel_record_atomic_t *)(record + 1);
 
     if (keel_atomic_may_change(atomic->op)) {
-        atomic->change = keel_atomic_change(atomic, old);
-        atomic->is_changed = 1;
+        payload->change = keel_atomic_change(atomic, old);
+        payload->is_changed = 1;
     }
-    atomic->is_value_known = 1;
+    payload->is_value_known = 1;
 }
 
 #endif

@@ -93,6 +93,17 @@ KEEL_STORE_INLINE void keel_store_bytes(void *to, const void *from, size_t lengt
     KEEL_STORES();
 }
 
+/* Stores four words, in any order among themselves. */
+KEEL_STORE_INLINE void keel_store_four(uint64_t *to, uint64_t first, uint64_t second, uint64_t third, uint64_t fourth)
+{
+    KEEL_HOLD(to, 4 * sizeof(*to), KEEL_STORED_PLAIN);
+    __atomic_store_n(&to[0], first, __ATOMIC_RELAXED);
+    __atomic_store_n(&to[1], second, __ATOMIC_RELAXED);
+    __atomic_store_n(&to[2], third, __ATOMIC_RELAXED);
+    __atomic_store_n(&to[3], fourth, __ATOMIC_RELAXED);
+    KEEL_STORES();
+}
+
 /* Clears own memory while no other process accesses the memory. */
 KEEL_STORE_INLINE void keel_store_zero(void *to, size_t length)
 {

@@ -38,6 +38,7 @@
 #include "engine/refuse.h"
 #include "engine/request.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* The board announces atomics in this phase, as many as this process has done at the target. For
@@ -59,17 +60,15 @@ static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h
            (!fetches || (ctx->fragments_open[rank] == 0 && ctx->sync.announced.own.fetched == phase + 1));
 }
 
-/* Field by field, each from its register: bytes gathered in memory first stall the copy. */
+/* Word by word, each from its register: bytes gathered in memory first stall the copy. */
 static inline __attribute__((always_inline)) void atomic_write(keel_record_t *record,
                                                                const keel_record_atomic_t *atomic)
 {
     keel_record_atomic_t *payload = (keel_record_atomic_t *)(record + 1);
+    const uint64_t head = atomic->op | (uint64_t)atomic->size << 8 | (uint64_t)atomic->fetches << 16;
 
-    payload->op = atomic->op;
-    payload->size = atomic->size;
-    payload->fetches = atomic->fetches;
-    payload->is_changed = payload->is_value_known = 0;
-    memset(payload->reserved, 0, sizeof(payload->reserved));
+    _Static_assert(offsetof(keel_record_atomic_t, fetches) == 2, "bytes of head");
+    memcpy(payload, &head, sizeof(head));
     payload->operand = atomic->operand;
     payload->compare = atomic->compare;
     payload->change = 0;
@@ -120,9 +119,9 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
         }
         keel_board_set(&slot->opened, done);
     }
-    old = keel_atomic_do(ctx, rank, where, target, &atomic, result);
+    old = keel_atomic_do(ctx, rank, where, target, &atomic, result, slot != NULL);
     if (record != NULL && (result != NULL || keel_atomic_may_change(op))) {
-        keel_atomic_found(record, old);
+        keel_atomic_found(record, &atomic, old);
     }
     if (slot != NULL) {
         keel_atomic_push(ctx, rank, &atomic);
@@ -221,7 +220,13 @@ static __attribute__((noinline)) keel_status_t atomic_generic_wait(keel_win_h wi
 keel_status_t keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
                           uint64_t operand, uint64_t compare, void *result)
 {
-    if (__builtin_expect(atomic_fast(win, op, rank, offset, size, operand, compare, result), 1)) {
+    /* the short way, compiled for these values */
+    if (op == KEEL_ATOMIC_ADD && size == sizeof(uint64_t) && result != NULL) {
+        if (__builtin_expect(atomic_fast(win, KEEL_ATOMIC_ADD, rank, offset, sizeof(uint64_t), operand, 0, result),
+                             1)) {
+            return KEEL_OK;
+        }
+    } else if (__builtin_expect(atomic_fast(win, op, rank, offset, size, operand, compare, result), 1)) {
         return KEEL_OK;
     }
     return atomic_generic_wait(win, op, rank, offset, size, operand, compare, result);

@@ -43,7 +43,7 @@ keel_status_t keel_atomic_replayed(const keel_atomic_call_t *call)
     }
     record = keel_atomic_log(call, 1);
     if (record != NULL) {
-        keel_atomic_found(record, old);
+        keel_atomic_found(record, call->atomic, old);
         return KEEL_OK;
     }
     if (ctx->lane.peers[rank].mode == KEEL_PEER_BEHIND) {

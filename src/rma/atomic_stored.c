@@ -39,10 +39,10 @@ static void atomic_carry_out(const keel_atomic_call_t *call, char *target, keel_
         keel_fetch_stored(call->win->ctx, call->rank, call->where, target, call->atomic, &call->req->fetched);
         old = call->req->fetched.old;
     } else {
-        old = keel_atomic_do(call->win->ctx, call->rank, call->where, target, call->atomic, call->result);
+        old = keel_atomic_do(call->win->ctx, call->rank, call->where, target, call->atomic, call->result, 0);
     }
     if (record != NULL) {
-        keel_atomic_found(record, old);
+        keel_atomic_found(record, call->atomic, old);
     }
 }
 

@@ -13,13 +13,14 @@
 /*
  * Applies an atomic after its put record was written, and records a fetched value. The get record
  * is reserved first: no load passes the locked instruction, so independent work comes before it.
+ * @a pushes: stores the record at the target, too, where that is short; see keel_atomic_push().
  */
 static inline __attribute__((always_inline)) uint64_t keel_atomic_do(keel_context_h ctx, uint32_t rank, uint64_t where,
                                                                      char *target, const keel_record_atomic_t *atomic,
-                                                                     void *result)
+                                                                     void *result, int pushes)
 {
     keel_get_record_t *record = NULL;
-    uint32_t index;
+    uint32_t index = 0;
     uint64_t old;
 
     if (atomic->fetches) {
@@ -33,7 +34,10 @@ static inline __attribute__((always_inline)) uint64_t keel_atomic_do(keel_contex
     KEEL_MOMENT();
     if (record != NULL) {
         memcpy(record + 1, &old, sizeof(old)); /* padded to 8 bytes */
-        record->completeness = KEEL_GET_COMPLETE;
+        keel_get_record_end(record, atomic->size);
+        if (pushes && !KEEL_PLANT(atomic_stored_unpushed)) {
+            keel_get_log_push_word(&ctx->gets, rank, record, where, index, atomic->size, old);
+        }
     }
     keel_atomic_store_result(result, atomic->size, old);
     return old;
@@ -43,7 +47,7 @@ static inline __attribute__((always_inline)) uint64_t keel_atomic_do(keel_contex
  * that there is none. */
 static inline void keel_atomic_push(keel_context_h ctx, uint32_t rank, const keel_record_atomic_t *atomic)
 {
-    if (atomic->fetches && !KEEL_PLANT(atomic_stored_unpushed)) {
+    if (atomic->fetches && !KEEL_PLANT(atomic_stored_unpushed) && !keel_get_log_is_pushed(&ctx->gets, rank)) {
         keel_get_log_push(&ctx->gets, rank);
     }
 }

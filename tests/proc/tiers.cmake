@@ -1,6 +1,6 @@
 # The tiers of the tests of this folder: of each family the tier check has what finds a common mistake within seconds.
 keel_tiers(
-  DEEP "proc_(deaths|detect|figures|files|kernels|kills|limits|mixed|numbers|output|perftest|polling|rehearsal|split|topo|trace)_.*"
+  DEEP "proc_(counted|deaths|detect|figures|files|kernels|kills|limits|mixed|numbers|output|perftest|polling|rehearsal|split|topo|trace)_.*"
        "proc_(cg|dht|ft|sections|stencil|waits)_.*" "proc_accesses_allocate_nothing_on_[12]_nodes" proc_preload_table_is_printed
        proc_attach_own_memory_served
        "proc_job_(what_was_put_is_sent_before_looking|programs_that_mix_all_ways_roll_back|programs_that_test_words_are_recovered)"
