@@ -5,9 +5,9 @@
 #include "engine/context.h"
 
 /*
- * keel_flush_one() for a live rank that is stored to, where there is nothing to wait for and no
- * thread, news, replay or callback to look after. Returns 0 if keel_flush_one() has to do it, after
- * keel_context_begin().
+ * Flushes a live rank that is stored to, if there is nothing to wait for, and no thread, news,
+ * replay or callback to look after. Else returns 0, and the caller takes keel_context_begin() and
+ * keel_flush_one().
  */
 int keel_flush_fast(keel_context_h ctx, uint32_t rank);
 keel_status_t keel_flush_one(keel_context_h ctx, uint32_t rank);

@@ -501,6 +501,7 @@ page_verdicts() {
 # Pages name their objects, too: at most 8 % of the words of a page are pronouns.
 lint_pages() {
     local sample text
+    local -a pages
     sample=$(mktemp -d) || exit 1
     {
         echo "It is \`that\` of [which](what.md) whose xy"
@@ -511,10 +512,11 @@ lint_pages() {
     [ "$(page_counts "$sample/bad.md")" = "$sample/bad.md 32 3" ] || complain "page_counts miscounts: $(page_counts "$sample/bad.md")"
     rm -r "$sample"
     [ "$(printf '%s\n' 'a.md 100 9' 'b.md 100 8' 'c.md 29 9' | page_verdicts | cut -d' ' -f1)" = a.md: ] || complain "page_verdicts misjudges"
-    [ "$(find contrib/doc -name '*.md' | wc -l)" -ge 40 ] || complain "contrib/doc: only few pages were found"
+    mapfile -t pages < <(find contrib/doc -name '*.md' | sort)
+    [ ${#pages[@]} -ge 40 ] || complain "contrib/doc: only few pages were found"
     while read -r text; do
         complain "$text"
-    done < <(find contrib/doc -name '*.md' | sort | tr '\n' '\0' | xargs -0 bash -c "$(declare -f page_counts); page_counts \"\$@\"" _ | page_verdicts)
+    done < <(page_counts "${pages[@]}" | page_verdicts)
 }
 
 # Comments name their objects: at most 7 % of the words are pronouns (files of 30 words and more), no rank is a "who", and no line is longer
@@ -522,6 +524,7 @@ lint_pages() {
 # sentence has more than 40 words.
 lint_words() {
     local sample verdict text pending=tests/lint/words_pending
+    local -a files
     sample=$(mktemp -d) || exit 1
     {
         echo '/* Copyright who whom whose */'
@@ -552,12 +555,14 @@ better $sample/none" ] || complain "word_verdicts misjudges"
     while read -r text; do
         complain "$text"
     done < <(long_sentences include/keel/*.h)
+    mapfile -t files < <(sources '*.c' '*.h')
+    [ ${#files[@]} -gt 0 ] || complain "no sources"
     while read -r verdict text; do
         case $verdict in
         worse) complain "$text" ;;
         better) complain "$text keeps the bounds: take it out of $pending" ;;
         esac
-    done < <(sources '*.c' '*.h' | tr '\n' '\0' | xargs -0 bash -c "$(declare -f word_counts); word_counts \"\$@\"" _ | word_verdicts "$pending")
+    done < <(word_counts "${files[@]}" | word_verdicts "$pending")
 }
 
 # each test belongs to one tier (tests/README.md)

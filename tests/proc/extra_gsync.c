@@ -1,7 +1,7 @@
 /*
- * A rank with one gsync too many: extra_gsync. Rank 2 kills itself at step 10; its replacement is
- * recovered, and calls keel_gsync() while the others are in keel_finalize(). The call fails, and
- * the replacement exits with status 1.
+ * A rank with a gsync too many: extra_gsync. Rank 2 kills itself at step 10; the replacement is
+ * recovered, and calls keel_gsync() while the other ranks are in keel_finalize(). The call fails,
+ * and the replacement exits with status 1.
  */
 #include "try.h"
 
