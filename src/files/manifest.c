@@ -36,9 +36,23 @@ static int write_text(void *arg, int file)
     return keel_set_write_all(file, text->at, text->length);
 }
 
+static int verify_text(void *arg, int file)
+{
+    const text_t *text = arg;
+    char *again = keel_alloc(text->length, "manifest");
+    int error = (again != NULL) ? keel_set_read_all(file, again, text->length) : ENOMEM;
+
+    if (error == 0 && memcmp(again, text->at, text->length) != 0) {
+        error = EBADMSG;
+    }
+    keel_free(again);
+    return error;
+}
+
 int keel_manifest_write(int set, const keel_manifest_t *manifest)
 {
     text_t text = {.at = NULL};
+    const keel_set_contents_t contents = {.write = write_text, .verify = verify_text, .arg = &text};
     FILE *stream = open_memstream(&text.at, &text.length);
     int error;
 
@@ -53,7 +67,7 @@ int keel_manifest_write(int set, const keel_manifest_t *manifest)
     }
     fflush(stream);
     fprintf(stream, "end %08" PRIx32 "\n", keel_crc(0, text.at, text.length));
-    error = (fclose(stream) != 0) ? ENOMEM : keel_set_write_file(set, KEEL_FILES_MANIFEST, write_text, &text);
+    error = (fclose(stream) != 0) ? ENOMEM : keel_set_write_file(set, KEEL_FILES_MANIFEST, &contents);
     free(text.at);
     return error;
 }

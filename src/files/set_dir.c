@@ -278,29 +278,40 @@ static int sync_file(int file)
     return (fsync(file) != 0) ? errno : 0;
 }
 
+static int set_verify(int file, const keel_set_contents_t *contents)
+{
+    if (contents->verify == NULL) {
+        return 0;
+    }
+    /* a hint: the bytes should come from the device, not from the page cache */
+    (void)posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    return (lseek(file, 0, SEEK_SET) < 0) ? errno : contents->verify(contents->arg, file);
+}
+
 /* Moves a written file to its name. */
-static int set_publish(int set, int file, const char *from, const char *to)
+static int set_publish(int set, int file, const char *from, const char *to, const keel_set_contents_t *contents)
 {
     int error = sync_file(file);
 
+    error = (error == 0) ? set_verify(file, contents) : error;
     if (error == 0 && renameat(set, from, set, to) != 0) {
         error = errno;
     }
     return (error == 0) ? sync_file(set) : error;
 }
 
-int keel_set_write_file(int set, const char *name, int (*contents)(void *arg, int file), void *arg)
+int keel_set_write_file(int set, const char *name, const keel_set_contents_t *contents)
 {
     char temporary[KEEL_FILES_NAME_MAX + 8];
     int file, error;
 
     snprintf(temporary, sizeof(temporary), "%s.tmp", name);
-    file = openat(set, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file = openat(set, temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0) {
         return errno;
     }
-    error = contents(arg, file);
-    error = (error == 0) ? set_publish(set, file, temporary, name) : error;
+    error = contents->write(contents->arg, file);
+    error = (error == 0) ? set_publish(set, file, temporary, name, contents) : error;
     close(file);
     if (error != 0) {
         (void)unlinkat(set, temporary, 0);

@@ -7,8 +7,9 @@
  *   set-GENERATION-RUN/rank-R   image of rank R, as in memory (ckpt/image.h)
  *   set-GENERATION-RUN/manifest exists if and only if the set is complete (manifest.h)
  *
- * A file gets its name by a rename after its contents are on stable storage. RUN is drawn
- * by the leader at its start, so that two attempts at one generation never share a folder.
+ * A file gets its name by a rename after its contents are on stable storage and were read back.
+ * RUN is drawn by the leader at its start, so that two attempts at one generation never share a
+ * folder.
  *
  * Functions return 0 or an errno.
  */
@@ -31,6 +32,15 @@ typedef struct keel_set_id {
     uint32_t generation; /* of the images */
     uint32_t run;
 } keel_set_id_t;
+
+/* Contents of a new file. */
+typedef struct keel_set_contents {
+    int (*write)(void *arg, int file);
+    /* Reads the synced file from its begin. EBADMSG: other bytes than were written. NULL: the file
+     * is not read. */
+    int (*verify)(void *arg, int file);
+    void *arg;
+} keel_set_contents_t;
 
 static inline int keel_set_id_is(keel_set_id_t a, keel_set_id_t b)
 {
@@ -58,8 +68,8 @@ int keel_set_has(int dir, keel_set_id_t id, const char *name);
 int keel_set_mark(int dir, keel_set_id_t id, const char *name);
 /* Removes the set: the manifest, then the files. A missing set counts as removed. */
 int keel_set_remove(int dir, keel_set_id_t id);
-/* Writes a file under a temporary name by @a contents, to stable storage, then renames the file. */
-int keel_set_write_file(int set, const char *name, int (*contents)(void *arg, int file), void *arg);
+/* Writes a file under a temporary name to stable storage, verifies the file, then renames it. */
+int keel_set_write_file(int set, const char *name, const keel_set_contents_t *contents);
 /* Writes all bytes; repeats write() after a partial write. */
 int keel_set_write_all(int file, const void *data, size_t length);
 /* Reads so many bytes. EBADMSG: the file is shorter. */

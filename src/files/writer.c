@@ -90,9 +90,40 @@ static int writer_copy(void *arg, int file)
     return 0;
 }
 
+static int writer_is_revoked(keel_writer_t *writer)
+{
+    int is_revoked;
+
+    pthread_mutex_lock(&writer->lock);
+    is_revoked = writer->is_revoked;
+    pthread_mutex_unlock(&writer->lock);
+    return is_revoked;
+}
+
+/* Reads the written file and compares the crc. */
+static int writer_verify(void *arg, int file)
+{
+    keel_writer_t *writer = arg;
+    const uint64_t bytes = writer->result.job.bytes;
+    uint32_t crc = 0;
+
+    for (uint64_t at = 0; at < bytes;) {
+        const size_t length = (bytes - at < WRITER_PIECE) ? (size_t)(bytes - at) : WRITER_PIECE;
+        const int error = writer_is_revoked(writer) ? ECANCELED : keel_set_read_all(file, writer->piece, length);
+
+        if (error != 0) {
+            return error;
+        }
+        crc = keel_crc(crc, writer->piece, length);
+        at += length;
+    }
+    return (crc == writer->result.crc) ? 0 : EBADMSG;
+}
+
 static int writer_rank(keel_writer_t *writer)
 {
     const keel_write_job_t *job = &writer->result.job;
+    const keel_set_contents_t contents = {.write = writer_copy, .verify = writer_verify, .arg = writer};
     char name[KEEL_FILES_NAME_MAX];
     int set, error = keel_folder_open(writer->folder);
 
@@ -101,7 +132,7 @@ static int writer_rank(keel_writer_t *writer)
         return error;
     }
     keel_set_rank_name(job->rank, name);
-    error = keel_set_write_file(set, name, writer_copy, writer);
+    error = keel_set_write_file(set, name, &contents);
     close(set);
     return error;
 }

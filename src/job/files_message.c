@@ -18,5 +18,8 @@ void keel_files_send(keel_context_h ctx, uint32_t rank, const keel_files_message
 
 const char *keel_files_error(int error)
 {
+    if (error == EBADMSG) {
+        return "the bytes there are not those that were written";
+    }
     return (error == EWOULDBLOCK) ? "another job uses this folder" : strerror(error);
 }

@@ -266,7 +266,7 @@ static keel_status_t try_set(keel_context_h ctx, keel_set_id_t id, keel_image_me
     *try_p = is_loaded ? TRY_LOADED : TRY_NEXT;
     if (status == KEEL_OK && !is_loaded) {
         keel_warn(&ctx->message, "checkpoint %u in %s cannot be read (rank %u: %s): an older one is looked for",
-                  id.generation, ctx->config.file_dir, files->refusing, strerror(error));
+                  id.generation, ctx->config.file_dir, files->refusing, keel_files_error(error));
     }
     return status;
 }

@@ -2,8 +2,8 @@
  * A library to preload into ranks: one operation on the files of checkpoints fails, or a process is
  * killed there. Plans hold for first lives in the first job.
  *
- *   KEELTEST_FILE_FAILS=CALL:ERRNO[:N[:RANK]]   the N-th CALL (1) of the writer fails, at each rank
- *                                               or at RANK
+ *   KEELTEST_FILE_FAILS=CALL:ERRNO[:N[:RANK]]   the N-th CALL (1; 0: each) of the writer fails, at
+ *                                               each rank or at RANK
  *   KEELTEST_START_FAILS, KEELTEST_END_FAILS    the same for calls of the program's thread, before
  *                                               the writer begins and after that
  *   KEELTEST_FILE_WAITS=PATH                    the writer waits at fsync while that file exists
@@ -13,9 +13,9 @@
  *
  * CALL: folder (open of KEEL_FILE_DIR), make (mkdir of KEEL_FILE_DIR), enter (open of a folder
  * within), open (of a new file), look (open of the file of a rank), manifest (open of another
- * file), lock (fcntl), list (readdir), read, write, short (read or write of one byte), fsync,
- * rename, mkdir, unlink, stat, access; any: each of these but short. A failed call and a death
- * are printed, a death also to the file KEELTEST_DEATHS.
+ * file), lock (fcntl), list (readdir), read, write, short (read or write of one byte), flip (write
+ * of another last byte), fsync, rename, mkdir, unlink, stat, access; any: each of these but short
+ * and flip. A failed call and a death are printed, a death also to the file KEELTEST_DEATHS.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -182,8 +182,8 @@ static int planned(phase_t *phase, const char *call)
     if (plan == NULL || !is_first() || sscanf(plan, "%15[a-z]:%d:%d:%ld", wanted, &error, &number, &rank) < 2) {
         return 0;
     }
-    is_any = strcmp(wanted, "any") == 0 && strcmp(call, "short") != 0;
-    if (rank != own_rank() || (!is_any && strcmp(wanted, call) != 0) || ++phase->matches != number) {
+    is_any = strcmp(wanted, "any") == 0 && strcmp(call, "short") != 0 && strcmp(call, "flip") != 0;
+    if (rank != own_rank() || (!is_any && strcmp(wanted, call) != 0) || (++phase->matches != number && number != 0)) {
         return 0;
     }
     dprintf(2, "planned failure: %s, set %d\n", call, sets);
@@ -349,12 +349,28 @@ ssize_t read(int file, void *data, size_t length)
     return (fails("read") != 0) ? -1 : call(file, data, is_short() ? 1 : length);
 }
 
+/* Writes all bytes, the last one with another bit. */
+static ssize_t write_flipped(int file, const char *data, size_t length)
+{
+    ssize_t (*call)(int, const void *, size_t) = (ssize_t(*)(int, const void *, size_t))next("write");
+    const ssize_t written = (length > 1) ? call(file, data, length - 1) : 0;
+    const char last = (char)(data[length - 1] ^ 1);
+
+    if (written != (ssize_t)length - 1) {
+        return written;
+    }
+    return (call(file, &last, 1) == 1) ? (ssize_t)length : -1;
+}
+
 ssize_t write(int file, const void *data, size_t length)
 {
     ssize_t (*call)(int, const void *, size_t) = (ssize_t(*)(int, const void *, size_t))next("write");
 
     if (!is_within(file)) {
         return call(file, data, length);
+    }
+    if (planned(current(), "flip") != 0) {
+        return write_flipped(file, data, length);
     }
     return (fails("write") != 0) ? -1 : call(file, data, is_short() ? 1 : length);
 }

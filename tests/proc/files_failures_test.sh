@@ -53,7 +53,7 @@ failures_of_the_file_system_are_survived()
     local plan
 
     right 40 -n 2 -x RING_LOOP=1
-    for plan in mkdir:28 open:13 enter:5 write:28 write:5 write:4 short:1 fsync:5 fsync:122 fsync:4 \
+    for plan in mkdir:28 open:13 enter:5 write:28 write:5 write:4 short:1 fsync:5 fsync:122 fsync:4 read:5 read:4 flip:5 flip:5:2:0 \
         rename:5 rename:28 rename:4 stat:5; do
         is_due || continue
         rm -rf "$dir"
@@ -61,15 +61,35 @@ failures_of_the_file_system_are_survived()
             "${failing[@]}" "$ring" 40 20
         is_right
         case $plan in
-        write:4 | short:1) ! grep -q 'is not written' "$err" || fail "$plan is no failure" ;;
+        write:4 | read:4 | short:1) ! grep -q 'is not written' "$err" || fail "$plan is no failure" ;;
         *) grep -q 'checkpoint [0-9]* is not written to .* (rank [01]: ' "$err" || fail "nothing is said of $plan" ;;
         esac
         case $plan in
-        write:4 | short:1) counts "checkpoints > 0" "bytes > 8192" ;;
+        write:4 | read:4 | short:1) counts "checkpoints > 0" "bytes > 8192" ;;
         *) counts "failures > 0" "checkpoints > 0" "bytes > 8192" ;;
         esac
         "$files" list "$dir" | grep -q ' ended ' || fail "no checkpoint came after $plan"
     done
+}
+
+# No file reads as it was written: no checkpoint counts, those before stay, and the job, which is lost then, goes on from them.
+files_that_read_otherwise_do_not_count()
+{
+    local before
+
+    right 90 -n 3
+    two_sets 90
+    before=$(newest)
+    RING_MARK=reached start -n 3 "${job[@]}" -x KEEL_FILE_KEEP=1 -x KEELTEST_FILE_FAILS=flip:5:0 "${failing[@]}" "$ring" 100000 70
+    wait_for 'is not written to .* (rank [0-2]: the bytes there are not those that were written)' "$err"
+    wait_for reached "$out"
+    kill -9 "$pid"
+    wait "$pid" 2>/dev/null
+    check_nothing_left "$pid"
+    [ "$(newest)" = "$before" ] && [ "$("$files" list "$dir" | grep -c ' complete ')" -eq 2 ] || fail "another checkpoint counts"
+    run 0 -n 3 "${job[@]}" "$ring" 90
+    begins_at_files 3
+    is_right
 }
 
 # Each operation of the first checkpoint fails at a rank: the job goes on, with a message unless what is older is removed only,

@@ -80,6 +80,7 @@ static void save(job_t *job, uint32_t rank, keel_context_h ctx)
     char name[KEEL_FILES_NAME_MAX];
     unsigned i = 0;
     span_t span;
+    const keel_set_contents_t contents = {.write = write_span, .arg = &span};
     int set;
 
     while (i < SETS && job->generations[i] != 0 && job->generations[i] != used) {
@@ -93,8 +94,7 @@ static void save(job_t *job, uint32_t rank, keel_context_h ctx)
     span.data = keel_repair_image(&ctx->ckpt.set, &span.bytes);
     job->files[i][rank] = (keel_manifest_file_t){.bytes = span.bytes, .crc = keel_crc(0, span.data, span.bytes)};
     keel_set_rank_name(rank, name);
-    if (keel_set_open(job->dir, id_of(job, i), 1, &set) != 0 ||
-        keel_set_write_file(set, name, write_span, &span) != 0) {
+    if (keel_set_open(job->dir, id_of(job, i), 1, &set) != 0 || keel_set_write_file(set, name, &contents) != 0) {
         keel_sim_flaw(job->sim, "rank %u: no file", rank);
     }
     close(set);
