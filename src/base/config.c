@@ -1,9 +1,9 @@
 /*
- * Table of the KEEL_* variables, and checks of their values in combination. Values come from
- * strings of the caller, then from the environment. Errors name the variable, the value and the
- * allowed values.
+ * Table of the KEEL_* variables. Values come from strings of the caller, then from the environment.
+ * Errors name the variable, the value and the allowed values.
  */
 #include "base/config.h"
+#include "base/config_check.h"
 #include "base/config_types.h"
 #include "base/memory.h"
 #include "base/message.h"
@@ -13,12 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEEL_CONFIG_PREFIX        "KEEL_"
-#define KEEL_CONFIG_SIZE_MIN      ((size_t)4 << 10)
-#define KEEL_CONFIG_SIZE_MAX      ((size_t)1 << 44)
-#define KEEL_CONFIG_GROUP_USUAL   4u
-#define KEEL_CONFIG_OPLOG_USUAL   ((size_t)256 << 20)
-#define KEEL_CONFIG_PROCESSES_MAX (1u << 20) /* maximum number of spares or of replacements */
+#define KEEL_CONFIG_PREFIX      "KEEL_"
+#define KEEL_CONFIG_GROUP_USUAL 4u
+#define KEEL_CONFIG_OPLOG_USUAL ((size_t)256 << 20)
 
 extern char **environ;
 
@@ -259,89 +256,6 @@ static const keel_config_field_t keel_config_fields[] = {
 
 static const keel_config_table_t keel_config_table = {KEEL_CONFIG_PREFIX, keel_config_fields};
 
-/* ---- checks ---- */
-
-static keel_status_t keel_config_check_size(const keel_message_t *message, const char *name, size_t size)
-{
-    if ((size >= KEEL_CONFIG_SIZE_MIN) && (size <= KEEL_CONFIG_SIZE_MAX)) {
-        return KEEL_OK;
-    }
-    keel_error(message, "%s of %zu bytes is out of range, allowed are %zu to %zu", name, size, KEEL_CONFIG_SIZE_MIN,
-               KEEL_CONFIG_SIZE_MAX);
-    return KEEL_ERR_INVALID_PARAM;
-}
-
-static keel_status_t keel_config_check_count(const keel_message_t *message, const char *name, unsigned count,
-                                             unsigned max)
-{
-    if (count <= max) {
-        return KEEL_OK;
-    }
-    keel_error(message, "%s of %u is out of range, allowed are 0 to %u", name, count, max);
-    return KEEL_ERR_INVALID_PARAM;
-}
-
-/* a comparison with NaN is false */
-static keel_status_t keel_config_check_time(const keel_message_t *message, const char *name, double seconds, double min,
-                                            double max)
-{
-    if ((seconds >= min) && (seconds <= max)) {
-        return KEEL_OK;
-    }
-    keel_error(message, "%s of %gs is out of range, allowed are %gs to %gs", name, seconds, min, max);
-    return KEEL_ERR_INVALID_PARAM;
-}
-
-static keel_status_t keel_config_check(const keel_message_t *message, const keel_config_opts_t *opts)
-{
-    const keel_config_t *config = &opts->config;
-    int bad = 0;
-
-    if (config->oplog_size != KEEL_CONFIG_SIZE_AUTO) {
-        bad |= keel_config_check_size(message, "KEEL_OPLOG_SIZE", config->oplog_size);
-    }
-    bad |= keel_config_check_size(message, "KEEL_GETLOG_SIZE", config->getlog_size);
-    if ((config->ckpt_size != 0) && (config->ckpt_size != KEEL_CONFIG_SIZE_INF)) {
-        bad |= keel_config_check_size(message, "KEEL_CKPT_SIZE", config->ckpt_size);
-    }
-    if (config->group_size == 1) {
-        keel_error(message, "KEEL_GROUP_SIZE of 1 is out of range, allowed are auto, 0 (no parity) and 2 or more");
-        bad = 1;
-    }
-    if ((config->parities < 1) || (config->parities > KEEL_CONFIG_PARITIES_MAX)) {
-        keel_error(message, "KEEL_PARITIES of %u is out of range, allowed are 1 to %d", config->parities,
-                   KEEL_CONFIG_PARITIES_MAX);
-        bad = 1;
-    }
-    if ((config->parity == KEEL_PARITY_ROTATE) && (config->group_size > 1) &&
-        (config->parities >= config->group_size)) {
-        keel_error(message, "KEEL_PARITIES of %u is too many for KEEL_GROUP_SIZE of %u, allowed is less",
-                   config->parities, config->group_size);
-        bad = 1;
-    }
-    if ((config->parities > 0) && (config->checksum_ranks % config->parities != 0)) {
-        keel_error(message, "KEEL_CHECKSUM_RANKS is %u, it has to be a multiple of KEEL_PARITIES, which is %u",
-                   config->checksum_ranks, config->parities);
-        bad = 1;
-    }
-    bad |= keel_config_check_count(message, "KEEL_OPLOG_SOFT", config->oplog_soft, 100);
-    bad |= keel_config_check_count(message, "KEEL_TRACE_EVENTS", config->trace_events, 1u << 24);
-    bad |= keel_config_check_count(message, "KEEL_SPARES", config->spares, KEEL_CONFIG_PROCESSES_MAX);
-    bad |= keel_config_check_count(message, "KEEL_SPAWN", config->spawns, KEEL_CONFIG_PROCESSES_MAX);
-    bad |= keel_config_check_time(message, "KEEL_MTBF", config->mtbf_s, 1e-3, KEEL_CONFIG_TIME_MAX);
-    bad |= keel_config_check_time(message, "KEEL_FILE_MTBF", config->file_mtbf_s, 1e-3, KEEL_CONFIG_TIME_MAX);
-    if (config->file_keep < 1) {
-        keel_error(message, "KEEL_FILE_KEEP of 0 is out of range, allowed is 1 or more");
-        bad = 1;
-    }
-    bad |= keel_config_check_time(message, "KEEL_SPIN", opts->spin_s, 0, 1);
-    bad |= keel_config_check_time(message, "KEEL_HEARTBEAT_INTERVAL", config->heartbeat_interval_s, 0,
-                                  KEEL_CONFIG_TIME_MAX);
-    bad |=
-        keel_config_check_time(message, "KEEL_HEARTBEAT_TIMEOUT", config->heartbeat_timeout_s, 0, KEEL_CONFIG_TIME_MAX);
-    return bad ? KEEL_ERR_INVALID_PARAM : KEEL_OK;
-}
-
 static void keel_config_empty_is_null(char **text)
 {
     if ((*text)[0] == '\0') {
@@ -439,7 +353,7 @@ static keel_status_t keel_config_read_opts(const char *const *env, keel_config_o
 
     memset(opts, 0, sizeof *opts);
     status = keel_config_table_fill(&keel_config_table, &message, env, opts);
-    return (status == KEEL_OK) ? keel_config_check(&message, opts) : status;
+    return (status == KEEL_OK) ? keel_config_check(&message, &opts->config, opts->spin_s) : status;
 }
 
 keel_status_t keel_config_read(const char *const *env, keel_config_t *config)
