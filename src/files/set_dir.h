@@ -21,7 +21,7 @@
 
 #define KEEL_FILES_LOCK     "lock"
 #define KEEL_FILES_REQUEST  "request"       /* made from outside */
-#define KEEL_FILES_TAKEN    "request.taken" /* by the set in the making, which meets the request */
+#define KEEL_FILES_TAKEN    "request.taken" /* a request that the leader has seen */
 #define KEEL_FILES_STOP     "stop"
 #define KEEL_FILES_MANIFEST "manifest"
 /* the manifest of a set of an ended job: no job restarts from the set */

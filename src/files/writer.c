@@ -198,6 +198,10 @@ static int writer_manifest(keel_writer_t *writer)
     close(set);
     if (error == 0) {
         result->remove_error = writer_prune(writer);
+        if (result->job.meets_request) {
+            (void)unlinkat(writer_dir(writer), KEEL_FILES_TAKEN, 0);
+            __atomic_store_n(&writer->is_requested, 0, __ATOMIC_RELAXED);
+        }
     }
     return error;
 }
@@ -230,6 +234,15 @@ static int writer_has(const keel_writer_t *writer, const char *name)
     return faccessat(writer_dir(writer), name, F_OK, 0) == 0;
 }
 
+/* Returns 0 if there is no request. */
+static int writer_take_request(const keel_writer_t *writer)
+{
+    const int dir = writer_dir(writer);
+
+    return writer_has(writer, KEEL_FILES_TAKEN) ||
+           (writer_has(writer, KEEL_FILES_REQUEST) && renameat(dir, KEEL_FILES_REQUEST, dir, KEEL_FILES_TAKEN) == 0);
+}
+
 static void writer_look(keel_writer_t *writer)
 {
     if (writer->is_watching && keel_folder_is_gone(writer->folder)) {
@@ -238,9 +251,7 @@ static void writer_look(keel_writer_t *writer)
     }
     if (writer->is_watching) {
         __atomic_store_n(&writer->is_stopping, writer_has(writer, KEEL_FILES_STOP), __ATOMIC_RELAXED);
-        __atomic_store_n(&writer->is_requested,
-                         writer_has(writer, KEEL_FILES_REQUEST) || writer_has(writer, KEEL_FILES_TAKEN),
-                         __ATOMIC_RELAXED);
+        __atomic_store_n(&writer->is_requested, writer_take_request(writer), __ATOMIC_RELAXED);
     }
 }
 
@@ -386,25 +397,12 @@ void keel_writer_detach(keel_writer_t *writer, uint32_t used)
 
 int keel_writer_is_requested(const keel_writer_t *writer)
 {
-    return __atomic_load_n(&writer->is_requested, __ATOMIC_RELAXED) || keel_writer_is_stopping(writer);
+    return __atomic_load_n(&writer->is_requested, __ATOMIC_RELAXED);
 }
 
 int keel_writer_is_stopping(const keel_writer_t *writer)
 {
     return __atomic_load_n(&writer->is_stopping, __ATOMIC_RELAXED);
-}
-
-int keel_writer_take_request(keel_writer_t *writer)
-{
-    const int dir = writer_dir(writer);
-
-    return writer_has(writer, KEEL_FILES_TAKEN) || renameat(dir, KEEL_FILES_REQUEST, dir, KEEL_FILES_TAKEN) == 0;
-}
-
-void keel_writer_end_request(keel_writer_t *writer)
-{
-    (void)unlinkat(writer_dir(writer), KEEL_FILES_TAKEN, 0);
-    __atomic_store_n(&writer->is_requested, writer_has(writer, KEEL_FILES_REQUEST), __ATOMIC_RELAXED);
 }
 
 void keel_writer_end_stop(keel_writer_t *writer)

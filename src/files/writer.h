@@ -30,6 +30,7 @@ typedef struct keel_write_job {
     const void *memory; /* RANK: contents, unchanged until the job ends or is detached */
     uint64_t bytes;
     const keel_manifest_t *manifest; /* MANIFEST: unchanged until the job ends */
+    int meets_request;               /* MANIFEST: then removes KEEL_FILES_TAKEN */
     unsigned keep;
 } keel_write_job_t;
 
@@ -60,15 +61,11 @@ int keel_writer_take(keel_writer_t *writer, keel_write_result_t *result_p);
  * the bytes that the thread has not read yet. Without memory for the copy the job ends with
  * ECANCELED. */
 void keel_writer_detach(keel_writer_t *writer, uint32_t used);
-/* True if KEEL_FILES_REQUEST, KEEL_FILES_TAKEN or KEEL_FILES_STOP existed at the last look. */
+/* True if KEEL_FILES_TAKEN existed at the last look. A look renames KEEL_FILES_REQUEST to that name
+ * if there is none yet: a request that is made meanwhile stays for a later set. */
 int keel_writer_is_requested(const keel_writer_t *writer);
 /* True if KEEL_FILES_STOP existed at the last look. */
 int keel_writer_is_stopping(const keel_writer_t *writer);
-/* Renames KEEL_FILES_REQUEST to KEEL_FILES_TAKEN. A request that an earlier set has taken and not
- * met goes first. Returns 0 if there is no request. */
-int keel_writer_take_request(keel_writer_t *writer);
-/* Removes KEEL_FILES_TAKEN: the request is met. A request that was made meanwhile stays. */
-void keel_writer_end_request(keel_writer_t *writer);
 /* Removes KEEL_FILES_STOP. */
 void keel_writer_end_stop(keel_writer_t *writer);
 

@@ -22,6 +22,7 @@
 #define KEEL_JOB_FILES_H_
 
 #include "files/writer.h"
+#include "job/files_ask.h"
 #include "job/files_interval.h"
 
 #include <keel/keel.h>
@@ -73,7 +74,8 @@ typedef struct keel_files {
     keel_manifest_t making;   /* set in the making; generation 0: none */
     keel_files_rank_t *ranks; /* of the set in the making */
     uint32_t missing;         /* files to come */
-    int is_requested;         /* the set in the making meets a request */
+    keel_files_ask_t request, stop;
+    int is_requested;         /* the set in the making meets the request */
     int is_stopping;          /* and the job ends when it is complete */
     int is_completing;        /* the writer is to write, or writes, the manifest */
     int is_prune_due;         /* a set was given up */

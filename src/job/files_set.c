@@ -71,8 +71,8 @@ static void set_begin(keel_context_h ctx, uint32_t generation)
     keel_files_t *files = ctx->files;
 
     files->making.id = (keel_set_id_t){.generation = generation, .run = files->run};
-    files->is_requested = keel_writer_is_requested(files->writer) && keel_writer_take_request(files->writer);
-    files->is_stopping = keel_writer_is_stopping(files->writer);
+    files->is_requested = keel_files_ask_is_met(&files->request, generation);
+    files->is_stopping = keel_files_ask_is_met(&files->stop, generation);
     files->missing = files->making.count;
     files->passed = 0;
     files->is_late = files->is_late_said = 0;
@@ -134,6 +134,12 @@ static void set_wait(keel_context_h ctx)
     }
 }
 
+/* True if a request asks for the files of this generation. */
+static int set_is_asked(const keel_files_t *files, uint32_t generation)
+{
+    return keel_files_ask_is_met(&files->request, generation) || keel_files_ask_is_met(&files->stop, generation);
+}
+
 /* Considers a generation that has been committed. */
 static void set_consider(keel_context_h ctx)
 {
@@ -148,7 +154,7 @@ static void set_consider(keel_context_h ctx)
     if (!is_new && !files->is_late) {
         return;
     }
-    if (keel_writer_is_requested(files->writer) || set_is_due(ctx, files->last_ns)) {
+    if (set_is_asked(files, files->seen) || set_is_due(ctx, files->last_ns)) {
         ctx->stats.file_skips += (uint64_t)(files->is_late && is_new);
         set_begin(ctx, files->seen);
     } else {
@@ -198,7 +204,7 @@ void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *res
     keel_trace_span(ctx->lane.trace, KEEL_TRACE_FILE, files->making.id.generation, files->begun_ns, set_bytes(files));
     files->making.id.generation = 0;
     if (files->is_requested) {
-        keel_writer_end_request(files->writer);
+        files->request.is_open = 0; /* the writer may have seen another one by now */
     }
     keel_info(&ctx->message, "checkpoint %u is in %s, after %.3f s", result->job.id.generation, ctx->config.file_dir,
               (double)(files->last_ns - files->begun_ns) * 1e-9);
@@ -215,14 +221,29 @@ void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *res
     }
 }
 
+/* Looks for requests, and has a checkpoint taken for them at the next safe gsync. */
+static void set_look(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+    const uint32_t used = ctx->ckpt.set.used.number, making = ctx->ckpt.set.making.number;
+    const uint32_t newest = (making > used) ? making : used;
+    const int is_requested = keel_writer_is_requested(files->writer);
+    const int is_stopping = keel_writer_is_stopping(files->writer);
+    const uint64_t now_ns = (is_requested || is_stopping) ? keel_files_now(ctx) : 0;
+
+    keel_files_ask_look(&files->request, is_requested, newest, now_ns);
+    keel_files_ask_look(&files->stop, is_stopping, newest, now_ns);
+    if ((is_requested || is_stopping) && files->making.id.generation == 0 && making == 0 &&
+        (used <= files->seen || !set_is_asked(files, used))) {
+        keel_ckpt_request_retry(&ctx->ckpt);
+    }
+}
+
 void keel_files_set_step(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
 
-    if (keel_writer_is_requested(files->writer) && files->making.id.generation == 0 &&
-        ctx->ckpt.set.making.number == 0 && ctx->ckpt.set.used.number <= files->seen) {
-        keel_ckpt_request_retry(&ctx->ckpt); /* at the next safe gsync */
-    }
+    set_look(ctx);
     if (files->making.id.generation > ctx->ckpt.set.used.number) {
         set_failed(ctx, 0, ECANCELED); /* the generation is not in use any more */
     }
@@ -243,6 +264,7 @@ void keel_files_set_step(keel_context_h ctx)
         const keel_write_job_t job = {.kind = KEEL_WRITE_MANIFEST,
                                       .id = files->making.id,
                                       .manifest = &files->making,
+                                      .meets_request = files->is_requested,
                                       .keep = ctx->config.file_keep};
 
         files->is_completing = 1;

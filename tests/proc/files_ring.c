@@ -3,12 +3,12 @@
  *
  *   files_ring STEPS [AT [RANK...]]
  *
- * At step AT rank 0 waits until a checkpoint (RING_SETS: so many; RING_WRITTEN: so many were
- * seen; RING_AFTER: one of a later generation) is complete in KEEL_FILE_DIR. In the first run of
- * the job the given ranks then kill themselves. RING_BYTES: size of the window. RING_MARK: a
+ * At step AT rank 0 waits until a checkpoint (RING_SETS: so many, 0: none; RING_WRITTEN: so many
+ * were seen; RING_AFTER: one of a later generation) is complete in KEEL_FILE_DIR. In the first run
+ * of the job the given ranks then kill themselves. RING_BYTES: size of the window. RING_MARK: a
  * line that rank 0 prints at step AT, before all ranks go on slowly. RING_LOOP: the program
  * takes checkpoints during the wait, and is not deterministic. RING_STOP: rank 1 asks for the
- * end of the job at step AT.
+ * end of the job at step AT; rank 0 waits there only with RING_SETS.
  */
 #include "lost.h"
 
@@ -33,7 +33,7 @@ static int is_complete(void)
     if (written != NULL) {
         return seen >= atoi(written);
     }
-    return found >= ((sets != NULL) ? atoi(sets) : 1) && newest > ((after != NULL) ? strtoul(after, NULL, 10) : 0);
+    return found >= ((sets != NULL) ? atoi(sets) : 1) && (after == NULL || newest > strtoul(after, NULL, 10));
 }
 
 static int dies(keel_context_h ctx, int argc, char **argv)
@@ -67,6 +67,14 @@ static void loop(keel_context_h ctx, keel_win_h win, size_t bytes)
     } while (words[word] == 0);
 }
 
+static void wait_for_sets(keel_context_h ctx)
+{
+    while (!is_complete()) {
+        keel_progress(ctx);
+        usleep(1000);
+    }
+}
+
 /* Rank 1 asks for the end of the job; no rank waits for that. */
 static void stop(keel_context_h ctx)
 {
@@ -76,6 +84,9 @@ static void stop(keel_context_h ctx)
     if (keel_rank(ctx) == 0 && getenv("RING_MARK") != NULL) {
         printf("%s\n", getenv("RING_MARK"));
         fflush(stdout);
+    }
+    if (keel_rank(ctx) == 0 && getenv("RING_SETS") != NULL) {
+        wait_for_sets(ctx);
     }
 }
 
@@ -88,10 +99,7 @@ static void reach(keel_context_h ctx, keel_win_h win, size_t bytes, int argc, ch
     if (getenv("RING_LOOP") != NULL) {
         loop(ctx, win, bytes);
     } else if (keel_rank(ctx) == 0) {
-        while (!is_complete()) {
-            keel_progress(ctx);
-            usleep(1000);
-        }
+        wait_for_sets(ctx);
         if (getenv("RING_MARK") != NULL) {
             printf("%s\n", getenv("RING_MARK"));
             fflush(stdout);

@@ -152,6 +152,53 @@ a_program_stops_itself_with_a_checkpoint()
     has "$err" 1 'keel_checkpoint_and_stop: there is no KEEL_FILE_DIR'
 }
 
+# One checkpoint from before the call is being written, and another one is taken by then: both do not meet the call. So the next job
+# begins behind the call, and does not stop again.
+a_stop_is_met_by_a_later_checkpoint()
+{
+    right 60 -n 3
+    touch "$scratch/gate"
+    start -n 3 "${job[@]}" -x RING_STOP=y -x RING_SETS=1 -x RING_MARK=asked -x "KEELTEST_FILE_WAITS=$scratch/gate" "${failing[@]}" \
+        "$ring" 100000 30
+    wait_for asked "$out"
+    until [ -e "$dir/stop" ]; do sleep 0.02; done
+    rm "$scratch/gate"
+    wait "$pid"
+    status=$?
+    [ $status -eq 121 ] || fail "status $status"
+    run 0 -n 3 "${job[@]}" -x RING_STOP=y "$ring" 60 30
+    begins_at_files 3
+    ! grep -q '^rank [0-9]* begins at step \([0-9]\|[12][0-9]\|30\)$' "$out" || fail "the image is older than the call"
+    is_right
+}
+
+# What is asked for when a job begins from files: a checkpoint is one of this job, with or without a set that had begun for it, and a
+# stop was one of the job before.
+requests_are_there_when_a_job_begins()
+{
+    local request before
+
+    right 90 -n 3
+    for request in request request.taken; do
+        two_sets 90
+        before=$(newest)
+        before=${before#set-}
+        touch "$dir/$request"
+        run 0 -n 3 "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x RING_LOOP=1 -x "RING_AFTER=${before%-*}" "$ring" 90 75
+        begins_at_files 3
+        is_right
+        [ ! -e "$dir/request" ] && [ ! -e "$dir/request.taken" ] || fail "$request stays"
+        counts "checkpoints == 1"
+    done
+    two_sets 90
+    touch "$dir/stop"
+    run 0 -n 3 "${job[@]}" -x KEEL_FILE_INTERVAL=3600 "$ring" 90
+    begins_at_files 3
+    is_right
+    [ ! -e "$dir/stop" ] || fail "the stop stays"
+    counts "checkpoints == 0"
+}
+
 # the request is a pipe that no process reads: who opens it waits for ever, as in a file system that does not answer
 a_folder_that_hangs_does_not_hold_the_launcher()
 {

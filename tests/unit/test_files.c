@@ -6,6 +6,7 @@
 
 #include "base/crc.h"
 #include "base/memory.h"
+#include "job/files_ask.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -367,6 +368,19 @@ static void make_set(keel_writer_t *writer, uint32_t generation, int is_complete
     }
 }
 
+static void make_set_for_request(keel_writer_t *writer, uint32_t generation)
+{
+    keel_manifest_file_t file;
+    const keel_manifest_t manifest = {.id = id_of(generation, 1), .program = "p", .count = 1, .files = &file};
+    const keel_write_job_t job = {
+        .kind = KEEL_WRITE_MANIFEST, .id = manifest.id, .manifest = &manifest, .keep = 2, .meets_request = 1};
+
+    make_set(writer, generation, 0, 2);
+    file = (keel_manifest_file_t){.bytes = sizeof("contents")};
+    keel_writer_begin(writer, &job);
+    ck_assert_int_eq(result_of(writer).error, 0);
+}
+
 static unsigned sets_left(uint32_t *generations, unsigned most)
 {
     keel_set_id_t *ids;
@@ -418,26 +432,32 @@ static void await_request(const keel_writer_t *writer, int is_requested)
     }
 }
 
-START_TEST(request_is_seen_and_ended)
+static int has_file(const char *name)
+{
+    return faccessat(dir, name, F_OK, 0) == 0;
+}
+
+START_TEST(request_is_seen_and_met)
 {
     keel_writer_t *writer;
 
     folder_setup();
     ck_assert_int_eq(keel_writer_create(&folder, 1, &writer), KEEL_OK);
-    ck_assert(!keel_writer_is_requested(writer) && !keel_writer_take_request(writer));
+    ck_assert(!keel_writer_is_requested(writer));
     ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
     await_request(writer, 1);
-    ck_assert(keel_writer_take_request(writer));
-    ck_assert_int_ne(faccessat(dir, KEEL_FILES_REQUEST, F_OK, 0), 0);
-    keel_writer_end_request(writer);
-    ck_assert_int_ne(faccessat(dir, KEEL_FILES_TAKEN, F_OK, 0), 0);
+    ck_assert(!has_file(KEEL_FILES_REQUEST) && has_file(KEEL_FILES_TAKEN));
+    make_set(writer, 10, 1, 2); /* of another reason */
+    ck_assert(keel_writer_is_requested(writer) && has_file(KEEL_FILES_TAKEN));
+    make_set_for_request(writer, 20);
+    ck_assert(!has_file(KEEL_FILES_TAKEN));
     await_request(writer, 0);
     keel_writer_destroy(writer);
     folder_teardown();
 }
 END_TEST
 
-/* A set that began before the second request leaves it; a set that fails leaves the first. */
+/* The second request waits for a later set. */
 START_TEST(request_amid_a_set_stays)
 {
     keel_writer_t *writer;
@@ -445,17 +465,45 @@ START_TEST(request_amid_a_set_stays)
     folder_setup();
     ck_assert_int_eq(keel_writer_create(&folder, 1, &writer), KEEL_OK);
     ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
-    ck_assert(keel_writer_take_request(writer));
-    ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
-    ck_assert(keel_writer_take_request(writer)); /* of the next set: still the first request */
-    ck_assert_int_eq(faccessat(dir, KEEL_FILES_REQUEST, F_OK, 0), 0);
-    keel_writer_end_request(writer);
     await_request(writer, 1);
-    ck_assert(keel_writer_take_request(writer));
-    keel_writer_end_request(writer);
+    ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
+    make_set(writer, 10, 0, 2);
+    ck_assert(has_file(KEEL_FILES_REQUEST) && has_file(KEEL_FILES_TAKEN));
+    make_set_for_request(writer, 20);
+    await_request(writer, 1);
+    ck_assert(!has_file(KEEL_FILES_REQUEST) && has_file(KEEL_FILES_TAKEN));
+    make_set_for_request(writer, 30);
     await_request(writer, 0);
     keel_writer_destroy(writer);
     folder_teardown();
+}
+END_TEST
+
+START_TEST(request_is_met_by_later_generations_only)
+{
+    keel_files_ask_t ask = {.is_open = 0};
+
+    ck_assert(!keel_files_ask_is_met(&ask, 5));
+    keel_files_ask_look(&ask, 1, 7, 1000);
+    ck_assert(!keel_files_ask_is_met(&ask, 7));
+    keel_files_ask_look(&ask, 1, 9, 2000); /* the first look counts */
+    ck_assert(keel_files_ask_is_met(&ask, 8));
+    keel_files_ask_look(&ask, 0, 9, 3000);
+    ck_assert(!keel_files_ask_is_met(&ask, 10));
+    keel_files_ask_look(&ask, 1, 10, 4000);
+    ck_assert(!keel_files_ask_is_met(&ask, 10) && keel_files_ask_is_met(&ask, 11));
+}
+END_TEST
+
+START_TEST(request_is_late_after_its_time)
+{
+    keel_files_ask_t ask = {.is_open = 0};
+
+    ck_assert(!keel_files_ask_is_late(&ask, 100000000000, 60));
+    keel_files_ask_look(&ask, 1, 1, 1000);
+    ck_assert(!keel_files_ask_is_late(&ask, 59999999999 + 1000, 60));
+    ck_assert(keel_files_ask_is_late(&ask, 60000000000 + 1000, 60));
+    ck_assert(!keel_files_ask_is_late(&ask, UINT64_MAX, 0)); /* no limit */
 }
 END_TEST
 
@@ -490,8 +538,10 @@ int main(void)
                             writer_writes_what_memory_has,
                             detached_memory_may_change,
                             complete_set_replaces_older_ones,
-                            request_is_seen_and_ended,
+                            request_is_seen_and_met,
                             request_amid_a_set_stays,
+                            request_is_met_by_later_generations_only,
+                            request_is_late_after_its_time,
                             writer_ends_amid_a_job,
                             NULL};
 
