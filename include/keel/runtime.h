@@ -31,7 +31,8 @@
  * Keel ends no process: fatal conditions are statuses. keel_attach_t.abort is called by
  * keel_abort(), by a rehearsal that finds a difference, and by a rank that reaches no other rank
  * (KEEL_ERR_ISOLATED if abort returns). With KEEL_FILE_DIR, a rank of a lost job that can start
- * again from files calls abort with KEEL_EXIT_AGAIN (KEEL_ERR_CATASTROPHIC if abort returns). A
+ * again from files calls abort with KEEL_EXIT_AGAIN (KEEL_ERR_CATASTROPHIC if abort returns). At
+ * the end of keel_checkpoint_and_stop() rank 0 calls abort with KEEL_EXIT_STOPPED, or with 143. A
  * rehearsal (KEEL_REHEARSE) also kills its own process.
  *
  * Threads. Keel calls the table from the thread that is inside a call on the context, one callback

@@ -195,10 +195,14 @@ KEEL_API keel_status_t keel_checkpoint(keel_context_h ctx);
  * The same command then goes on from there (contrib/doc/files.md). Not collective, any rank calls
  * it. The call only makes the file "stop" in the folder; the program goes on until the end comes.
  * If the program reaches keel_finalize() first the job ends as usual. If the files cannot be
- * written the job goes on, with a message, and the next checkpoint tries again.
+ * written the job goes on, with a message, and the next checkpoint tries again. If the files are
+ * not complete within KEEL_FILE_STOP_WITHIN (60s) of the call, the job ends with status 143 and
+ * without a checkpoint of this request. Rank 0 looks at that time in its calls. The call itself
+ * waits for the file system.
  *
- * Death: a dead rank is recovered as ever, and the request stays. A job that is lost as a whole
- * before its end goes on from its newest checkpoint, and the request is gone.
+ * Death: a dead rank is recovered as ever, and the request stays; a replacement of rank 0 begins
+ * the time anew. A job that is lost as a whole before its end goes on from its newest checkpoint,
+ * and the request is gone.
  * @return KEEL_ERR_STATE: no KEEL_FILE_DIR. KEEL_ERR_IO: the folder cannot be written to.
  */
 KEEL_API keel_status_t keel_checkpoint_and_stop(keel_context_h ctx);

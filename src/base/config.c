@@ -173,6 +173,11 @@ static const keel_config_field_t keel_config_fields[] = {
     {"FILE_KEEP", "2", "Number of complete checkpoints that stay in KEEL_FILE_DIR, at least 1.",
      KEEL_CONFIG_OFFSET(config.file_keep), KEEL_CONFIG_TYPE_COUNT},
 
+    {"FILE_STOP_WITHIN", "60s",
+     "Time for the checkpoint of keel_checkpoint_and_stop(), or of a file \"stop\" in KEEL_FILE_DIR. If the files are\n"
+     "not complete then, the job ends with status 143. 0: no limit.",
+     KEEL_CONFIG_OFFSET(config.file_stop_within_s), KEEL_CONFIG_TYPE_TIME},
+
     {"HEARTBEAT_INTERVAL", "500ms",
      "Interval at which a waiting rank asks its neighbour for a sign of life; more than half of\n"
      "KEEL_HEARTBEAT_TIMEOUT counts as half. 0 turns the heartbeat off.",

@@ -72,6 +72,7 @@ keel_status_t keel_config_check(const keel_message_t *message, const keel_config
     bad |= check_count(message, "KEEL_SPAWN", config->spawns, KEEL_CONFIG_PROCESSES_MAX);
     bad |= check_time(message, "KEEL_MTBF", config->mtbf_s, 1e-3, KEEL_CONFIG_TIME_MAX);
     bad |= check_time(message, "KEEL_FILE_MTBF", config->file_mtbf_s, 1e-3, KEEL_CONFIG_TIME_MAX);
+    bad |= check_time(message, "KEEL_FILE_STOP_WITHIN", config->file_stop_within_s, 0, KEEL_CONFIG_TIME_MAX);
     if (config->file_keep < 1) {
         keel_error(message, "KEEL_FILE_KEEP of 0 is out of range, allowed is 1 or more");
         bad = 1;

@@ -33,14 +33,16 @@ typedef enum {
     KEEL_FILES_LOAD,    /* the leader, at the start: load the image of this set */
     KEEL_FILES_LOADED,  /* to the leader: the image is loaded, or the load failed */
     KEEL_FILES_BEGIN,   /* the leader: begin at the loaded set; generation 0: at the start */
-    KEEL_FILES_GIVE_UP  /* the leader: the job does not begin */
+    KEEL_FILES_GIVE_UP, /* the leader: the job does not begin */
+    /* to the leader: keel_checkpoint_and_stop() was called; with an error: the call has failed */
+    KEEL_FILES_STOP_ASKED
 } keel_files_kind_t;
 
 /* control message KEEL_CONTROL_FILES; crc and bytes: of the file of the rank */
 typedef struct keel_files_message {
     uint32_t kind; /* keel_files_kind_t */
     uint32_t generation, run;
-    uint32_t error;        /* WRITTEN and LOADED: errno; 0: done */
+    uint32_t error;        /* WRITTEN, LOADED and STOP_ASKED: errno; 0: done */
     uint32_t crc;          /* WRITTEN, LOAD */
     uint32_t window_calls; /* BEGIN: made before the images */
     uint64_t bytes;        /* WRITTEN, LOAD */
@@ -75,13 +77,15 @@ typedef struct keel_files {
     keel_files_rank_t *ranks; /* of the set in the making */
     uint32_t missing;         /* files to come */
     keel_files_ask_t request, stop;
-    int is_requested;         /* the set in the making meets the request */
-    int is_stopping;          /* and the job ends when it is complete */
-    int is_completing;        /* the writer is to write, or writes, the manifest */
-    int is_prune_due;         /* a set was given up */
-    int reported_error;       /* errno of the last reported failure; 0: none since a success */
-    int is_late;              /* a newer generation is due during the set in the making */
-    int is_late_said;         /* and reported */
+    int is_stop_asked;  /* by a rank; a hanging writer sees no file */
+    int is_ending;      /* the launcher was asked to end the job because of the stop */
+    int is_requested;   /* the set in the making meets the request */
+    int is_stopping;    /* and the job ends when it is complete */
+    int is_completing;  /* the writer is to write, or writes, the manifest */
+    int is_prune_due;   /* a set was given up */
+    int reported_error; /* errno of the last reported failure; 0: none since a success */
+    int is_late;        /* a newer generation is due during the set in the making */
+    int is_late_said;   /* and reported */
     /* at the start: answers to LOAD */
     uint32_t answers, refusals;
     uint32_t refusing; /* a rank that could not load, with its errno */

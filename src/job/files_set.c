@@ -12,7 +12,8 @@
 #include <errno.h>
 #include <limits.h>
 
-#define LATE_NS 1000000000u /* a set that takes less is not reported as late */
+#define LATE_NS     1000000000u /* a set that takes less is not reported as late */
+#define STATUS_LATE 143         /* as of a job that SIGTERM ended; no launcher starts it again */
 
 /* Reports a failure of the tier once for each reason, until a set is complete again. */
 static void set_failed(keel_context_h ctx, uint32_t rank, int error)
@@ -209,7 +210,8 @@ void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *res
     keel_info(&ctx->message, "checkpoint %u is in %s, after %.3f s", result->job.id.generation, ctx->config.file_dir,
               (double)(files->last_ns - files->begun_ns) * 1e-9);
     keel_files_interval_measured(ctx, (double)(files->last_ns - files->begun_ns) * 1e-9);
-    if (files->is_stopping) {
+    if (files->is_stopping && !files->is_ending) {
+        files->is_ending = 1;
         ctx->runtime->ops->abort(ctx->runtime, KEEL_EXIT_STOPPED, "the job has stopped, with a checkpoint in files");
         /* Only now: a replacement of the leader has to see the request. If this process ends
          * before, the next job removes the file. */
@@ -221,6 +223,16 @@ void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *res
     }
 }
 
+/* The files of a stop did not come in time. The program's thread leaves the folder alone, because
+ * the file system may not answer: the next job removes KEEL_FILES_STOP. */
+static void stop_failed(keel_context_h ctx)
+{
+    ctx->files->is_ending = 1;
+    keel_error_ctx(ctx, "no checkpoint is complete in %s within %g s of the stop (KEEL_FILE_STOP_WITHIN): the job ends",
+                   ctx->config.file_dir, ctx->config.file_stop_within_s);
+    ctx->runtime->ops->abort(ctx->runtime, STATUS_LATE, "a stop without a checkpoint in files");
+}
+
 /* Looks for requests, and has a checkpoint taken for them at the next safe gsync. */
 static void set_look(keel_context_h ctx)
 {
@@ -228,7 +240,7 @@ static void set_look(keel_context_h ctx)
     const uint32_t used = ctx->ckpt.set.used.number, making = ctx->ckpt.set.making.number;
     const uint32_t newest = (making > used) ? making : used;
     const int is_requested = keel_writer_is_requested(files->writer);
-    const int is_stopping = keel_writer_is_stopping(files->writer);
+    const int is_stopping = keel_writer_is_stopping(files->writer) || files->is_stop_asked;
     const uint64_t now_ns = (is_requested || is_stopping) ? keel_files_now(ctx) : 0;
 
     keel_files_ask_look(&files->request, is_requested, newest, now_ns);
@@ -237,6 +249,15 @@ static void set_look(keel_context_h ctx)
         (used <= files->seen || !set_is_asked(files, used))) {
         keel_ckpt_request_retry(&ctx->ckpt);
     }
+    if (is_stopping && !files->is_ending &&
+        keel_files_ask_is_late(&files->stop, now_ns, ctx->config.file_stop_within_s)) {
+        stop_failed(ctx);
+    }
+}
+
+void keel_files_set_stop_asked(keel_context_h ctx, int error)
+{
+    ctx->files->is_stop_asked = error == 0;
 }
 
 void keel_files_set_step(keel_context_h ctx)

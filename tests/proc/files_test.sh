@@ -152,6 +152,36 @@ a_program_stops_itself_with_a_checkpoint()
     has "$err" 1 'keel_checkpoint_and_stop: there is no KEEL_FILE_DIR'
 }
 
+# The files of a stop cannot be written, or the file system does not answer from the first checkpoint on: the job ends when its time
+# is over, and is not started again.
+a_stop_without_files_ends_in_time()
+{
+    local plan
+
+    touch "$scratch/gate"
+    for plan in FAILS=fsync:5:0 "WAITS=$scratch/gate"; do
+        rm -rf "$dir"
+        run 143 -n 3 "${job[@]}" -x KEEL_FILE_STOP_WITHIN=500ms -x RING_STOP=y -x RING_MARK=asked -x "KEELTEST_FILE_$plan" \
+            "${failing[@]}" "$ring" 100000 30
+        has "$err" 1 'no checkpoint is complete in .* within 0.5 s of the stop'
+        has "$err" 0 'the job is started anew'
+        [ -z "$(newest)" ] || fail "a checkpoint is complete"
+    done
+    # by the file alone, and the next job is asked for nothing
+    rm -rf "$dir"
+    start -n 3 "${job[@]}" -x KEEL_FILE_STOP_WITHIN=500ms -x RING_MARK=begun -x RING_SETS=0 -x KEELTEST_FILE_FAILS=fsync:5:0 \
+        "${failing[@]}" "$ring" 100000 1
+    wait_for begun "$out"
+    touch "$dir/stop"
+    wait "$pid"
+    status=$?
+    [ $status -eq 143 ] || fail "status $status"
+    check_nothing_left "$pid"
+    right 60 -n 3
+    run 0 -n 3 "${job[@]}" -x KEEL_FILE_STOP_WITHIN=500ms "$ring" 60
+    is_right
+}
+
 # One checkpoint from before the call is being written, and another one is taken by then: both do not meet the call. So the next job
 # begins behind the call, and does not stop again.
 a_stop_is_met_by_a_later_checkpoint()
