@@ -173,6 +173,11 @@ static const keel_config_field_t keel_config_fields[] = {
     {"FILE_KEEP", "2", "Number of complete checkpoints that stay in KEEL_FILE_DIR, at least 1.",
      KEEL_CONFIG_OFFSET(config.file_keep), KEEL_CONFIG_TYPE_COUNT},
 
+    {"FILE_RATE", "0",
+     "Maximum bytes per second that each rank writes to KEEL_FILE_DIR, and that it reads back then. Requested\n"
+     "checkpoints and stops have no limit. 0 or inf: no limit.",
+     KEEL_CONFIG_OFFSET(config.file_rate), KEEL_CONFIG_TYPE_SIZE},
+
     {"FILE_STOP_WITHIN", "60s",
      "Time for the checkpoint of keel_checkpoint_and_stop(), or of a file \"stop\" in KEEL_FILE_DIR. If the files are\n"
      "not complete then, the job ends with status 143. 0: no limit.",
@@ -373,6 +378,9 @@ keel_status_t keel_config_read(const char *const *env, keel_config_t *config)
     }
     if (opts.config.ckpt_size == KEEL_CONFIG_SIZE_INF) {
         opts.config.ckpt_size = 0;
+    }
+    if (opts.config.file_rate == KEEL_CONFIG_SIZE_INF) {
+        opts.config.file_rate = 0;
     }
     keel_config_convert(&opts);
     *config = opts.config;

@@ -104,6 +104,7 @@ typedef struct keel_config {
     double file_mtbf_s;          /* KEEL_FILE_MTBF: between failures beyond parity, seconds */
     char *file_dir;              /* KEEL_FILE_DIR: folder of checkpoints in files, or NULL */
     unsigned file_keep;          /* KEEL_FILE_KEEP: complete sets of files that stay, at least 1 */
+    size_t file_rate;            /* KEEL_FILE_RATE: bytes per second of a rank; 0: no limit */
     double file_stop_within_s;   /* KEEL_FILE_STOP_WITHIN: for the files of a stop; 0: no limit */
     char *trace_file;            /* KEEL_TRACE: file for the trace of the job, or NULL */
     char *stats_file;            /* KEEL_STATS: file for the statistics of the job, or NULL */

@@ -46,6 +46,9 @@ keel_status_t keel_config_check(const keel_message_t *message, const keel_config
     if ((config->ckpt_size != 0) && (config->ckpt_size != KEEL_CONFIG_SIZE_INF)) {
         bad |= check_size(message, "KEEL_CKPT_SIZE", config->ckpt_size);
     }
+    if ((config->file_rate != 0) && (config->file_rate != KEEL_CONFIG_SIZE_INF)) {
+        bad |= check_size(message, "KEEL_FILE_RATE", config->file_rate);
+    }
     if (config->group_size == 1) {
         keel_error(message, "KEEL_GROUP_SIZE of 1 is out of range, allowed are auto, 0 (no parity) and 2 or more");
         bad = 1;

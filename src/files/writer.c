@@ -1,5 +1,6 @@
 /* The thread that writes files. */
 #include "files/writer.h"
+#include "files/pace.h"
 
 #include "base/crc.h"
 #include "base/memory.h"
@@ -17,7 +18,7 @@
 
 #define WRITER_PIECE    ((size_t)1 << 20)   /* bytes read at a time */
 #define WRITER_AHEAD    ((uint64_t)8 << 20) /* bytes between hints to write to the device */
-#define WRITER_LOOK_MS  200                 /* interval of looks for a request */
+#define WRITER_LOOK_NS  200000000u          /* interval of looks for a request */
 #define WRITER_NICENESS 19
 
 typedef enum { WRITER_IDLE, WRITER_BUSY, WRITER_ENDED } writer_state_t;
@@ -25,13 +26,15 @@ typedef enum { WRITER_IDLE, WRITER_BUSY, WRITER_ENDED } writer_state_t;
 struct keel_writer {
     keel_folder_t *folder;
     int is_watching;
+    uint64_t rate;    /* bytes per second; 0: no limit */
+    uint64_t look_ns; /* the thread's: time of the last look for requests */
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t begins;
+    pthread_cond_t begins;      /* a job begins, is hurried or revoked, or the thread is to leave */
     keel_write_result_t result; /* of the current job; the thread's while BUSY */
     writer_state_t state;       /* atomic */
     /* under the lock */
-    int is_revoked, is_leaving;
+    int is_revoked, is_hurried, is_leaving;
     const uint8_t *memory; /* RANK: of the job, or of its copy, less the offset of the copy */
     uint64_t at;           /* RANK: bytes read */
     void *copy;            /* of the rest; NULL: none */
@@ -43,6 +46,72 @@ struct keel_writer {
 static int writer_dir(const keel_writer_t *writer)
 {
     return keel_folder_dir(writer->folder);
+}
+
+static uint64_t writer_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int writer_has(const keel_writer_t *writer, const char *name)
+{
+    return faccessat(writer_dir(writer), name, F_OK, 0) == 0;
+}
+
+/* Returns 0 if there is no request. */
+static int writer_take_request(const keel_writer_t *writer)
+{
+    const int dir = writer_dir(writer);
+
+    return writer_has(writer, KEEL_FILES_TAKEN) ||
+           (writer_has(writer, KEEL_FILES_REQUEST) && renameat(dir, KEEL_FILES_REQUEST, dir, KEEL_FILES_TAKEN) == 0);
+}
+
+/* A watching writer looks for requests from time to time. */
+static void writer_look(keel_writer_t *writer)
+{
+    const uint64_t now_ns = writer_now_ns();
+
+    if (writer->is_watching && now_ns - writer->look_ns >= WRITER_LOOK_NS) {
+        __atomic_store_n(&writer->is_stopping, writer_has(writer, KEEL_FILES_STOP), __ATOMIC_RELAXED);
+        __atomic_store_n(&writer->is_requested, writer_take_request(writer), __ATOMIC_RELAXED);
+        writer->look_ns = now_ns;
+    }
+}
+
+/* Waits under the lock for a change, at most until the time or the next look; 0: no time. */
+static void writer_wait(keel_writer_t *writer, uint64_t until_ns)
+{
+    const uint64_t look_ns = writer->look_ns + WRITER_LOOK_NS;
+    struct timespec until;
+
+    until_ns = (writer->is_watching && (until_ns == 0 || look_ns < until_ns)) ? look_ns : until_ns;
+    if (until_ns == 0) {
+        pthread_cond_wait(&writer->begins, &writer->lock);
+        return;
+    }
+    until.tv_sec = (time_t)(until_ns / 1000000000u);
+    until.tv_nsec = (long)(until_ns % 1000000000u);
+    (void)pthread_cond_timedwait(&writer->begins, &writer->lock, &until);
+}
+
+/* Waits at the end of a chunk that began then, to keep to the rate. */
+static void writer_pace(keel_writer_t *writer, size_t length, uint64_t begun_ns)
+{
+    const uint64_t until_ns = begun_ns + keel_pace_ns(length, writer->rate);
+
+    writer_look(writer);
+    pthread_mutex_lock(&writer->lock);
+    while (!writer->is_revoked && !writer->is_hurried && writer_now_ns() < until_ns) {
+        writer_wait(writer, until_ns);
+        pthread_mutex_unlock(&writer->lock);
+        writer_look(writer);
+        pthread_mutex_lock(&writer->lock);
+    }
+    pthread_mutex_unlock(&writer->lock);
 }
 
 /* Copies the next piece of the job's memory; returns 0 if the job is given up. */
@@ -69,6 +138,7 @@ static int writer_copy(void *arg, int file)
 
     for (uint64_t at = 0; at < bytes;) {
         const size_t length = (bytes - at < WRITER_PIECE) ? (size_t)(bytes - at) : WRITER_PIECE;
+        const uint64_t begun_ns = writer_now_ns();
         int error;
 
         if (!writer_read(writer, length)) {
@@ -85,6 +155,7 @@ static int writer_copy(void *arg, int file)
             (void)posix_fadvise(file, (off_t)started, (off_t)(at - started), POSIX_FADV_DONTNEED);
             started = at;
         }
+        writer_pace(writer, length, begun_ns);
     }
     writer->result.crc = crc;
     return 0;
@@ -109,6 +180,7 @@ static int writer_verify(void *arg, int file)
 
     for (uint64_t at = 0; at < bytes;) {
         const size_t length = (bytes - at < WRITER_PIECE) ? (size_t)(bytes - at) : WRITER_PIECE;
+        const uint64_t begun_ns = writer_now_ns();
         const int error = writer_is_revoked(writer) ? ECANCELED : keel_set_read_all(file, writer->piece, length);
 
         if (error != 0) {
@@ -116,6 +188,7 @@ static int writer_verify(void *arg, int file)
         }
         crc = keel_crc(crc, writer->piece, length);
         at += length;
+        writer_pace(writer, length, begun_ns);
     }
     return (crc == writer->result.crc) ? 0 : EBADMSG;
 }
@@ -229,46 +302,12 @@ static void writer_job(keel_writer_t *writer)
     result->processor_s = writer_processor_s() - begun_s;
 }
 
-static int writer_has(const keel_writer_t *writer, const char *name)
-{
-    return faccessat(writer_dir(writer), name, F_OK, 0) == 0;
-}
-
-/* Returns 0 if there is no request. */
-static int writer_take_request(const keel_writer_t *writer)
-{
-    const int dir = writer_dir(writer);
-
-    return writer_has(writer, KEEL_FILES_TAKEN) ||
-           (writer_has(writer, KEEL_FILES_REQUEST) && renameat(dir, KEEL_FILES_REQUEST, dir, KEEL_FILES_TAKEN) == 0);
-}
-
-static void writer_look(keel_writer_t *writer)
+/* Between jobs. A request comes to the new folder; the next set reports a failure. */
+static void writer_find_folder(keel_writer_t *writer)
 {
     if (writer->is_watching && keel_folder_is_gone(writer->folder)) {
-        /* a request comes to the new folder; the next set reports a failure */
         (void)keel_folder_open(writer->folder);
     }
-    if (writer->is_watching) {
-        __atomic_store_n(&writer->is_stopping, writer_has(writer, KEEL_FILES_STOP), __ATOMIC_RELAXED);
-        __atomic_store_n(&writer->is_requested, writer_take_request(writer), __ATOMIC_RELAXED);
-    }
-}
-
-/* Waits for a job under the lock; a watching writer wakes from time to time. */
-static void writer_await(keel_writer_t *writer)
-{
-    struct timespec until;
-
-    if (!writer->is_watching) {
-        pthread_cond_wait(&writer->begins, &writer->lock);
-        return;
-    }
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += WRITER_LOOK_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    (void)pthread_cond_timedwait(&writer->begins, &writer->lock, &until);
 }
 
 static void *writer_run(void *arg)
@@ -281,13 +320,14 @@ static void *writer_run(void *arg)
         const int is_due = __atomic_load_n(&writer->state, __ATOMIC_ACQUIRE) == WRITER_BUSY;
 
         if (!is_due) {
-            writer_await(writer);
+            writer_wait(writer, 0);
         }
         pthread_mutex_unlock(&writer->lock);
         if (is_due) {
             writer_job(writer);
             __atomic_store_n(&writer->state, WRITER_ENDED, __ATOMIC_RELEASE);
         }
+        writer_find_folder(writer);
         writer_look(writer);
         pthread_mutex_lock(&writer->lock);
     }
@@ -295,9 +335,10 @@ static void *writer_run(void *arg)
     return NULL;
 }
 
-keel_status_t keel_writer_create(keel_folder_t *folder, int is_watching, keel_writer_t **writer_p)
+keel_status_t keel_writer_create(keel_folder_t *folder, int is_watching, uint64_t rate, keel_writer_t **writer_p)
 {
     keel_writer_t *writer = keel_alloc(sizeof(*writer), "file writer");
+    pthread_condattr_t monotonic;
     sigset_t all, before;
     int error;
 
@@ -306,8 +347,12 @@ keel_status_t keel_writer_create(keel_folder_t *folder, int is_watching, keel_wr
     }
     writer->folder = folder;
     writer->is_watching = is_watching;
+    writer->rate = rate;
     pthread_mutex_init(&writer->lock, NULL);
-    pthread_cond_init(&writer->begins, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&writer->begins, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     sigfillset(&all); /* signals are the program's */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     error = pthread_create(&writer->thread, NULL, writer_run, writer);
@@ -351,7 +396,16 @@ void keel_writer_begin(keel_writer_t *writer, const keel_write_job_t *job)
     writer->memory = job->memory;
     writer->at = 0;
     writer->is_revoked = 0;
+    writer->is_hurried = job->is_hurried;
     __atomic_store_n(&writer->state, WRITER_BUSY, __ATOMIC_RELEASE);
+    pthread_cond_signal(&writer->begins);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+void keel_writer_hurry(keel_writer_t *writer)
+{
+    pthread_mutex_lock(&writer->lock);
+    writer->is_hurried = 1;
     pthread_cond_signal(&writer->begins);
     pthread_mutex_unlock(&writer->lock);
 }

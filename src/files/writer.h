@@ -29,6 +29,7 @@ typedef struct keel_write_job {
     uint32_t rank;
     const void *memory; /* RANK: contents, unchanged until the job ends or is detached */
     uint64_t bytes;
+    int is_hurried;                  /* RANK: without regard to the rate */
     const keel_manifest_t *manifest; /* MANIFEST: unchanged until the job ends */
     int meets_request;               /* MANIFEST: then removes KEEL_FILES_TAKEN */
     unsigned keep;
@@ -44,8 +45,9 @@ typedef struct keel_write_result {
 
 /* @param folder       the writer's as long as the writer lives; opened again before the file of a
  *                     rank is written
- * @param is_watching  looks for requests and KEEL_FILES_STOP from time to time */
-keel_status_t keel_writer_create(keel_folder_t *folder, int is_watching, keel_writer_t **writer_p);
+ * @param is_watching  looks for requests and KEEL_FILES_STOP from time to time
+ * @param rate         bytes per second that are written, and then read back; 0: no limit */
+keel_status_t keel_writer_create(keel_folder_t *folder, int is_watching, uint64_t rate, keel_writer_t **writer_p);
 /* Cancels the job and waits for the thread to end; the result of a job that was not cancelled can
  * still be taken. */
 void keel_writer_end(keel_writer_t *writer);
@@ -53,6 +55,8 @@ void keel_writer_end(keel_writer_t *writer);
 void keel_writer_destroy(keel_writer_t *writer);
 /* Begins a job. Precondition: the result of the previous job was taken. */
 void keel_writer_begin(keel_writer_t *writer, const keel_write_job_t *job);
+/* The job goes on without regard to the rate. Without a job no effect. */
+void keel_writer_hurry(keel_writer_t *writer);
 /* True from keel_writer_begin() until the result is taken. */
 int keel_writer_is_busy(const keel_writer_t *writer);
 /* Takes the result of an ended job. Returns 0 if no job has ended. */

@@ -40,7 +40,8 @@ static void image_begin(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
     const uint32_t used = ctx->ckpt.set.used.number;
-    keel_write_job_t job = {.kind = KEEL_WRITE_RANK, .id = files->ordered, .rank = ctx->lane.rank};
+    keel_write_job_t job = {
+        .kind = KEEL_WRITE_RANK, .id = files->ordered, .rank = ctx->lane.rank, .is_hurried = files->is_hurried};
     size_t bytes;
 
     if (used < files->ordered.generation || keel_recovery_state(&ctx->rec) == KEEL_RANK_FRESH ||
@@ -165,6 +166,9 @@ static void files_receive(void *arg, const keel_control_in_t *in)
         keel_files_set_stop_asked(ctx, (int)message.error);
     } else if (message.kind == KEEL_FILES_WRITE && in->source == ctx->lane.leader) {
         files->ordered = (keel_set_id_t){.generation = message.generation, .run = message.run};
+        files->is_hurried = 0;
+    } else if (message.kind == KEEL_FILES_HURRY && in->source == ctx->lane.leader) {
+        keel_files_hurry(ctx);
     } else if (message.kind <= KEEL_FILES_GIVE_UP && in->source == ctx->lane.leader) {
         files->start = message;
         files->is_start_due = 1;
@@ -180,7 +184,8 @@ keel_status_t keel_files_writer_begin(keel_context_h ctx)
     files->seen = ctx->ckpt.set.used.number;
     files->has_begun = 1;
     if (ctx->lane.rank < ctx->lane.programs && files->error == 0 && !ctx->runtime->ops->is_threadless) {
-        status = keel_writer_create(&files->folder, keel_lane_is_leader(&ctx->lane), &files->writer);
+        status =
+            keel_writer_create(&files->folder, keel_lane_is_leader(&ctx->lane), ctx->config.file_rate, &files->writer);
     }
     if (status != KEEL_OK && ctx->lane.incarnation > 0) {
         files->error = EAGAIN;

@@ -35,7 +35,8 @@ typedef enum {
     KEEL_FILES_BEGIN,   /* the leader: begin at the loaded set; generation 0: at the start */
     KEEL_FILES_GIVE_UP, /* the leader: the job does not begin */
     /* to the leader: keel_checkpoint_and_stop() was called; with an error: the call has failed */
-    KEEL_FILES_STOP_ASKED
+    KEEL_FILES_STOP_ASKED,
+    KEEL_FILES_HURRY /* the leader: write the ordered image without regard to KEEL_FILE_RATE */
 } keel_files_kind_t;
 
 /* control message KEEL_CONTROL_FILES; crc and bytes: of the file of the rank */
@@ -62,6 +63,7 @@ typedef struct keel_files {
     int is_lost;          /* the launcher was asked to start the job again */
     keel_writer_t *writer;
     keel_set_id_t ordered; /* set that the own image is due for; generation 0: none */
+    int is_hurried;        /* the newest order has no limit of the rate */
     /* the newest message of the leader at the start, and whether it is handled */
     keel_files_message_t start;
     int is_start_due;
@@ -81,6 +83,7 @@ typedef struct keel_files {
     int is_ending;      /* the launcher was asked to end the job because of the stop */
     int is_requested;   /* the set in the making meets the request */
     int is_stopping;    /* and the job ends when it is complete */
+    int is_set_hurried; /* the set in the making, or a later one, meets a request */
     int is_completing;  /* the writer is to write, or writes, the manifest */
     int is_prune_due;   /* a set was given up */
     int reported_error; /* errno of the last reported failure; 0: none since a success */

@@ -16,6 +16,14 @@ void keel_files_send(keel_context_h ctx, uint32_t rank, const keel_files_message
     (void)keel_lane_control_send(&ctx->lane, rank, KEEL_CONTROL_FILES, message, sizeof(*message));
 }
 
+void keel_files_hurry(keel_context_h ctx)
+{
+    ctx->files->is_hurried = 1;
+    if (ctx->files->writer != NULL) {
+        keel_writer_hurry(ctx->files->writer);
+    }
+}
+
 const char *keel_files_error(int error)
 {
     if (error == EBADMSG) {

@@ -53,6 +53,30 @@ void keel_files_set_written(keel_context_h ctx, uint32_t rank, const keel_files_
     files->missing--;
 }
 
+/* KEEL_FILE_RATE does not hold for the rank's file of the set in the making. */
+static void set_hurry(keel_context_h ctx, uint32_t rank)
+{
+    const keel_files_message_t message = {.kind = KEEL_FILES_HURRY};
+
+    if (rank == ctx->lane.rank) {
+        keel_files_hurry(ctx);
+    } else {
+        keel_files_send(ctx, rank, &message);
+    }
+}
+
+static void set_hurry_all(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+
+    files->is_set_hurried = 1;
+    for (uint32_t r = 0; r < files->making.count; r++) {
+        if (!files->ranks[r].is_written) {
+            set_hurry(ctx, r);
+        }
+    }
+}
+
 static void set_order(keel_context_h ctx, uint32_t rank)
 {
     keel_files_t *files = ctx->files;
@@ -62,8 +86,12 @@ static void set_order(keel_context_h ctx, uint32_t rank)
     files->ranks[rank].ordered = ctx->lane.peers[rank].incarnation;
     if (rank == ctx->lane.rank) {
         files->ordered = files->making.id;
+        files->is_hurried = 0;
     } else {
         keel_files_send(ctx, rank, &message);
+    }
+    if (files->is_set_hurried) {
+        set_hurry(ctx, rank);
     }
 }
 
@@ -77,6 +105,7 @@ static void set_begin(keel_context_h ctx, uint32_t generation)
     files->missing = files->making.count;
     files->passed = 0;
     files->is_late = files->is_late_said = 0;
+    files->is_set_hurried = files->request.is_open || files->stop.is_open;
     files->begun_ns = keel_files_now(ctx);
     files->decisions = ctx->rec.decisions;
     for (uint32_t r = 0; r < files->making.count; r++) {
@@ -248,6 +277,9 @@ static void set_look(keel_context_h ctx)
     if ((is_requested || is_stopping) && files->making.id.generation == 0 && making == 0 &&
         (used <= files->seen || !set_is_asked(files, used))) {
         keel_ckpt_request_retry(&ctx->ckpt);
+    }
+    if ((is_requested || is_stopping) && files->making.id.generation != 0 && !files->is_set_hurried) {
+        set_hurry_all(ctx); /* the set that meets the request comes next */
     }
     if (is_stopping && !files->is_ending &&
         keel_files_ask_is_late(&files->stop, now_ns, ctx->config.file_stop_within_s)) {

@@ -13,7 +13,7 @@ target_link_libraries(recorded_disk PRIVATE ${CMAKE_DL_LIBS})
 set(cases_of_files_test a_lost_job_goes_on_from_files a_killed_job_goes_on_from_files attached_memory_and_extents_return
         a_restarted_job_survives_deaths
         a_signal_stops_the_job_with_a_checkpoint a_program_stops_itself_with_a_checkpoint
-        a_stop_without_files_ends_in_time a_stop_is_met_by_a_later_checkpoint requests_are_there_when_a_job_begins
+        a_rate_does_not_hold_for_a_stop a_stop_without_files_ends_in_time a_stop_is_met_by_a_later_checkpoint requests_are_there_when_a_job_begins
         a_folder_that_hangs_does_not_hold_the_launcher the_batch_script_of_the_documents_stops
         the_loop_of_the_documents_goes_on other_jobs_are_refused every_fourth_checkpoint_is_written
         the_number_of_checkpoints_is_chosen costs_are_compared the_tool_tells_what_is_there)

@@ -182,6 +182,24 @@ a_stop_without_files_ends_in_time()
     is_right
 }
 
+# At this rate a file takes minutes; a requested checkpoint does not keep to the rate, nor the one that is in its way.
+a_rate_does_not_hold_for_a_stop()
+{
+    RING_BYTES=2097152 start -n 3 "${job[@]}" -x KEEL_FILE_RATE=4k -x RING_MARK=begun -x RING_SETS=0 "$ring" 100000 1
+    until compgen -G "$dir/set-*" >"$scratch/begun"; do sleep 0.05; done
+    [ -z "$(newest)" ] || fail "the rate does not hold"
+    kill -TERM "$pid"
+    wait "$pid"
+    status=$?
+    [ $status -eq 121 ] || fail "status $status"
+    [ -n "$(newest)" ] || fail "no checkpoint"
+    # nor does the end of a job wait for it
+    rm -rf "$dir"
+    right 40 -n 3
+    run 0 -n 3 "${job[@]}" -x KEEL_FILE_RATE=4k "$ring" 40
+    is_right
+}
+
 # One checkpoint from before the call is being written, and another one is taken by then: both do not meet the call. So the next job
 # begins behind the call, and does not stop again.
 a_stop_is_met_by_a_later_checkpoint()

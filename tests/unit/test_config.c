@@ -171,6 +171,9 @@ START_TEST(intervals_of_files_are_times_or_counts)
                                         "KEEL_FILE_INTERVAL=autocheckpoints",
                                         "KEEL_FILE_MTBF=0",
                                         "KEEL_FILE_MTBF=2e10s",
+                                        "KEEL_FILE_RATE=100",
+                                        "KEEL_FILE_RATE=auto",
+                                        "KEEL_FILE_STOP_WITHIN=-1s",
                                         "KEEL_FILE_INTERVAL=3gsyncs",
                                         "KEEL_FILE_INTERVAL=5000000000checkpoints"};
     keel_config_t config;

@@ -2,6 +2,7 @@
  * Checkpoints in files: names and lists of sets, manifests and every change of one bit, jobs of the
  * writer, detached memory, removal.
  */
+#include "files/pace.h"
 #include "files/writer.h"
 
 #include "base/crc.h"
@@ -298,7 +299,7 @@ START_TEST(writer_writes_what_memory_has)
         memory[i] = (uint8_t)unit_random(&random);
     }
     job.bytes = sizeof(memory);
-    ck_assert_int_eq(keel_writer_create(&folder, 0, &writer), KEEL_OK);
+    ck_assert_int_eq(keel_writer_create(&folder, 0, 0, &writer), KEEL_OK);
     keel_writer_begin(writer, &job);
     ck_assert(keel_writer_is_busy(writer));
     result = result_of(writer);
@@ -328,7 +329,7 @@ START_TEST(detached_memory_may_change)
     uint32_t crc;
 
     folder_setup();
-    ck_assert_int_eq(keel_writer_create(&folder, 0, &writer), KEEL_OK);
+    ck_assert_int_eq(keel_writer_create(&folder, 0, 0, &writer), KEEL_OK);
     for (unsigned round = 0; round < 8; round++) {
         keel_write_result_t result;
 
@@ -347,6 +348,40 @@ START_TEST(detached_memory_may_change)
         ck_assert_uint_eq(result.crc, crc);
     }
     keel_writer_destroy(writer);
+    folder_teardown();
+}
+END_TEST
+
+START_TEST(rate_gives_the_time_of_bytes)
+{
+    ck_assert_uint_eq(keel_pace_ns(1 << 20, 0), 0);
+    ck_assert_uint_eq(keel_pace_ns(0, 4096), 0);
+    ck_assert_uint_eq(keel_pace_ns(1 << 20, 1 << 20), 1000000000);
+    ck_assert_uint_eq(keel_pace_ns(1 << 20, 256 << 20), 3906250);
+    ck_assert_uint_eq(keel_pace_ns(1000, (uint64_t)1 << 44), 0);
+    ck_assert_uint_eq(keel_pace_ns(UINT64_MAX, 4096), KEEL_PACE_MAX_NS);
+}
+END_TEST
+
+/* At the rate the file takes 2048 s. */
+START_TEST(hurried_job_does_not_keep_to_the_rate)
+{
+    static uint8_t memory[8 << 20];
+    keel_write_job_t job = {.kind = KEEL_WRITE_RANK, .id = id_of(5, 1), .memory = memory, .bytes = sizeof(memory)};
+    keel_writer_t *writer;
+
+    folder_setup();
+    ck_assert_int_eq(keel_writer_create(&folder, 0, 4096, &writer), KEEL_OK);
+    keel_writer_begin(writer, &job);
+    keel_writer_hurry(writer);
+    ck_assert_int_eq(result_of(writer).error, 0);
+    job.is_hurried = 1;
+    job.id = id_of(6, 1);
+    keel_writer_begin(writer, &job);
+    ck_assert_int_eq(result_of(writer).error, 0);
+    job.is_hurried = 0;
+    keel_writer_begin(writer, &job);
+    keel_writer_destroy(writer); /* ends a pause */
     folder_teardown();
 }
 END_TEST
@@ -402,7 +437,7 @@ START_TEST(complete_set_replaces_older_ones)
     keel_writer_t *writer;
 
     folder_setup();
-    ck_assert_int_eq(keel_writer_create(&folder, 0, &writer), KEEL_OK);
+    ck_assert_int_eq(keel_writer_create(&folder, 0, 0, &writer), KEEL_OK);
     make_set(writer, 10, 1, 2);
     make_set(writer, 20, 1, 2);
     make_set(writer, 25, 0, 2);
@@ -442,7 +477,7 @@ START_TEST(request_is_seen_and_met)
     keel_writer_t *writer;
 
     folder_setup();
-    ck_assert_int_eq(keel_writer_create(&folder, 1, &writer), KEEL_OK);
+    ck_assert_int_eq(keel_writer_create(&folder, 1, 0, &writer), KEEL_OK);
     ck_assert(!keel_writer_is_requested(writer));
     ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
     await_request(writer, 1);
@@ -463,7 +498,7 @@ START_TEST(request_amid_a_set_stays)
     keel_writer_t *writer;
 
     folder_setup();
-    ck_assert_int_eq(keel_writer_create(&folder, 1, &writer), KEEL_OK);
+    ck_assert_int_eq(keel_writer_create(&folder, 1, 0, &writer), KEEL_OK);
     ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
     await_request(writer, 1);
     ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
@@ -517,7 +552,7 @@ START_TEST(writer_ends_amid_a_job)
 
     folder_setup();
     for (unsigned round = 0; round < 10; round++) {
-        ck_assert_int_eq(keel_writer_create(&folder, 0, &writer), KEEL_OK);
+        ck_assert_int_eq(keel_writer_create(&folder, 0, 0, &writer), KEEL_OK);
         keel_writer_begin(writer, &job);
         usleep(200 * round);
         keel_writer_destroy(writer);
@@ -537,6 +572,8 @@ int main(void)
                             damaged_manifest_is_refused,
                             writer_writes_what_memory_has,
                             detached_memory_may_change,
+                            rate_gives_the_time_of_bytes,
+                            hurried_job_does_not_keep_to_the_rate,
                             complete_set_replaces_older_ones,
                             request_is_seen_and_met,
                             request_amid_a_set_stays,
