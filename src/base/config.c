@@ -180,7 +180,8 @@ static const keel_config_field_t keel_config_fields[] = {
 
     {"FILE_STOP_WITHIN", "60s",
      "Time for the checkpoint of keel_checkpoint_and_stop(), or of a file \"stop\" in KEEL_FILE_DIR. If the files are\n"
-     "not complete then, the job ends with status 143. 0: no limit.",
+     "not complete then, the job ends with status 143. Also the time that keel_finalize() waits for a file\n"
+     "operation. 0: no limit.",
      KEEL_CONFIG_OFFSET(config.file_stop_within_s), KEEL_CONFIG_TYPE_TIME},
 
     {"HEARTBEAT_INTERVAL", "500ms",

@@ -2,6 +2,8 @@
 #include "files/folder.h"
 #include "files/set_dir.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -82,6 +84,94 @@ int keel_folder_is_gone(const keel_folder_t *folder)
         return 1;
     }
     return (fstat(folder->dir, &own) == 0) ? own.st_nlink == 0 : errno == ESTALE;
+}
+
+/* Verifies that all files of the manifest are there. */
+static int complete_check(const keel_manifest_t *manifest, int set)
+{
+    for (uint32_t r = 0; r < manifest->count; r++) {
+        uint64_t bytes;
+        const int error = keel_set_rank_size(set, r, &bytes);
+
+        if (error != 0 || bytes != manifest->files[r].bytes) {
+            return (error != 0) ? error : EBADMSG;
+        }
+    }
+    return 0;
+}
+
+int keel_folder_complete(const keel_folder_t *folder, const keel_manifest_t *manifest)
+{
+    const int dir = keel_folder_dir(folder);
+    int set, error = keel_set_open(dir, manifest->id, 0, &set);
+
+    if (error != 0) {
+        return error;
+    }
+    error = complete_check(manifest, set);
+    error = (error == 0) ? keel_manifest_write(set, manifest) : error;
+    if (error == 0 && fsync(dir) != 0) { /* the folder's name */
+        error = errno;
+    }
+    close(set);
+    return error;
+}
+
+int keel_folder_prune(const keel_folder_t *folder, keel_set_id_t id, unsigned keep)
+{
+    const int dir = keel_folder_dir(folder);
+    keel_set_id_t *ids;
+    unsigned count, kept = 0;
+    int first = 0, error;
+
+    if (folder->is_leader && !folder->is_locked) {
+        return 0;
+    }
+    error = keel_set_list(dir, &ids, &count);
+    if (error != 0) {
+        return error;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        /* also if that cannot be told */
+        const int is_complete = keel_set_has(dir, ids[i], KEEL_FILES_MANIFEST) != 0;
+
+        if (keel_set_id_is(ids[i], id) || (is_complete && kept < keep)) {
+            kept += (unsigned)is_complete;
+            continue;
+        }
+        error = keel_set_remove(dir, ids[i]);
+        first = (first == 0) ? error : first;
+    }
+    keel_free(ids);
+    return first;
+}
+
+void keel_folder_end(const keel_folder_t *folder, keel_folder_end_t *end_p)
+{
+    keel_set_id_t *ids = NULL;
+    unsigned count = 0;
+    int error;
+
+    *end_p = (keel_folder_end_t){.error = 0};
+    if (!folder->is_locked) {
+        end_p->error = (folder->is_leader && !keel_folder_is_gone(folder)) ? ENOLCK : 0;
+        return;
+    }
+    (void)unlinkat(folder->dir, KEEL_FILES_STOP, 0); /* the program was faster */
+    error = keel_set_list(folder->dir, &ids, &count);
+    if (error != 0) {
+        end_p->error = keel_folder_is_gone(folder) ? 0 : error;
+        return;
+    }
+    for (unsigned i = count; i-- > 0;) {
+        error = (keel_set_has(folder->dir, ids[i], KEEL_FILES_MANIFEST) != 0)
+                    ? keel_set_mark(folder->dir, ids[i], KEEL_FILES_ENDED)
+                    : 0;
+        if (error != 0) {
+            *end_p = (keel_folder_end_t){.error = error, .generation = ids[i].generation};
+        }
+    }
+    keel_free(ids);
 }
 
 void keel_folder_close(keel_folder_t *folder)

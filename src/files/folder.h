@@ -5,6 +5,8 @@
 #ifndef KEEL_FILES_FOLDER_H_
 #define KEEL_FILES_FOLDER_H_
 
+#include "files/manifest.h"
+
 typedef struct keel_folder {
     const char *path;
     int is_leader; /* the process holds the lock of the folder */
@@ -21,6 +23,25 @@ int keel_folder_open(keel_folder_t *folder);
 /* True if the open folder has been removed, as far as its descriptor shows. */
 int keel_folder_is_gone(const keel_folder_t *folder);
 void keel_folder_close(keel_folder_t *folder);
+
+/* Completes a set: verifies that all files of the manifest are there, and writes the manifest.
+ * Returns 0 or an errno. */
+int keel_folder_complete(const keel_folder_t *folder, const keel_manifest_t *manifest);
+/* Removes complete sets but the newest @a keep and @a id, and all sets that are not complete.
+ * Without the lock a leader removes none, because the sets may be another job's. Returns 0 or the
+ * errno of the first set that could not be removed. */
+int keel_folder_prune(const keel_folder_t *folder, keel_set_id_t id, unsigned keep);
+
+/* Checkpoints that stay after the end of the program. */
+typedef struct keel_folder_end {
+    int error;           /* errno; ENOLCK: the job has no lock; 0: none stay */
+    uint32_t generation; /* the newest that stays; 0: all that there are */
+} keel_folder_end_t;
+
+/* Marks all complete sets as ended, the oldest first: after a kill amid that a job restarts from
+ * the newest. Removes KEEL_FILES_STOP. The leader only; without the lock no effect, because the
+ * sets may be another job's. */
+void keel_folder_end(const keel_folder_t *folder, keel_folder_end_t *end_p);
 
 /* Descriptor of the folder; -1: not open yet. From any thread. */
 static inline int keel_folder_dir(const keel_folder_t *folder)

@@ -19,6 +19,7 @@
 #define WRITER_PIECE    ((size_t)1 << 20)   /* bytes read at a time */
 #define WRITER_AHEAD    ((uint64_t)8 << 20) /* bytes between hints to write to the device */
 #define WRITER_LOOK_NS  200000000u          /* interval of looks for a request */
+#define WRITER_JOIN_NS  1000000000u
 #define WRITER_NICENESS 19
 
 typedef enum { WRITER_IDLE, WRITER_BUSY, WRITER_ENDED } writer_state_t;
@@ -31,15 +32,18 @@ struct keel_writer {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t begins;      /* a job begins, is hurried or revoked, or the thread is to leave */
+    pthread_cond_t ends;        /* the thread has left */
     keel_write_result_t result; /* of the current job; the thread's while BUSY */
     writer_state_t state;       /* atomic */
     /* under the lock */
-    int is_revoked, is_hurried, is_leaving;
+    int is_revoked, is_hurried, is_leaving, is_over, has_left;
     const uint8_t *memory; /* RANK: of the job, or of its copy, less the offset of the copy */
     uint64_t at;           /* RANK: bytes read */
     void *copy;            /* of the rest; NULL: none */
     int is_requested;      /* atomic */
     int is_stopping;       /* atomic */
+    int is_joined;         /* the caller's */
+    keel_folder_end_t end; /* the thread's until the thread has left */
     uint8_t piece[WRITER_PIECE];
 };
 
@@ -82,6 +86,11 @@ static void writer_look(keel_writer_t *writer)
     }
 }
 
+static struct timespec writer_timespec(uint64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+}
+
 /* Waits under the lock for a change, at most until the time or the next look; 0: no time. */
 static void writer_wait(keel_writer_t *writer, uint64_t until_ns)
 {
@@ -93,8 +102,7 @@ static void writer_wait(keel_writer_t *writer, uint64_t until_ns)
         pthread_cond_wait(&writer->begins, &writer->lock);
         return;
     }
-    until.tv_sec = (time_t)(until_ns / 1000000000u);
-    until.tv_nsec = (long)(until_ns % 1000000000u);
+    until = writer_timespec(until_ns);
     (void)pthread_cond_timedwait(&writer->begins, &writer->lock, &until);
 }
 
@@ -210,67 +218,13 @@ static int writer_rank(keel_writer_t *writer)
     return error;
 }
 
-/* Removes the sets that the new one replaces: complete ones but the newest, and older ones that
- * are not complete. */
-static int writer_prune(const keel_writer_t *writer)
-{
-    const keel_write_job_t *job = &writer->result.job;
-    keel_set_id_t *ids;
-    unsigned count, kept = 0;
-    int first = 0, error;
-
-    if (writer->folder->is_leader && !writer->folder->is_locked) {
-        return 0; /* the sets may be another job's */
-    }
-    error = keel_set_list(writer_dir(writer), &ids, &count);
-    if (error != 0) {
-        return error;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        /* also if that cannot be told */
-        const int is_complete = keel_set_has(writer_dir(writer), ids[i], KEEL_FILES_MANIFEST) != 0;
-
-        if (keel_set_id_is(ids[i], job->id) || (is_complete && kept < job->keep)) {
-            kept += (unsigned)is_complete;
-            continue;
-        }
-        error = keel_set_remove(writer_dir(writer), ids[i]);
-        first = (first == 0) ? error : first;
-    }
-    keel_free(ids);
-    return first;
-}
-
-/* Verifies that all files of the manifest are there. */
-static int writer_check(const keel_manifest_t *manifest, int set)
-{
-    for (uint32_t r = 0; r < manifest->count; r++) {
-        uint64_t bytes;
-        const int error = keel_set_rank_size(set, r, &bytes);
-
-        if (error != 0 || bytes != manifest->files[r].bytes) {
-            return (error != 0) ? error : EBADMSG;
-        }
-    }
-    return 0;
-}
-
 static int writer_manifest(keel_writer_t *writer)
 {
     keel_write_result_t *result = &writer->result;
-    int set, error = keel_set_open(writer_dir(writer), result->job.id, 0, &set);
+    const int error = keel_folder_complete(writer->folder, result->job.manifest);
 
-    if (error != 0) {
-        return error;
-    }
-    error = writer_check(result->job.manifest, set);
-    error = (error == 0) ? keel_manifest_write(set, result->job.manifest) : error;
-    if (error == 0 && fsync(writer_dir(writer)) != 0) { /* the folder's name */
-        error = errno;
-    }
-    close(set);
     if (error == 0) {
-        result->remove_error = writer_prune(writer);
+        result->remove_error = keel_folder_prune(writer->folder, result->job.id, result->job.keep);
         if (result->job.meets_request) {
             (void)unlinkat(writer_dir(writer), KEEL_FILES_TAKEN, 0);
             __atomic_store_n(&writer->is_requested, 0, __ATOMIC_RELAXED);
@@ -297,7 +251,7 @@ static void writer_job(keel_writer_t *writer)
     } else if (result->job.kind == KEEL_WRITE_MANIFEST) {
         result->error = writer_manifest(writer);
     } else {
-        result->remove_error = writer_prune(writer);
+        result->remove_error = keel_folder_prune(writer->folder, result->job.id, result->job.keep);
     }
     result->processor_s = writer_processor_s() - begun_s;
 }
@@ -331,6 +285,13 @@ static void *writer_run(void *arg)
         writer_look(writer);
         pthread_mutex_lock(&writer->lock);
     }
+    if (writer->is_over) {
+        pthread_mutex_unlock(&writer->lock);
+        keel_folder_end(writer->folder, &writer->end);
+        pthread_mutex_lock(&writer->lock);
+    }
+    writer->has_left = 1;
+    pthread_cond_signal(&writer->ends);
     pthread_mutex_unlock(&writer->lock);
     return NULL;
 }
@@ -352,6 +313,7 @@ keel_status_t keel_writer_create(keel_folder_t *folder, int is_watching, uint64_
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&writer->begins, &monotonic);
+    pthread_cond_init(&writer->ends, &monotonic);
     pthread_condattr_destroy(&monotonic);
     sigfillset(&all); /* signals are the program's */
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -365,16 +327,36 @@ keel_status_t keel_writer_create(keel_folder_t *folder, int is_watching, uint64_
     return KEEL_OK;
 }
 
-void keel_writer_end(keel_writer_t *writer)
+void keel_writer_leave(keel_writer_t *writer, int is_over)
 {
-    if (writer->is_leaving) {
-        return;
-    }
     pthread_mutex_lock(&writer->lock);
+    writer->is_over = writer->is_leaving ? writer->is_over : is_over;
     writer->is_revoked = writer->is_leaving = 1;
     pthread_cond_signal(&writer->begins);
     pthread_mutex_unlock(&writer->lock);
-    pthread_join(writer->thread, NULL);
+}
+
+int keel_writer_join(keel_writer_t *writer, uint64_t within_ns)
+{
+    const struct timespec until = writer_timespec(writer_now_ns() + within_ns);
+    int has_left, error = 0;
+
+    pthread_mutex_lock(&writer->lock);
+    while (!writer->has_left && error == 0) {
+        error = pthread_cond_timedwait(&writer->ends, &writer->lock, &until);
+    }
+    has_left = writer->has_left;
+    pthread_mutex_unlock(&writer->lock);
+    if (has_left && !writer->is_joined) {
+        writer->is_joined = 1;
+        pthread_join(writer->thread, NULL);
+    }
+    return has_left;
+}
+
+keel_folder_end_t keel_writer_folder_end(const keel_writer_t *writer)
+{
+    return writer->end;
 }
 
 void keel_writer_destroy(keel_writer_t *writer)
@@ -382,8 +364,12 @@ void keel_writer_destroy(keel_writer_t *writer)
     if (writer == NULL) {
         return;
     }
-    keel_writer_end(writer);
+    keel_writer_leave(writer, 0);
+    while (!keel_writer_join(writer, WRITER_JOIN_NS)) {
+        /* no limit */
+    }
     pthread_cond_destroy(&writer->begins);
+    pthread_cond_destroy(&writer->ends);
     pthread_mutex_destroy(&writer->lock);
     keel_free(writer->copy);
     keel_free(writer);

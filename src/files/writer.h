@@ -3,8 +3,9 @@
  * time; all calls come from one thread.
  *
  * Safety: the thread reads the memory of a job in chunks into a buffer, under a lock that
- * keel_writer_detach() takes. So the caller never waits for file operations, and the memory may
- * change after keel_writer_detach() has returned.
+ * keel_writer_detach() takes. So the caller never waits for file operations but in
+ * keel_writer_join() and keel_writer_destroy(), and the memory may change after
+ * keel_writer_detach() has returned. After keel_writer_leave() the thread reads no memory of a job.
  */
 #ifndef KEEL_FILES_WRITER_H_
 #define KEEL_FILES_WRITER_H_
@@ -48,10 +49,16 @@ typedef struct keel_write_result {
  * @param is_watching  looks for requests and KEEL_FILES_STOP from time to time
  * @param rate         bytes per second that are written, and then read back; 0: no limit */
 keel_status_t keel_writer_create(keel_folder_t *folder, int is_watching, uint64_t rate, keel_writer_t **writer_p);
-/* Cancels the job and waits for the thread to end; the result of a job that was not cancelled can
- * still be taken. */
-void keel_writer_end(keel_writer_t *writer);
-/* Ends and releases the writer. NULL: no effect. */
+/* Cancels the job and asks the thread to end. @a is_over: the program has ended, so the thread
+ * first marks the sets (keel_folder_end()). */
+void keel_writer_leave(keel_writer_t *writer, int is_over);
+/* After keel_writer_leave(): waits at most so long for the end of the thread. Returns 0 if the
+ * thread has not ended, since the file system does not answer. Otherwise the result of a job that
+ * was not cancelled can still be taken. */
+int keel_writer_join(keel_writer_t *writer, uint64_t within_ns);
+/* Sets that were not marked. Precondition: keel_writer_join() has returned 1. */
+keel_folder_end_t keel_writer_folder_end(const keel_writer_t *writer);
+/* Ends the thread, waits without a limit, and releases the writer. NULL: no effect. */
 void keel_writer_destroy(keel_writer_t *writer);
 /* Begins a job. Precondition: the result of the previous job was taken. */
 void keel_writer_begin(keel_writer_t *writer, const keel_write_job_t *job);

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define END_WAIT_NS 1000000000u /* of a wait for the end of the writer */
+
 /* ---- every rank: the own image ---- */
 
 static void image_result(keel_context_h ctx, keel_set_id_t id, int error, uint32_t crc, uint64_t bytes)
@@ -256,58 +258,70 @@ keel_status_t keel_files_init(keel_context_h ctx)
     return KEEL_OK;
 }
 
+/* Ends the writer. Returns 0 if its thread does not end in time; what the thread uses is then never
+ * released. */
+static int end_writer(keel_context_h ctx, keel_files_t *files, int is_over)
+{
+    const double within_s = ctx->config.file_stop_within_s;
+    uint64_t waited_ns = 0;
+
+    keel_writer_leave(files->writer, is_over);
+    while (!keel_writer_join(files->writer, END_WAIT_NS)) {
+        if (waited_ns == 0) {
+            keel_warn(&ctx->message, "the end of this rank waits for a file operation in %s", ctx->config.file_dir);
+        }
+        waited_ns += END_WAIT_NS;
+        if (within_s > 0 && (double)waited_ns * 1e-9 >= within_s) {
+            keel_warn(&ctx->message, "a file operation in %s does not end within %g s (KEEL_FILE_STOP_WITHIN)",
+                      ctx->config.file_dir, within_s);
+            files->is_abandoned = 1;
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void end_report(keel_context_h ctx, const keel_folder_end_t *end)
+{
+    if (end->error != 0 && end->generation == 0) {
+        keel_warn(&ctx->message, "the checkpoints in %s stay, and the next job would restart from them: %s",
+                  ctx->config.file_dir, keel_files_error(end->error));
+    } else if (end->error != 0) {
+        keel_warn(&ctx->message, "checkpoint %u in %s stays, and the next job would restart from it: %s",
+                  end->generation, ctx->config.file_dir, keel_files_error(end->error));
+    }
+}
+
 void keel_files_end(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
-    keel_set_id_t *ids = NULL;
+    keel_folder_end_t end = {.error = 0};
     keel_write_result_t result;
-    unsigned count = 0;
-    int error;
 
     if (files == NULL) {
         return;
     }
-    if (files->writer != NULL) {
-        keel_writer_end(files->writer); /* no set is completed from here on */
+    files->has_begun = 0; /* no set begins from here on */
+    if (files->writer == NULL) {
+        keel_folder_end(&files->folder, &end);
+    } else if (end_writer(ctx, files, 1)) {
         ctx->stats.file_checkpoints +=
             keel_writer_take(files->writer, &result) && result.job.kind == KEEL_WRITE_MANIFEST && result.error == 0;
+        end = keel_writer_folder_end(files->writer);
+        keel_writer_destroy(files->writer);
+        files->writer = NULL;
+    } else {
+        end.error = files->folder.is_leader ? ETIMEDOUT : 0;
     }
-    keel_writer_destroy(files->writer);
-    files->writer = NULL;
-    if (!files->folder.is_locked) {
-        if (files->folder.is_leader && !keel_folder_is_gone(&files->folder)) {
-            keel_warn(&ctx->message, "the checkpoints in %s stay, and the next job would restart from them: no lock",
-                      ctx->config.file_dir);
-        }
-        return; /* without the lock the sets may be another job's */
-    }
-    (void)unlinkat(files->folder.dir, KEEL_FILES_STOP, 0); /* the program was faster */
-    error = keel_set_list(files->folder.dir, &ids, &count);
-    if (error != 0 && !keel_folder_is_gone(&files->folder)) {
-        keel_warn(&ctx->message, "the checkpoints in %s stay, and the next job would restart from them: %s",
-                  ctx->config.file_dir, strerror(error));
-    }
-    if (error != 0) {
-        return;
-    }
-    /* The oldest first: after a kill amid the loop a job restarts from the newest set. */
-    for (unsigned i = count; i-- > 0;) {
-        error = (keel_set_has(files->folder.dir, ids[i], KEEL_FILES_MANIFEST) != 0)
-                    ? keel_set_mark(files->folder.dir, ids[i], KEEL_FILES_ENDED)
-                    : 0;
-        if (error != 0) {
-            keel_warn(&ctx->message, "checkpoint %u in %s stays, and the next job would restart from it: %s",
-                      ids[i].generation, ctx->config.file_dir, strerror(error));
-        }
-    }
-    keel_free(ids);
+    end_report(ctx, &end);
 }
 
 void keel_files_release(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
 
-    if (files == NULL) {
+    ctx->files = NULL;
+    if (files == NULL || files->is_abandoned || (files->writer != NULL && !end_writer(ctx, files, 0))) {
         return;
     }
     keel_writer_destroy(files->writer);
@@ -316,5 +330,4 @@ void keel_files_release(keel_context_h ctx)
     keel_folder_close(&files->folder);
     keel_free(files->path);
     keel_free(files);
-    ctx->files = NULL;
 }

@@ -62,6 +62,7 @@ typedef struct keel_files {
     int has_begun;        /* the restart is over */
     int is_lost;          /* the launcher was asked to start the job again */
     keel_writer_t *writer;
+    int is_abandoned;      /* the writer's thread does not end, and uses this structure */
     keel_set_id_t ordered; /* set that the own image is due for; generation 0: none */
     int is_hurried;        /* the newest order has no limit of the rate */
     /* the newest message of the leader at the start, and whether it is handled */

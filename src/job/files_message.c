@@ -26,8 +26,16 @@ void keel_files_hurry(keel_context_h ctx)
 
 const char *keel_files_error(int error)
 {
-    if (error == EBADMSG) {
+    switch (error) {
+    case EBADMSG:
         return "the bytes there are not those that were written";
+    case ENOLCK:
+        return "no lock";
+    case ETIMEDOUT:
+        return "the file system does not answer";
+    case EWOULDBLOCK:
+        return "another job uses this folder";
+    default:
+        return strerror(error);
     }
-    return (error == EWOULDBLOCK) ? "another job uses this folder" : strerror(error);
 }

@@ -24,6 +24,7 @@ set(cases_of_files_failures_test deaths_in_a_restart_start_the_job_again damaged
         a_rank_killed_in_a_restart_starts_the_job_again a_launcher_killed_in_a_restart_is_started_again
         a_job_killed_in_a_restart_is_started_again a_job_killed_while_it_writes_goes_on
         a_job_of_a_dead_rank_that_wrote_goes_on a_launcher_killed_while_a_rank_writes_goes_on
+        a_folder_that_hangs_at_the_end_is_left
         a_job_killed_at_its_end_goes_on_from_the_newest a_power_cut_leaves_whole_checkpoints
         a_rank_killed_while_it_writes_is_recovered)
 foreach(script files_test files_failures_test)

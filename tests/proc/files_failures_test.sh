@@ -164,7 +164,7 @@ each_failure_of_an_end_is_survived()
     for ((n = 1; ; n += each)); do
         rm -rf "$dir"
         cp -r "$scratch/sets" "$dir"
-        run 0 -n 3 "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x KEELTEST_END_FAILS="any:5:$n:0" "${failing[@]}" "$ring" 90
+        run 0 -n 3 "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x KEELTEST_FILE_FAILS="any:5:$n:0" "${failing[@]}" "$ring" 90
         is_right
         grep -q 'planned failure: ' "$err" || break
         left=$(newest)
@@ -407,7 +407,7 @@ a_job_killed_at_its_end_goes_on_from_the_newest()
     for ((n = 1; ; n += each)); do
         rm -rf "$dir"
         cp -r "$scratch/sets" "$dir"
-        killed -n 3 --no-restart "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x KEELTEST_END_DIES=0:$n:job "${failing[@]}" "$ring" 90
+        killed -n 3 --no-restart "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x KEELTEST_FILE_DIES=0:$n:job "${failing[@]}" "$ring" 90
         [ $status -ne 0 ] || break
         left=$(newest)
         [ -z "$left" ] || [ "$left" = "$newest" ] || fail "at operation $n the newest one is marked first"
@@ -417,6 +417,31 @@ a_job_killed_at_its_end_goes_on_from_the_newest()
         is_right
     done
     [ $n -gt 6 ] && [ $marked -gt 0 ] || fail "no death between two marks, of $n"
+}
+
+# The first file is never synced: the program ends right, with a message of each rank that waits, and the next job begins at the start,
+# because no checkpoint is complete. Later the newest one cannot be marked.
+a_folder_that_hangs_at_the_end_is_left()
+{
+    local gate=(-x "KEELTEST_FILE_WAITS=$scratch/gate" -x KEEL_FILE_STOP_WITHIN=1)
+
+    right 90 -n 3
+    touch "$scratch/gate"
+    run 0 -n 3 "${job[@]}" "${gate[@]}" "${failing[@]}" "$ring" 90
+    is_right
+    grep -q 'the end of this rank waits for a file operation in ' "$err" || fail "nothing is said of the wait"
+    grep -q 'a file operation in .* does not end within 1 s (KEEL_FILE_STOP_WITHIN)' "$err" || fail "nothing is said of the end"
+    has "$err" 1 'the checkpoints in .* stay, and the next job would restart from them: the file system does not answer'
+    run 0 -n 3 "${tier[@]}" -x "KEEL_FILE_DIR=$dir" "$ring" 90
+    begins_at_files 0
+    two_sets 90
+    run 0 -n 3 "${job[@]}" -x KEEL_FILE_INTERVAL=3600 "${gate[@]}" "${failing[@]}" "$ring" 90
+    is_right
+    has "$err" 1 'the end of this rank waits for a file operation in '
+    has "$err" 1 'the checkpoints in .* stay, and the next job would restart from them: '
+    run 0 -n 3 "${job[@]}" "$ring" 90
+    begins_at_files 3
+    is_right
 }
 
 # cut_disks WORDS...: the states that a power cut can leave at every step of a job that writes several checkpoints
