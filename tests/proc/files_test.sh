@@ -100,6 +100,22 @@ a_restarted_job_survives_deaths()
     is_right
 }
 
+# Other hosts and another placement than those of the job that wrote, and so other groups; a death after the restart is survived.
+a_lost_job_goes_on_on_other_nodes()
+{
+    local options group=(-x KEEL_GROUP_SIZE=2)
+
+    right 90 -n 4
+    for options in "" "--nodes 4" "--nodes 2 --map cyclic"; do
+        rm -rf "$dir"
+        run 137 -n 4 --nodes 2 --no-restart "${job[@]}" "${group[@]}" "$ring" 90 30 0
+        # shellcheck disable=SC2086 # several options
+        run 0 -n 4 $options --kill 'random@marker:begins at step' "${job[@]}" "${group[@]}" -x RING_MARK=slowly "$ring" 90 8
+        grep -q '^rank [0-9]* begins at step [1-9]' "$out" || fail "begins at the start"
+        is_right
+    done
+}
+
 a_signal_stops_the_job_with_a_checkpoint()
 {
     local signal

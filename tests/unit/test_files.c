@@ -542,6 +542,39 @@ START_TEST(request_is_late_after_its_time)
 }
 END_TEST
 
+/* The leader's writer marks complete sets at the end of the program, and not without the lock. */
+START_TEST(sets_are_marked_at_the_end)
+{
+    const keel_set_id_t id = id_of(10, 1);
+    keel_folder_t leader;
+    keel_writer_t *writer;
+
+    folder_setup();
+    keel_folder_init(&leader, path, 1);
+    ck_assert_int_eq(keel_folder_open(&leader), 0);
+    for (leader.is_locked = 0;; leader.is_locked = 1) {
+        ck_assert_int_eq(keel_writer_create(&leader, 1, 0, &writer), KEEL_OK);
+        if (!leader.is_locked) {
+            make_set(writer, 10, 1, 2);
+            ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_STOP), 0);
+        }
+        keel_writer_leave(writer, 1);
+        while (!keel_writer_join(writer, 1000000)) {
+        }
+        ck_assert_int_eq(keel_writer_folder_end(writer).error, leader.is_locked ? 0 : ENOLCK);
+        ck_assert_int_eq(keel_set_has(dir, id, KEEL_FILES_MANIFEST), !leader.is_locked);
+        ck_assert_int_eq(keel_set_has(dir, id, KEEL_FILES_ENDED), leader.is_locked);
+        ck_assert_int_eq(has_file(KEEL_FILES_STOP), !leader.is_locked);
+        keel_writer_destroy(writer);
+        if (leader.is_locked) {
+            break;
+        }
+    }
+    keel_folder_close(&leader);
+    folder_teardown();
+}
+END_TEST
+
 /* The thread may be anywhere in its job. */
 START_TEST(writer_ends_amid_a_job)
 {
@@ -579,6 +612,7 @@ int main(void)
                             request_amid_a_set_stays,
                             request_is_met_by_later_generations_only,
                             request_is_late_after_its_time,
+                            sets_are_marked_at_the_end,
                             writer_ends_amid_a_job,
                             NULL};
 
