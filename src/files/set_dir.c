@@ -1,6 +1,7 @@
 /* The folder of KEEL_FILE_DIR. */
 #include "files/set_dir.h"
 
+#include "base/crc.h"
 #include "base/memory.h"
 
 #include <dirent.h>
@@ -12,6 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define READ_CHUNK ((size_t)256 << 10) /* bytes between sums */
 
 /* Puts the name of a new folder on stable storage, if its parent may be read. */
 static int sync_parent(int dir)
@@ -334,6 +337,25 @@ int keel_set_read_all(int file, void *data, size_t length)
         }
         at += got;
         length -= (size_t)got;
+    }
+    return 0;
+}
+
+int keel_set_read_crc(int file, void *data, size_t length, uint32_t *crc_p)
+{
+    char *at = data;
+
+    *crc_p = 0;
+    while (length > 0) {
+        const size_t part = (length < READ_CHUNK) ? length : READ_CHUNK;
+        const int error = keel_set_read_all(file, at, part);
+
+        if (error != 0) {
+            return error;
+        }
+        *crc_p = keel_crc(*crc_p, at, part);
+        at += part;
+        length -= part;
     }
     return 0;
 }

@@ -74,6 +74,8 @@ int keel_set_write_file(int set, const char *name, const keel_set_contents_t *co
 int keel_set_write_all(int file, const void *data, size_t length);
 /* Reads so many bytes. EBADMSG: the file is shorter. */
 int keel_set_read_all(int file, void *data, size_t length);
+/* The same, with the crc of the bytes, summed while the bytes are in the cache. */
+int keel_set_read_crc(int file, void *data, size_t length, uint32_t *crc_p);
 /* Size of the file of a rank. EBADMSG: no regular file. */
 int keel_set_rank_size(int set, uint32_t rank, uint64_t *bytes_p);
 

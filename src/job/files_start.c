@@ -10,7 +10,6 @@
 #include "job/files.h"
 #include "engine/context.h"
 
-#include "base/crc.h"
 #include "base/memory.h"
 #include "check/plant.h"
 #include "ckpt/repair.h"
@@ -32,6 +31,7 @@ static int load_image(keel_context_h ctx, int set, const keel_files_message_t *w
     const uint64_t bytes = ctx->ckpt.set.sizes[ctx->ckpt.group.index];
     char name[KEEL_FILES_NAME_MAX];
     const char *why = NULL;
+    uint32_t crc;
     void *slot;
     int file, error;
 
@@ -46,10 +46,10 @@ static int load_image(keel_context_h ctx, int set, const keel_files_message_t *w
     if (file < 0) {
         return errno;
     }
-    error = keel_set_read_all(file, slot, bytes);
+    error = keel_set_read_crc(file, slot, bytes, &crc);
     close(file);
     if (error == 0 && (keel_image_check(slot, bytes, meta_p, &why) != KEEL_OK || meta_p->rank != ctx->lane.rank ||
-                       meta_p->generation != wanted->generation || keel_crc(0, slot, bytes) != wanted->crc)) {
+                       meta_p->generation != wanted->generation || crc != wanted->crc)) {
         keel_error_ctx(ctx, "checkpoint %u in %s: the file of this rank is damaged: %s", wanted->generation,
                        ctx->config.file_dir, (why != NULL) ? why : "not the file of this checkpoint");
         error = EBADMSG;
