@@ -53,8 +53,8 @@ static bool child_is_there(const struct stat *request, const char *path)
     return stat(path, &now) == 0 ? now.st_ino == request->st_ino && now.st_dev == request->st_dev : errno != ENOENT;
 }
 
-/* Keel renames the request when a set takes the request, and removes the file when the set is
- * complete. */
+/* Keel renames the request when rank 0 sees the request, and removes the file when the set that
+ * meets the request is complete. */
 static bool child_sees_end(const char *path, const struct stat *request)
 {
     char taken[PATH_MAX + sizeof KEEL_FILES_TAKEN];

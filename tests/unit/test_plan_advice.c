@@ -197,7 +197,7 @@ START_TEST(files_go_by_the_two_levels)
     advise(&options, NULL);
     of = choice(1, 4);
     ck_assert_double_eq(of->files.set_s, 120);
-    ck_assert_double_eq(of->files.set_cost_s, 5 * image_s);
+    ck_assert_double_eq(of->files.set_cost_s, 8 * image_s);
     ck_assert_double_eq_tol(of->files.beyond_mtbf_s, 86400 / of->risk, 1);
     ck_assert(of->files.is_daly);
     ck_assert_double_eq(of->files.interval_s, of->interval_s);
@@ -208,7 +208,7 @@ START_TEST(files_go_by_the_two_levels)
     keel_plan_cost_files(&options, 43200, &often);
     params.cost_s = of->stop_s + of->work_s;
     params.recovery_s = of->rebuild_s + 10;
-    params.set_cost_s = 5 * image_s;
+    params.set_cost_s = 8 * image_s;
     params.set_time_s = 120;
     params.restart_s = 130;
     ck_assert_uint_eq(often.files.checkpoints, keel_two_level_checkpoints(&params, of->interval_s));

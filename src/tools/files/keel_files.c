@@ -278,8 +278,9 @@ static int has_request(const command_t *command, const struct stat *request, con
     return fstatat(command->dir, name, &now, 0) == 0 && now.st_ino == request->st_ino && now.st_dev == request->st_dev;
 }
 
-/* The request stays open, so that no other file has its number. A set renames the request, and
- * removes the file when the set is complete. The second look finds a file renamed meanwhile. */
+/* The request stays open, so that no other file has its number. Rank 0 renames the request, and
+ * removes the file when the set that meets the request is complete. The second look finds a file
+ * renamed meanwhile. */
 static int run_checkpoint(const command_t *command)
 {
     const int file = openat(command->dir, KEEL_FILES_REQUEST, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);

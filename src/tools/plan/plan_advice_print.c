@@ -100,7 +100,7 @@ static void keel_plan_advice_run(const keel_plan_options_t *options, const keel_
 }
 
 static const char keel_plan_assumed[] =
-    "the files are read as fast as they are written; the program waits for 5 accesses to memory for each byte that the "
+    "the files are read as fast as they are written; the program waits for 8 accesses to memory for each byte that the "
     "ranks of a node write, as if no core were free; a failure that parity covers costs the rebuild and 10 s";
 
 static void keel_plan_advice_files(const keel_plan_options_t *options, const keel_plan_advice_t *advice, FILE *stream)

@@ -36,7 +36,7 @@
 #include <string.h>
 
 #define KEEL_PLAN_RESTART_S 10.0
-#define KEEL_PLAN_ACCESSES  5 /* of memory for a byte of a file */
+#define KEEL_PLAN_ACCESSES  8 /* of memory for a byte of a file */
 /* Daly's interval, which goes by measured costs, may take so much more of the time. */
 #define KEEL_PLAN_DALY_MORE    0.001
 #define KEEL_PLAN_OPLOG_USUAL  0x1p28
