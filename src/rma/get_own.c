@@ -43,12 +43,67 @@ static unsigned words_most(const keel_context_h ctx)
     return most;
 }
 
+/* Words that are loaded by one instruction. Processors load either half of an aligned block as a
+ * whole. */
+typedef uint64_t load_block_t __attribute__((vector_size(16), may_alias));
+typedef uint64_t load_copy_t __attribute__((vector_size(16), aligned(1), may_alias));
+
+enum { LOAD_BLOCKS = 4 /* of a step */, LOAD_STRING = 1024 /* bytes */ };
+
+#if defined(__x86_64__)
+#define LOAD_HAS_STRING 1
+/* Many words by one instruction, which loads each word whole and is three times as fast as
+ * loads one by one. Loads behind the fence are not older than those of the instruction. */
+static void load_string(char *to, const char *from, size_t words)
+{
+    __asm__ volatile("rep movsq\n\tlfence" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
+}
+#else
+#define LOAD_HAS_STRING 0
+static void load_string(char *to, const char *from, size_t words)
+{
+    memcpy(to, from, words * sizeof(uint64_t));
+}
+#endif
+
+/* Loads whole steps, in the order of addresses, from an aligned place. Returns the length. */
+static size_t load_steps(char *to, const char *from, size_t length)
+{
+    const size_t step = LOAD_BLOCKS * sizeof(load_block_t);
+    size_t done;
+
+    if (LOAD_HAS_STRING && length >= LOAD_STRING) {
+        load_string(to, from, length / sizeof(uint64_t));
+        return length / sizeof(uint64_t) * sizeof(uint64_t);
+    }
+    for (done = 0; length - done >= step; done += step) {
+        const volatile load_block_t *block = (const volatile load_block_t *)(const void *)(from + done);
+        load_block_t loaded[LOAD_BLOCKS];
+
+        for (size_t i = 0; i < LOAD_BLOCKS; i++) {
+            loaded[i] = block[i];
+        }
+        for (size_t i = 0; i < LOAD_BLOCKS; i++) {
+            ((load_copy_t *)(void *)(to + done))[i] = loaded[i];
+        }
+    }
+    return done;
+}
+
 void keel_load_words(void *buffer, const char *from, size_t length)
 {
-    for (size_t size; length > 0; length -= size, from += size, buffer = (char *)buffer + size) {
-        const uint64_t word = keel_word_load(from, size = word_size(from, length));
+    char *to = buffer;
+    size_t size;
 
-        memcpy(buffer, &word, size);
+    for (; length > 0; length -= size, from += size, to += size) {
+        size = ((uintptr_t)from % sizeof(load_block_t) == 0) ? load_steps(to, from, length) : 0;
+        if (size == 0) {
+            uint64_t word;
+
+            size = word_size(from, length);
+            word = keel_word_load(from, size);
+            memcpy(to, &word, size);
+        }
     }
     keel_load_fence();
 }

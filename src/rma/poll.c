@@ -76,8 +76,11 @@ static int poll_is_again(keel_win_h win, uint32_t rank, uint64_t where, void *bu
         ctx->lane.peers[rank].incarnation != polls->incarnation) {
         return 0;
     }
-    keel_load_words(buffer, from + keel_where_offset(where), length);
     polled = polled_load(record);
+    if (keel_access_clock_of(&ctx->lane, rank, ctx->rec.phase) > polled.clock && !KEEL_PLANT(poll_repeated)) {
+        return 0; /* the clock of a phase never falls: do not load the bytes twice */
+    }
+    keel_load_words(buffer, from + keel_where_offset(where), length);
     if (memcmp(buffer, record + 1, length) != 0 ||
         (keel_access_clock_of(&ctx->lane, rank, ctx->rec.phase) > polled.clock && !KEEL_PLANT(poll_repeated))) {
         return 0;
