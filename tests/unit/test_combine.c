@@ -6,9 +6,10 @@
 
 #include "unit.h"
 
+#include <pthread.h>
 #include <string.h>
 
-enum { COUNT = 3, ROUNDS = 200 };
+enum { COUNT = 40, ROUNDS = 200, SHARED = 9, ADDITIONS = 20000 };
 
 static int type_is_complex(unsigned type)
 {
@@ -181,26 +182,28 @@ static void check_element(const keel_record_accumulate_t *head, const char *befo
 static void check_one(unsigned op, unsigned type, uint64_t *random, int has_result)
 {
     const size_t size = keel_type_size((keel_type_t)type);
-    keel_record_accumulate_t head = {.op = (uint8_t)op, .type = (uint8_t)type, .count = COUNT};
+    const unsigned count = 1 + (unsigned)(unit_random(random) % COUNT);
+    keel_record_accumulate_t head = {.op = (uint8_t)op, .type = (uint8_t)type, .count = count};
     char values[COUNT * 16 + 1], results[COUNT * 16 + 1];
-    uint64_t target[2 * (COUNT + 2)] __attribute__((aligned(16))), before[2 * (COUNT + 2)];
-    char *const at = (char *)&target[2];
+    uint64_t target[2 * (COUNT + 3)] __attribute__((aligned(16))), before[2 * (COUNT + 3)];
+    const size_t begin = 16 + unit_random(random) % (16 / size) * size; /* in a block of 16 bytes */
+    char *const at = (char *)target + begin, *const was = (char *)before + begin;
 
     memset(target, 0x5a, sizeof(target));
-    for (unsigned i = 0; i < COUNT; i++) {
+    for (unsigned i = 0; i < count; i++) {
         element_draw(type, random, at + i * size);
         element_draw(type, random, values + 1 + i * size);
     }
     memcpy(before, target, sizeof(target));
     memcpy(&head.compare, at, size < 8 ? size : 8); /* equal to the first element */
     keel_combine(&head, at, keel_combine_has_values(&head) ? values + 1 : NULL, has_result ? results + 1 : NULL);
-    for (unsigned i = 0; i < COUNT; i++) {
-        check_element(&head, (char *)&before[2] + i * size, values + 1 + i * size, at + i * size);
+    for (unsigned i = 0; i < count; i++) {
+        check_element(&head, was + i * size, values + 1 + i * size, at + i * size);
     }
     if (has_result) {
-        ck_assert_mem_eq(results + 1, &before[2], COUNT * size);
+        ck_assert_mem_eq(results + 1, was, count * size);
     }
-    memcpy(at, &before[2], COUNT * size);
+    memcpy(at, was, count * size);
     ck_assert_mem_eq(target, before, sizeof(target));
 }
 
@@ -304,6 +307,39 @@ START_TEST(every_operation_combines_each_element_of_every_type)
 }
 END_TEST
 
+/* Two threads add to shared elements, each in other blocks and single elements than the other. */
+static _Alignas(16) uint32_t shared[SHARED];
+
+static void *add_many(void *arg)
+{
+    const uint32_t first = *(const uint32_t *)arg;
+    const keel_record_accumulate_t head = {.op = KEEL_OP_SUM, .type = KEEL_TYPE_UINT32, .count = SHARED - first};
+    uint32_t values[SHARED];
+
+    for (unsigned i = 0; i < SHARED; i++) {
+        values[i] = UINT32_MAX - i; /* subtracts: nothing may be carried to the next element */
+    }
+    for (unsigned i = 0; i < ADDITIONS; i++) {
+        keel_combine(&head, &shared[first], &values[first], NULL);
+    }
+    return NULL;
+}
+
+START_TEST(no_addition_of_another_thread_is_lost)
+{
+    uint32_t first[2] = {0, 1};
+    pthread_t thread;
+
+    memset(shared, 0, sizeof(shared));
+    ck_assert_int_eq(pthread_create(&thread, NULL, add_many, &first[1]), 0);
+    (void)add_many(&first[0]);
+    pthread_join(thread, NULL);
+    for (uint32_t i = 0; i < SHARED; i++) {
+        ck_assert_uint_eq(shared[i], -(i + 1) * (i == 0 ? 1 : 2) * ADDITIONS);
+    }
+}
+END_TEST
+
 /* NaN differs from itself, and is replaced all the same. */
 START_TEST(what_is_not_a_number_is_written_over)
 {
@@ -350,7 +386,10 @@ int main(void)
 {
     const TTest *const tests[] = {every_operation_combines_each_element_of_every_type,
                                   pairs_are_compared_by_value_then_by_index_and_keep_what_lies_between,
-                                  copies_have_nothing_that_is_nobodys, what_is_not_a_number_is_written_over, NULL};
+                                  copies_have_nothing_that_is_nobodys,
+                                  no_addition_of_another_thread_is_lost,
+                                  what_is_not_a_number_is_written_over,
+                                  NULL};
 
     return unit_run("combine", tests);
 }
