@@ -64,6 +64,13 @@ static keel_atomic_op_t atomic_of(keel_op_t op, keel_mpi_kind_t kind)
                                               : atomics[op];
 }
 
+keel_atomic_op_t keel_mpi_atomic_of(MPI_Op op, keel_mpi_kind_t kind)
+{
+    const keel_op_t known = op_of(op);
+
+    return (known == KEEL_OP_LAST) ? KEEL_ATOMIC_LAST : atomic_of(known, kind);
+}
+
 static int is_aligned(void *user, ptrdiff_t offset, size_t length)
 {
     const elements_t *elements = user;

@@ -134,13 +134,6 @@ static void release(const keel_mpi_win_t *win, uint32_t target, const char *call
     *held_of(win, target) = KEEL_MPI_HELD_NONE;
 }
 
-int keel_mpi_lock_is_shared(const keel_mpi_win_t *win, uint32_t target)
-{
-    const uint8_t held = *held_of(win, target);
-
-    return held != KEEL_MPI_HELD_NONE && held != KEEL_MPI_HELD_EXCLUSIVE;
-}
-
 void keel_mpi_lock_ensure(keel_mpi_win_t *win, uint32_t target, const char *call)
 {
     if (*held_of(win, target) == KEEL_MPI_HELD_LAZY) {

@@ -6,7 +6,7 @@
 #include "rma/mpi_alias.h"
 #include "rma/mpi_direct.h"
 #include "rma/mpi_dynamic.h"
-#include "rma/mpi_op.h"
+#include "rma/mpi_fast.h"
 
 #include <stdlib.h>
 
@@ -16,17 +16,6 @@ static int wrong(keel_mpi_target_t *target, int code, const char *what)
 {
     target->code = keel_mpi_raise_win(target->win->handle, code, target->call, what);
     return 0;
-}
-
-/* True if [displacement + low, + bytes) lies in the member's part; *@a at_p is the displacement in
- * bytes. */
-static inline int place_has(const keel_mpi_place_t *place, MPI_Aint disp, ptrdiff_t low, size_t bytes, ptrdiff_t *at_p)
-{
-    ptrdiff_t begin;
-
-    return (!__builtin_mul_overflow(disp, place->unit, at_p) && !__builtin_add_overflow(*at_p, low, &begin) &&
-            disp >= 0 && begin >= 0 && (uint64_t)begin <= place->bytes && bytes <= place->bytes - (uint64_t)begin) ||
-           bytes == 0;
 }
 
 /* Finds a segment with all of these bytes; false: none. The owner may change other entries of the
@@ -132,7 +121,7 @@ static int find_place(keel_mpi_target_t *target, MPI_Aint disp)
                    ? 1
                    : wrong(target, MPI_ERR_RMA_RANGE, "memory that is not attached there");
     }
-    if (!place_has(place, disp, low, bytes, &at)) {
+    if (!keel_mpi_place_has(place, disp, low, bytes, &at)) {
         return wrong(target, MPI_ERR_RMA_RANGE, "beyond the window");
     }
     if (win->is_searched && win->segments[target->index] != NULL) {
@@ -339,14 +328,16 @@ static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
     if (bytes == 0) {
         return MPI_SUCCESS;
     }
-    target->is_polled = keel_mpi.is_deterministic_mode && keel_mpi_lock_is_shared(target->win, target->index);
-    if (layout->is_dense && target->memory != NULL) {
-        keel_mpi_target_get(target, (char *)origin->buffer + layout->runs[0].offset);
-        return MPI_SUCCESS;
-    }
-    if (layout->is_dense && target->layout->is_dense && !target->is_polled && target->segments == NULL) {
-        keel_mpi_get_nb(target->rank, target->offset + (uint64_t)target->layout->runs[0].offset,
-                        (char *)origin->buffer + layout->runs[0].offset, bytes, target->call);
+    target->is_polled = keel_mpi_is_polled(keel_mpi_win_access(target->win)->held[target->index]);
+    if (layout->is_dense) {
+        char *buffer = (char *)origin->buffer + layout->runs[0].offset;
+
+        if (target->memory == NULL && target->layout->is_dense && target->segments == NULL && !target->is_polled) {
+            keel_mpi_get_nb(target->rank, target->offset + (uint64_t)target->layout->runs[0].offset, buffer, bytes,
+                            target->call);
+        } else {
+            keel_mpi_target_get(target, buffer);
+        }
         return MPI_SUCCESS;
     }
     packed = malloc(bytes);
@@ -359,52 +350,22 @@ static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
     return MPI_SUCCESS;
 }
 
-/*
- * The common case: equally many elements without gaps on both sides, mapped memory, and a held lock
- * or a fence epoch. Returns the target address and the number of bytes. NULL: take the general
- * path, which also reports errors.
- */
-static inline char *fast_address(MPI_Datatype origin_type, int origin_count, int rank, MPI_Aint disp, int count,
-                                 MPI_Datatype type, MPI_Win handle, size_t *bytes_p, const keel_mpi_layout_t **layout_p)
-{
-    const keel_mpi_win_t *win = (keel_mpi.ctx != NULL) ? keel_mpi_win_of(handle) : NULL;
-    const keel_mpi_layout_t *layout;
-    const keel_mpi_access_t *access;
-    const keel_mpi_place_t *place;
-    char *direct;
-    ptrdiff_t at;
-
-    if (win == NULL || (uint32_t)rank >= win->comm->size || origin_type != type || origin_count != count ||
-        count <= 0 || win->is_searched) {
-        return NULL;
-    }
-    layout = keel_mpi_layout_of(type);
-    access = keel_mpi_win_access(win);
-    place = &win->places[rank];
-    direct = keel_mpi_direct((uint32_t)place->home);
-    if (layout == NULL || !layout->is_dense || direct == NULL || access->held[rank] == KEEL_MPI_HELD_LAZY ||
-        (access->held[rank] == KEEL_MPI_HELD_NONE && access->fence != KEEL_MPI_FENCED_USED)) {
-        return NULL;
-    }
-    *bytes_p = (size_t)count * layout->size;
-    *layout_p = layout;
-    return place_has(place, disp, layout->true_low, *bytes_p, &at)
-               ? direct + (ptrdiff_t)place->offset + at + layout->true_low
-               : NULL;
-}
-
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     const keel_mpi_origin_t origin = {origin_addr, origin_count, origin_datatype};
     keel_mpi_target_t target;
-    const keel_mpi_layout_t *layout;
-    size_t bytes;
-    char *address = fast_address(origin_datatype, origin_count, target_rank, target_disp, target_count, target_datatype,
-                                 win, &bytes, &layout);
+    keel_mpi_fast_t fast;
 
-    if (address != NULL) {
-        keel_mpi_direct_copy(address, (const char *)origin_addr + layout->true_low, bytes);
+    if (keel_mpi_fast_find(&fast, origin_datatype, origin_count, target_rank, target_disp, target_count,
+                           target_datatype, win)) {
+        const char *data = (const char *)origin_addr + fast.layout->true_low;
+
+        if (fast.direct != NULL) {
+            keel_mpi_direct_copy(fast.direct + fast.offset, data, fast.bytes);
+        } else {
+            keel_mpi_put(fast.home, fast.offset, data, fast.bytes, "MPI_Put");
+        }
         return MPI_SUCCESS;
     }
     return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Put")
@@ -417,46 +378,23 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
 {
     const keel_mpi_origin_t origin = {origin_addr, origin_count, origin_datatype};
     keel_mpi_target_t target;
-    const keel_mpi_layout_t *layout;
-    size_t bytes;
-    const char *address = fast_address(origin_datatype, origin_count, target_rank, target_disp, target_count,
-                                       target_datatype, win, &bytes, &layout);
+    keel_mpi_fast_t fast;
 
-    if (address != NULL) {
-        keel_mpi_direct_copy((char *)origin_addr + layout->true_low, address, bytes);
-        keel_mpi_startup_result((char *)origin_addr + layout->true_low, bytes);
+    if (keel_mpi_fast_find(&fast, origin_datatype, origin_count, target_rank, target_disp, target_count,
+                           target_datatype, win)) {
+        char *buffer = (char *)origin_addr + fast.layout->true_low;
+
+        if (fast.direct != NULL) {
+            keel_mpi_direct_copy(buffer, fast.direct + fast.offset, fast.bytes);
+            keel_mpi_startup_result(buffer, fast.bytes);
+        } else if (fast.is_polled) {
+            keel_mpi_poll(fast.home, fast.offset, buffer, fast.bytes, "MPI_Get");
+        } else {
+            keel_mpi_get_nb(fast.home, fast.offset, buffer, fast.bytes, "MPI_Get");
+        }
         return MPI_SUCCESS;
     }
     return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Get")
                ? get(&origin, &target)
                : target.code;
-}
-
-int keel_mpi_accumulate_fast(const keel_mpi_origin_t *origin, void *result, int rank, MPI_Aint disp, int count,
-                             MPI_Datatype type, MPI_Op op, MPI_Win handle, const char *call)
-{
-    const keel_mpi_layout_t *layout;
-    keel_mpi_guard_t *guard;
-    size_t bytes;
-    char *address = fast_address(origin->type, origin->count, rank, disp, count, type, handle, &bytes, &layout);
-
-    if (address == NULL || layout->is_mixed || (result != NULL && layout->basic != type) || keel_mpi_is_replaying() ||
-        !keel_mpi_op_apply((keel_mpi_kind_t)layout->basic_kind, op, NULL, NULL, 0)) {
-        return 0;
-    }
-    guard = keel_mpi_direct_guard(keel_mpi_win_of(handle), (uint32_t)rank);
-    if (guard == NULL) {
-        return 0;
-    }
-    keel_mpi_direct_lock(&guard->accumulate, call);
-    if (result != NULL) {
-        memcpy(result, address, bytes);
-    }
-    (void)keel_mpi_op_apply((keel_mpi_kind_t)layout->basic_kind, op, address,
-                            (const char *)origin->buffer + layout->true_low, bytes / layout->basic_size);
-    keel_mpi_direct_unlock(&guard->accumulate);
-    if (result != NULL) {
-        keel_mpi_startup_result(result, bytes);
-    }
-    return 1;
 }

@@ -45,9 +45,9 @@ int keel_mpi_target_each(const keel_mpi_target_t *target, keel_mpi_chunk_cb_t ea
 void keel_mpi_target_put(const keel_mpi_target_t *target, const void *packed);
 void keel_mpi_target_get(const keel_mpi_target_t *target, void *packed);
 
-/* The common case: equally many elements without gaps on both sides (of a predefined type if
- * @a result is given), in a window that all members have mapped. False: nothing is done, and the
- * caller takes the general path. */
+/* mpi_fast.c: The common case: equally many elements without gaps on both sides (of a predefined
+ * type if @a result is given), in a window that all members have mapped, or one integer. False:
+ * nothing is done, and the caller takes the general path. */
 int keel_mpi_accumulate_fast(const keel_mpi_origin_t *origin, void *result, int rank, MPI_Aint disp, int count,
                              MPI_Datatype type, MPI_Op op, MPI_Win handle, const char *call);
 /* MPI_Accumulate and its variants; @a result NULL: nothing is fetched. */

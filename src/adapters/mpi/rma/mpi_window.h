@@ -121,10 +121,7 @@ int keel_mpi_win_allows(const keel_mpi_win_t *win, uint32_t target);
 /* Ends an unused fence epoch. False if an epoch of another kind may not begin. */
 int keel_mpi_win_leaves_fence(keel_mpi_win_t *win);
 
-/* mpi_lock.c: True if, as far as locks tell, others may change the target's memory during an
- * access. */
-int keel_mpi_lock_is_shared(const keel_mpi_win_t *win, uint32_t target);
-/* Takes a lock that MPI_Win_lock_all has postponed, before an access. */
+/* mpi_lock.c: Takes a lock that MPI_Win_lock_all has postponed, before an access. */
 void keel_mpi_lock_ensure(keel_mpi_win_t *win, uint32_t target, const char *call);
 
 /* Before the first checkpoint: refuses windows with memory that a replacement could not restore. */
