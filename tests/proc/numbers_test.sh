@@ -152,6 +152,13 @@ every_part_of_the_goals_is_measured_small()
     of_part tcp 10 '[pg][ue]t of [0-9km]* over tcp: rate logged / not logged (medians),' 10 ',>=0.97,' 6
     of_part served 5 'raw UCX' 5
     of_part mixed 16 ' where a program mixes: time / gsyncs alone,.*,<=1.3,' 8 ' where a program waits: time / gsyncs alone,.*,<=1.3,' 8
+    if [ -n "$(ls "$build"/perf/kernels/mpi_times_* 2>/dev/null)" ]; then
+        of_part mpi 37 'MPI get of [0-9a-zA-Z ]* and flush with logs: time / keel_perftest.s,.*,<=1.2,' 5 ' with logs: time / the faster MPI,' 16 \
+            ' without logs: time / the faster MPI,' 16 'accumulate of .* with logs.*,<=2,' 4 ',<=1.3,' 3 ',<=1.5,' 4 ',[0-9.]*,,,2,' 21
+    fi
+    if [ -x "$build/perf/kernels/shmem_times" ] && command -v oshcc >/dev/null; then
+        of_part shmem 16 ' with logs: time / Open MPI,' 6 ' without logs: time / Open MPI,' 10 ',<=2,' 1 ',<=2.5,' 2 ',<=3,' 1 ',<=1,' 6
+    fi
     if [ -x "$build/perf/mpi_barrier" ]; then
         of_part gsync 6 'gsync of [24] ranks: us,' 2 'barrier of MPI of [24] ranks: us,' 2 ': time / barrier of MPI,' 2 ',,,4,' 3
     else
@@ -168,12 +175,12 @@ every_part_of_the_goals_is_measured_small()
     of_part ckpt 9 ': the copy ms,' 1 ': a gsync that takes none ms,' 1 'GB/s,' 2 'of 1m: time stopped / memcpy.*,,,4,' 1 \
         ': time stopped with the gsync / memcpy.*,<=1,' 1 ': until safe ms' 1 ': stopped ms' 1 '^ckpt,parity of 1m .*,<=0.5,' 1
     of_part restore 2 'by a spare with 1m: ms,.*,4+1,' 1 'by a new process with 1m: ms,' 1
-    for part in shm targets large tcp served mixed gsync ft daly store ckpt restore; do
+    for part in shm targets large tcp served mixed mpi shmem gsync ft daly store ckpt restore; do
         has "$scratch/quick/$part.machine" 2 '^\(begun\|ended\): .* load '
         has "$scratch/quick/$part.machine" 1 '^settings: rounds 1, ranks 2, class S, MTBF 1 s, quick'
     done
     # all were measured in one way
-    has "$out" 1 '^shm targets large tcp served mixed gsync ft daly store ckpt restore on .* cores;.*;rounds 1, '
+    has "$out" 1 '^shm targets large tcp served mixed mpi shmem gsync ft daly store ckpt restore on .* cores;.*;rounds 1, '
     # and all follows from what is kept
     "$perf/lib/replay" "$scratch/quick" 2>"$err" | diff "$scratch/quick/goals.csv" - >"$scratch/why" ||
         fail "made again: $(cat "$scratch/why")"
@@ -185,7 +192,7 @@ every_part_of_the_goals_is_measured_small()
         fail "rows: $(cat "$scratch/why")"
     has "$scratch/quick/perftest.large.csv" 5 ''
     has "$out" 1 '^tcp on .*;another;'
-    has "$out" 1 '^shm targets large served mixed gsync ft daly store ckpt restore on '
+    has "$out" 1 '^shm targets large served mixed mpi shmem gsync ft daly store ckpt restore on '
 }
 
 # a keelrun of the build that prints at once all that perf/numbers reads of keel_perftest and the kernels, and tells what it was
@@ -210,6 +217,28 @@ for test in $([ -z "$batch" ] && echo any || cut -d' ' -f1 "$batch"); do
     echo "$test,5,2,3,$taken,0.01,0.02,1048576,1048576,0,0,5,$detail"
 done
 END
+    told_adapters "$1"
+}
+
+# the launchers, and a compiler, of MPI and OpenSHMEM; as long as bin precedes in PATH, those of others too
+told_adapters()
+{
+    local folder=$1 each
+
+    mkdir -p "$folder/bin" "$folder/src/adapters/mpi" "$folder/src/adapters/shmem/wrappers/bin"
+    cat >"$folder/bin/oshrun" <<'END'
+#!/bin/bash
+echo "$(basename "$0") $*" >>"$TOLD"
+for call in get accumulate; do printf "$call %s 5\n" 512 4096 32768 262144 1048576; done
+printf '%s 5\n' 'put 8' 'put 512' 'fetch_add 8' 'lock 0' 'fence 0' 'ping 8' 'barrier 0' 'allreduce 8' 'get_rate 32768' 'fetch 8' 'swap 8' 'cswap 8' 'fetch_inc 8'
+echo 'gups: 5 us a step'
+END
+    printf '#!/bin/sh\n' >"$folder/bin/oshcc"
+    chmod +x "$folder/bin/oshrun" "$folder/bin/oshcc"
+    for each in bin/mpirun.openmpi bin/mpiexec.mpich src/adapters/mpi/keel-mpirun src/adapters/shmem/wrappers/bin/oshrun \
+        perf/kernels/mpi_times_openmpi perf/kernels/mpi_times_mpich perf/kernels/shmem_times; do
+        cp "$folder/bin/oshrun" "$folder/$each"
+    done
 }
 
 # The rows that are promised, each with its bound, (each) for the three times; no other row has one. And what the names of rows
@@ -220,10 +249,10 @@ bounds_are_those_that_were_set()
 
     told_build "$scratch/fake"
     export TOLD=$scratch/told
-    for part in shm targets large tcp served mixed ft store ckpt restore 'ft --class B' 'daly --class B'; do
+    for part in shm targets large tcp served mixed mpi shmem ft store ckpt restore 'ft --class B' 'daly --class B'; do
         # shellcheck disable=SC2086 # an option
-        "$perf/numbers" --build "$scratch/fake" --out "$scratch/full" --pause 0 --rounds 3 $part >"$out" 2>"$err" ||
-            fail "$part: $(cat "$err")"
+        PATH=$scratch/fake/bin:$PATH "$perf/numbers" --build "$scratch/fake" --out "$scratch/full" --pause 0 --rounds 3 $part >"$out" \
+            2>"$err" || fail "$part: $(cat "$err")"
     done
     awk -F, 'NR > 1 && $6 != "" { print $6, $2 }' "$scratch/full/goals.csv" | sort >"$scratch/bounds"
     sed '/(each)/{h; s//(seconds)/p; g; s//(user seconds)/p; g; s//(CPU seconds)/; }
@@ -256,6 +285,32 @@ bounds_are_those_that_were_set()
 >=5 8 B puts 64 a flush over tcp: rate / raw UCX
 >=1.2 64k puts over tcp: rate / raw UCX with 64K segments
 >=1.2 1m puts over tcp: rate / raw UCX with 64K segments
+<=1.2 MPI get of 512 B and flush with logs: time / keel_perftest's
+<=1.2 MPI get of 4k and flush with logs: time / keel_perftest's
+<=1.2 MPI get of 32k and flush with logs: time / keel_perftest's
+<=1.2 MPI get of 256k and flush with logs: time / keel_perftest's
+<=1.2 MPI get of 1m and flush with logs: time / keel_perftest's
+<=2 MPI accumulate of 4k and flush with logs: time / the faster MPI
+<=2 MPI accumulate of 32k and flush with logs: time / the faster MPI
+<=2 MPI accumulate of 256k and flush with logs: time / the faster MPI
+<=2 MPI accumulate of 1m and flush with logs: time / the faster MPI
+<=1.3 MPI put of 8 B and flush with logs: time / the faster MPI
+<=1.3 MPI fetch_and_op and flush with logs: time / the faster MPI
+<=1.3 MPI exclusive lock and unlock with logs: time / the faster MPI
+<=1.5 MPI fence of 2 ranks without logs: time / the faster MPI
+<=1.5 MPI message of 8 B without logs: time / the faster MPI
+<=1.5 MPI barrier of 2 ranks without logs: time / the faster MPI
+<=1.5 MPI allreduce of 8 B without logs: time / the faster MPI
+<=2 SHMEM put of 512 B and quiet with logs: time / Open MPI
+<=2.5 SHMEM get of 4k with logs: time / Open MPI
+<=2.5 SHMEM get of 32k with logs: time / Open MPI
+<=3 SHMEM 8 gets of 32k and quiet with logs: time / Open MPI
+<=1 SHMEM fetch without logs: time / Open MPI
+<=1 SHMEM swap without logs: time / Open MPI
+<=1 SHMEM compare-and-swap without logs: time / Open MPI
+<=1 SHMEM fetching add without logs: time / Open MPI
+<=1 SHMEM fetching increment without logs: time / Open MPI
+<=1 SHMEM random updates without logs: time / Open MPI
 <=4 FT A 4 times: puts with logs of 936 MiB and no checkpoints (each) overhead %
 <=4 FT A 4 times: all with logs of 936 MiB and no checkpoints (each) overhead %
 <=4 FT A 4 times: all with default settings (each) overhead %
@@ -284,6 +339,13 @@ END
     has "$TOLD" 12 '=off -x KEEL_OPLOG_SIZE=936m -x KEEL_OPLOG_SOFT=0 .*/ft[ml_]* -c A --warmup --repeat 4 --csv$'
     has "$TOLD" 12 '=off -x KEEL_OPLOG_SIZE=3082m -x KEEL_OPLOG_SOFT=0 .*/ft[ml_]* -c B --warmup --repeat 1 --csv$'
     has "$TOLD" 3 '^--timeout 300 -n 2 \(bash \|/\).*/ft -c A --warmup --repeat 4 --csv$'
+    # all libraries in each round, with the promise and without
+    has "$TOLD" 3 '^keel-mpirun --mpi mpich -n 2 -x KEEL_DETERMINISTIC=n -x KEEL_GETLOG_SIZE=256m .*/placed .*/mpi_times_mpich 20000$'
+    has "$TOLD" 3 '^keel-mpirun --mpi mpich -n 2 -x KEEL_DETERMINISTIC=waits -x KEEL_GETLOG_SIZE=256m .*/placed .*/mpi_times_mpich 20000$'
+    has "$TOLD" 3 '^mpirun.openmpi .* -np 2 .*/placed .*/mpi_times_openmpi 20000$'
+    has "$TOLD" 3 '^mpiexec.mpich -n 2 .*/placed .*/mpi_times_mpich 20000$'
+    has "$TOLD" 6 '^oshrun .*-np 2 -x SHMEM_KEEL_DETERMINISTIC=y .*/placed '
+    has "$TOLD" 6 '^oshrun .*-np 2 -x KEEL_PROTECT=none .*/placed '
     # a job that tells fewer rounds than it was asked for
     sed -i 's/head -n "${rounds:-1}"/head -n 1/' "$scratch/fake/contrib/keelrun/keelrun"
     ! "$perf/numbers" --build "$scratch/fake" --out "$scratch/full" --rounds 4 shm >"$out" 2>"$err" || fail 'a lost round'
@@ -326,7 +388,18 @@ lost_jobs_end_the_measurement()
 {
     local fake=$scratch/fake part file=$scratch/lost/goals.csv
 
+    export TOLD=$scratch/told
     idle_build "$fake"
+    told_adapters "$fake"
+    for part in mpi shmem; do
+        printf '#!/bin/sh\nexit 1\n' | tee "$fake/src/adapters/mpi/keel-mpirun" >"$fake/src/adapters/shmem/wrappers/bin/oshrun"
+        ! PATH=$fake/bin:$PATH "$perf/numbers" --build "$fake" --out "$scratch/lost" --quick $part >"$out" 2>"$err" || fail "$part: no job"
+        has "$err" 1 '^perf/numbers: a job failed: '
+        printf '#!/bin/sh\nexit 0\n' | tee "$fake/src/adapters/mpi/keel-mpirun" >"$fake/src/adapters/shmem/wrappers/bin/oshrun"
+        ! PATH=$fake/bin:$PATH "$perf/numbers" --build "$fake" --out "$scratch/lost" --quick $part >"$out" 2>"$err" || fail "$part: no rows"
+        has "$file" 1 ''
+        [ ! -e "$scratch/lost/$part.machine" ] || fail "$part has a machine"
+    done
     for part in shm tcp ft daly store ckpt restore; do
         printf '#!/bin/sh\nexit 1\n' >"$fake/contrib/keelrun/keelrun"
         ! "$perf/numbers" --build "$fake" --out "$scratch/lost" --quick $part >"$out" 2>"$err" || fail "$part: no job"

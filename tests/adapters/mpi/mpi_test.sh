@@ -491,7 +491,7 @@ times_are_compared()
 {
     "$here/../../../perf/kernels/mpi/beside" -n 1 -t 200 -o mpich "$build" >"$out" 2>"$err" || fail "nothing is compared"
     has "$out" 1 '^call,bytes,ranks,keel,other,keel_us,other_us,ratio_lower,ratio_median,ratio_upper$'
-    has "$out" 152 '^[a-z_]*,[0-9]*,2,\(none\|logs\),\(mpich\|better\)\(,[0-9]*\.[0-9]*\)\{5\}$'
+    has "$out" 164 '^[a-z_]*,[0-9]*,2,\(none\|logs\),\(mpich\|better\)\(,[0-9]*\.[0-9]*\)\{5\}$'
 }
 
 unfit_checkpoints_are_refused()
