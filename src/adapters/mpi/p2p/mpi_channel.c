@@ -24,9 +24,9 @@ enum {
     FETCH_DEFAULT = 128 << 10,
     PLACED_MIN = 4096,    /* a copy of fewer bytes costs less than the search for a receive */
     SOURCES_PER_POLL = 4, /* ranks polled by a call of keel_mpi_channel_poll_some() */
-    /* rounds of waiting per call of Keel's progress: progress is a system call, while messages
-     * arrive by stores */
-    PROGRESS = 8,
+    /* rounds of waiting per call of Keel's progress: progress is a system call, which takes as long
+     * as ten rounds, while messages arrive by stores */
+    PROGRESS = 64,
 };
 
 static struct {
@@ -289,6 +289,11 @@ void keel_mpi_channel_progress_or_yield(const char *call)
 void keel_mpi_channel_progress_or_sleep(const char *call)
 {
     progress_or_pause(keel_mpi_spin_wait, call);
+}
+
+void keel_mpi_channel_end_wait(void)
+{
+    state.idle_rounds = 0;
 }
 
 void keel_mpi_channel_yield(const char *call)

@@ -40,6 +40,8 @@ int keel_mpi_channel_progress(const char *call);
 void keel_mpi_channel_progress_or_yield(const char *call);
 /* The same, and sleeps after some rounds. For waits on what others put. */
 void keel_mpi_channel_progress_or_sleep(const char *call);
+/* Ends a wait that no message ended: the next wait spins again before it sleeps. */
+void keel_mpi_channel_end_wait(void);
 /* Yields the core. For waits on anything but messages. */
 void keel_mpi_channel_yield(const char *call);
 /* Waits for messages that may match the receive, and takes them. */

@@ -18,8 +18,9 @@
 #include <string.h>
 
 enum {
-    TOGETHER = 4096, /* a message of up to so many bytes goes out in one put with its head */
-    PART = 64 << 10  /* bytes put at one time: the receiver takes a part while the next is put */
+    TOGETHER = 4096,   /* a message of up to so many bytes goes out in one put with its head */
+    PART = 64 << 10,   /* bytes put at one time: the receiver takes a part while the next is put */
+    FLUSH_INTERVAL = 8 /* parts stored for each call of Keel, which notices deaths */
 };
 
 static const char padding[8];
@@ -42,36 +43,72 @@ typedef struct pending {
 } pending_t;
 
 static struct {
-    pending_t *first, *last;  /* in order; NULL: none */
-    pending_t *unwritten;     /* the first with bytes that are not on the ring; NULL: none */
-    uint64_t queued, begun;   /* messages ever queued, and those of them that went out */
-} * queues;                   /* for each rank */
-static size_t pending_count;  /* over all ranks */
+    pending_t *first, *last; /* in order; NULL: none */
+    pending_t *unwritten;    /* the first with bytes that are not on the ring; NULL: none */
+    uint64_t queued, begun;  /* messages ever queued, and those of them that went out */
+} * queues;                  /* for each rank */
+static size_t pending_count; /* over all ranks */
+static struct {
+    char *arena; /* the rank's arena, mapped here; NULL: put by Keel's calls */
+    int is_found;
+} * homes;                    /* for each rank */
+static unsigned stores;       /* parts stored to mapped rings */
 static uint64_t copied_bytes; /* bytes in copies */
 
 void keel_mpi_stream_make(void)
 {
     queues = calloc(keel_mpi.ranks, sizeof(*queues));
-    if (queues == NULL) {
+    homes = calloc(keel_mpi.ranks, sizeof(*homes));
+    if (queues == NULL || homes == NULL) {
         keel_mpi_fatal("MPI_Init", "no memory");
     }
 }
 
 /* ---- the ring ---- */
 
+static char *arena_of(uint32_t rank, const char *call)
+{
+    if (!homes[rank].is_found) {
+        homes[rank].arena = keel_mpi_arena_mapped(rank, call);
+        homes[rank].is_found = 1;
+    }
+    return homes[rank].arena;
+}
+
+/* Stores the bytes to mapped memory, and then their count. Right in a rollback as other direct
+ * accesses are (mpi_direct.c): the ring and its counts lie in the arena. */
+static void ring_store(char *arena, uint64_t at, uint64_t ring, const void *data, size_t first, size_t bytes,
+                       uint64_t sent)
+{
+    memcpy(arena + ring + at, data, first);
+    memcpy(arena + ring, (const char *)data + first, bytes - first);
+    __atomic_store_n(
+        (uint64_t *)(void *)(arena + keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, arrived))), sent,
+        __ATOMIC_RELEASE);
+}
+
 static void ring_write(uint32_t rank, const void *data, size_t bytes, const char *call)
 {
     keel_mpi_channel_t *channel = keel_mpi_arena_channel(rank);
     const uint64_t ring = keel_mpi_arena_ring(keel_mpi.rank), at = channel->sent & (keel_mpi.ring - 1);
     const size_t first = (bytes < keel_mpi.ring - at) ? bytes : keel_mpi.ring - at;
+    char *arena = arena_of(rank, call);
 
-    keel_mpi_put(rank, ring + at, data, first, call);
-    keel_mpi_put(rank, ring, (const char *)data + first, bytes - first, call);
-    keel_mpi_fence(call);
-    channel->sent += bytes;
-    keel_mpi_put(rank, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, arrived)), &channel->sent,
-                 sizeof(channel->sent), call);
-    keel_mpi_flush(rank, call);
+    if (arena != NULL) {
+        channel->sent += bytes;
+        ring_store(arena, at, ring, data, first, bytes, channel->sent);
+        if (++stores % FLUSH_INTERVAL == 0) {
+            keel_mpi_flush(rank, call);
+        }
+    } else {
+        keel_mpi_put(rank, ring + at, data, first, call);
+        keel_mpi_put(rank, ring, (const char *)data + first, bytes - first, call);
+        keel_mpi_fence(call);
+        channel->sent += bytes;
+        keel_mpi_put(rank, keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, arrived)), &channel->sent,
+                     sizeof(channel->sent), call);
+        keel_mpi_flush(rank, call);
+    }
     keel_mpi_spin_wake(rank, call);
 }
 
@@ -273,13 +310,17 @@ void keel_mpi_stream_reset(void)
         }
         queues[rank].unwritten = NULL;
     }
+    /* a replacement may have its arena elsewhere */
+    memset(homes, 0, keel_mpi.ranks * sizeof(*homes));
 }
 
 void keel_mpi_stream_unmake(void)
 {
     keel_mpi_stream_reset();
     free(queues);
+    free(homes);
     queues = NULL;
+    homes = NULL;
 }
 
 static keel_mpi_offer_kind_t offer_kind(uint32_t rank, const void *data, size_t bytes, int is_copied, const char *call)

@@ -115,6 +115,7 @@ void keel_mpi_direct_barrier(const keel_mpi_win_t *win, const char *call)
             }
         }
     }
+    keel_mpi_channel_end_wait();
 }
 
 void keel_mpi_direct_lock(uint64_t *word, const char *call)
