@@ -1,7 +1,9 @@
 /*
  * Reductions in rank order, since an operation need not commute. Partial results go up a binomial
  * tree to rank 0, each covering a rank and the ranks behind it; the result goes from rank 0 to the
- * root or to all. On intercommunicators each group reduces for the other.
+ * root or to all. If the number of ranks is a power of two, short elements for all are exchanged
+ * instead, with partial results over the same ranks: half as many messages follow one another. On
+ * intercommunicators each group reduces for the other.
  */
 #include "coll/mpi_reduce.h"
 
@@ -9,6 +11,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { EXCHANGED_MAX = 2048 }; /* bytes: longer elements cost more than the time of a message */
 
 /* ---- elements of a reduction ---- */
 
@@ -118,6 +122,31 @@ static void reduce_to_rank_0(const keel_mpi_reduction_t *reduction, void **eleme
     free(packed);
 }
 
+/* Leaves the result at all ranks, with the same bits: of two partners the one before computes what
+ * the one behind does. */
+static void reduce_by_exchange(const keel_mpi_reduction_t *reduction, void **elements_p, const keel_mpi_coll_t *coll)
+{
+    const uint32_t size = coll->comm->size, rank = coll->comm->rank;
+    void *packed = malloc(reduction->bytes + 1), *before;
+
+    if (packed == NULL) {
+        keel_mpi_fatal(reduction->call, "no memory");
+    }
+    for (uint32_t distance = 1; distance < size; distance *= 2) {
+        elements_send(reduction, *elements_p, coll, rank ^ distance);
+        keel_mpi_coll_receive(coll, rank ^ distance, packed, reduction->bytes);
+        if ((rank & distance) == 0) {
+            keel_mpi_reduction_append(reduction, elements_p, packed);
+        } else {
+            before = elements_alloc(reduction);
+            keel_mpi_unpack(packed, reduction->bytes, before, (size_t)reduction->count, reduction->layout);
+            PMPI_Reduce_local(before, *elements_p, reduction->count, reduction->type, reduction->op);
+            elements_free(reduction, before);
+        }
+    }
+    free(packed);
+}
+
 /* Broadcasts from rank 0. */
 static void elements_bcast(const keel_mpi_reduction_t *reduction, void *elements, const keel_mpi_coll_t *coll)
 {
@@ -211,9 +240,14 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     }
     coll = keel_mpi_coll_begin(comm_ptr, "MPI_Allreduce");
     elements = keel_mpi_reduction_begin(&reduction, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
-    reduce_to_rank_0(&reduction, &elements, &coll);
-    elements_swap(&reduction, elements, &coll);
-    elements_bcast(&reduction, elements, &coll);
+    if (reduction.bytes <= EXCHANGED_MAX && !keel_mpi_comm_is_inter(comm_ptr) &&
+        (comm_ptr->size & (comm_ptr->size - 1)) == 0) {
+        reduce_by_exchange(&reduction, &elements, &coll);
+    } else {
+        reduce_to_rank_0(&reduction, &elements, &coll);
+        elements_swap(&reduction, elements, &coll);
+        elements_bcast(&reduction, elements, &coll);
+    }
     keel_mpi_reduction_set(&reduction, recvbuf, elements);
     keel_mpi_reduction_end(&reduction, elements);
     return MPI_SUCCESS;
