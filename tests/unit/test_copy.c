@@ -59,7 +59,8 @@ END_TEST
 
 START_TEST(every_alignment_is_exact)
 {
-    static const size_t lengths[] = {1, 8, 15, 16, 17, 64, KEEL_COPY_STREAM - 1, KEEL_COPY_STREAM, 320, 1000};
+    static const size_t lengths[] = {
+        1, 8, 15, 16, 17, 64, KEEL_COPY_STREAM - 1, KEEL_COPY_STREAM, 320, KEEL_COPY_LONG - 1, KEEL_COPY_LONG, 1000};
     uint64_t state = unit_seed();
 
     fill(&state);
