@@ -16,7 +16,7 @@ typedef struct keel_mpi_fast {
     uint64_t offset; /* in the target's arena */
     size_t bytes;
     uint32_t home;
-    int is_polled; /* keel_mpi_target_t */
+    uint8_t held; /* keel_mpi_held_t */
 } keel_mpi_fast_t;
 
 /* True if a get under this lock polls: other ranks may put at the same time, and the program may
@@ -39,8 +39,9 @@ static inline int keel_mpi_place_has(const keel_mpi_place_t *place, MPI_Aint dis
 }
 
 /* False: take the general path, which also reports errors. */
-static inline int keel_mpi_fast_find(keel_mpi_fast_t *fast, MPI_Datatype origin_type, int origin_count, int rank,
-                                     MPI_Aint disp, int count, MPI_Datatype type, MPI_Win handle)
+static inline __attribute__((always_inline)) int keel_mpi_fast_find(keel_mpi_fast_t *fast, MPI_Datatype origin_type,
+                                                                    int origin_count, int rank, MPI_Aint disp,
+                                                                    int count, MPI_Datatype type, MPI_Win handle)
 {
     const keel_mpi_win_t *win = (keel_mpi.ctx != NULL) ? keel_mpi_win_of(handle) : NULL;
     const keel_mpi_layout_t *layout;
@@ -66,7 +67,7 @@ static inline int keel_mpi_fast_find(keel_mpi_fast_t *fast, MPI_Datatype origin_
     fast->home = (uint32_t)place->home;
     fast->direct = keel_mpi_direct(fast->home);
     fast->bytes = (size_t)count * layout->size;
-    fast->is_polled = keel_mpi_is_polled(held);
+    fast->held = held;
     if (!keel_mpi_place_has(place, disp, layout->true_low, fast->bytes, &at)) {
         return 0;
     }

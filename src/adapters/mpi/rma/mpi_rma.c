@@ -350,11 +350,22 @@ static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
     return MPI_SUCCESS;
 }
 
-int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-            MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+/* The general paths, out of line so that the common case keeps its registers. */
+static __attribute__((noinline)) int put_generally(const void *origin_addr, int origin_count,
+                                                   MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                                                   int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     const keel_mpi_origin_t origin = {origin_addr, origin_count, origin_datatype};
     keel_mpi_target_t target;
+
+    return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Put")
+               ? put(&origin, &target)
+               : target.code;
+}
+
+int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+            MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
     keel_mpi_fast_t fast;
 
     if (keel_mpi_fast_find(&fast, origin_datatype, origin_count, target_rank, target_disp, target_count,
@@ -368,16 +379,25 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
         }
         return MPI_SUCCESS;
     }
-    return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Put")
-               ? put(&origin, &target)
+    return put_generally(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                         target_datatype, win);
+}
+
+static __attribute__((noinline)) int get_generally(void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                                                   int target_rank, MPI_Aint target_disp, int target_count,
+                                                   MPI_Datatype target_datatype, MPI_Win win)
+{
+    const keel_mpi_origin_t origin = {origin_addr, origin_count, origin_datatype};
+    keel_mpi_target_t target;
+
+    return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Get")
+               ? get(&origin, &target)
                : target.code;
 }
 
 int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
             int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    const keel_mpi_origin_t origin = {origin_addr, origin_count, origin_datatype};
-    keel_mpi_target_t target;
     keel_mpi_fast_t fast;
 
     if (keel_mpi_fast_find(&fast, origin_datatype, origin_count, target_rank, target_disp, target_count,
@@ -387,14 +407,13 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
         if (fast.direct != NULL) {
             keel_mpi_direct_copy(buffer, fast.direct + fast.offset, fast.bytes);
             keel_mpi_startup_result(buffer, fast.bytes);
-        } else if (fast.is_polled) {
+        } else if (keel_mpi_is_polled(fast.held)) {
             keel_mpi_poll(fast.home, fast.offset, buffer, fast.bytes, "MPI_Get");
         } else {
             keel_mpi_get_nb(fast.home, fast.offset, buffer, fast.bytes, "MPI_Get");
         }
         return MPI_SUCCESS;
     }
-    return keel_mpi_target_find(&target, target_rank, target_disp, target_count, target_datatype, win, "MPI_Get")
-               ? get(&origin, &target)
-               : target.code;
+    return get_generally(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                         target_datatype, win);
 }
