@@ -135,6 +135,24 @@ static inline __attribute__((always_inline)) void keel_copy_one(void *to, const 
     }
 }
 
+/* Stores each byte once, and aligned words whole: other processes may read and write @a to. */
+static inline void keel_copy_once(uint8_t *to, const uint8_t *from, size_t length)
+{
+    size_t at = 0;
+
+    for (; length - at >= sizeof(keel_copy_block_t); at += sizeof(keel_copy_block_t)) {
+        *(volatile keel_copy_block_t *)(to + at) = *(const keel_copy_block_t *)(from + at);
+    }
+    for (; length - at >= sizeof(uint64_t); at += sizeof(uint64_t)) {
+        uint64_t word;
+
+        memcpy(&word, from + at, sizeof(word));
+        __asm__ volatile("" : "+r"(word)); /* prevents a wider store */
+        memcpy(to + at, &word, sizeof(word));
+    }
+    keel_copy_one_short(to + at, from + at, length - at);
+}
+
 /*
  * Copies @a length bytes from @a from to @a streamed and to @a plain. No two of the three overlap,
  * but @a from and @a plain may be equal. Budget: 1 ns at 8 bytes, 3 ns at 64.
@@ -155,13 +173,22 @@ static inline __attribute__((always_inline)) void keel_copy_two(void *streamed, 
         keel_copy_two_stream(streamed, plain, from, length);
     } else if (length >= KEEL_COPY_STREAM) {
         memcpy(a, source, length);
-        keel_copy_barrier(a); /* reads each byte of the source once */
-        memcpy(b, a, length);
+        keel_copy_barrier(a);
+        keel_copy_once(b, a, length);
     } else if (length >= sizeof(keel_copy_block_t)) {
-        for (size_t at = 0; at < length - sizeof(keel_copy_block_t); at += sizeof(keel_copy_block_t)) {
+        size_t at = 0;
+
+        for (; length - at >= sizeof(keel_copy_block_t); at += sizeof(keel_copy_block_t)) {
             keel_copy_two_block(a, b, source, at);
         }
-        keel_copy_two_block(a, b, source, length - sizeof(keel_copy_block_t));
+        if (length - at >= sizeof(word)) { /* whole, and once */
+            memcpy(&word, source + at, sizeof(word));
+            __asm__ volatile("" : "+r"(word)); /* reads once */
+            memcpy(a + at, &word, sizeof(word));
+            memcpy(b + at, &word, sizeof(word));
+            at += sizeof(word);
+        }
+        keel_copy_two_short(a + at, b + at, source + at, length - at);
     } else {
         keel_copy_two_short(a, b, source, length);
     }

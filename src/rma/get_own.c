@@ -66,13 +66,15 @@ static void load_string(char *to, const char *from, size_t words)
 }
 #endif
 
-/* Loads whole steps, in the order of addresses, from an aligned place. Returns the length. */
+/* Loads whole steps from an aligned place; the words have no order among themselves. The string
+ * is for aligned places alone: others may make the processor load across words. Returns the
+ * length. */
 static size_t load_steps(char *to, const char *from, size_t length)
 {
     const size_t step = LOAD_BLOCKS * sizeof(load_block_t);
     size_t done;
 
-    if (LOAD_HAS_STRING && length >= LOAD_STRING) {
+    if (LOAD_HAS_STRING && length >= LOAD_STRING && (uintptr_t)to % sizeof(uint64_t) == 0) {
         load_string(to, from, length / sizeof(uint64_t));
         return length / sizeof(uint64_t) * sizeof(uint64_t);
     }

@@ -58,16 +58,21 @@ static void *write_words(void *arg)
 
 START_TEST(words_are_loaded_as_a_whole)
 {
-    uint64_t copies[WORDS];
+    char copies[WORDS * sizeof(uint64_t) + 8] __attribute__((aligned(8)));
     pthread_t thread;
 
     ck_assert_int_eq(pthread_create(&thread, NULL, write_words, NULL), 0);
     for (unsigned i = 0; i < ROUNDS; i++) {
         const size_t first = i % 8, count = (i % 3 == 0) ? 20 : WORDS - first;
 
-        keel_load_words(copies, (const char *)&words[first], count * sizeof(words[0]));
+        char *to = copies + i % 5; /* also to places that are not aligned */
+
+        keel_load_words(to, (const char *)&words[first], count * sizeof(words[0]));
         for (size_t j = 0; j < count; j++) {
-            ck_assert_uint_eq(copies[j] >> 32, copies[j] & UINT32_MAX);
+            uint64_t copy;
+
+            memcpy(&copy, to + j * sizeof(copy), sizeof(copy));
+            ck_assert_uint_eq(copy >> 32, copy & UINT32_MAX);
         }
     }
     __atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);

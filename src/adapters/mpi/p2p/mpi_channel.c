@@ -38,6 +38,7 @@ static struct {
     uint32_t sending_to;
     uint32_t next_source; /* first rank of the next poll */
     unsigned idle_rounds; /* rounds of waiting since the last arrival */
+    unsigned rounds;      /* rounds of waiting, through arrivals too: Keel's work goes on in short waits */
 } state;
 
 /* Bytes from which the receiver fetches a message. */
@@ -268,10 +269,11 @@ int keel_mpi_channel_progress(const char *call)
 static void progress_or_pause(void (*pause)(unsigned round), const char *call)
 {
     const int is_progress =
-        (keel_mpi.is_deterministic_mode || ++state.idle_rounds % PROGRESS == 0 || keel_mpi_spin_has_slept())
+        (keel_mpi.is_deterministic_mode || ++state.rounds % PROGRESS == 0 || keel_mpi_spin_has_slept())
             ? keel_mpi_channel_progress(call)
             : keel_mpi_channel_poll(call);
 
+    state.idle_rounds++;
     if (is_progress) {
         state.idle_rounds = 0;
     } else if (keel_mpi.is_deterministic_mode) {
