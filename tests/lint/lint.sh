@@ -87,17 +87,21 @@ layer_faults() {
         if (layer != "runtime" && !(layer in height))
             print FILENAME ": folder without a height"
     }
-    layer != "runtime" && match($0, /^ *# *include *"[^"]*"/) {
+    layer != "runtime" && match($0, /^ *# *include *["<][^">]*[">]/) {
+        is_quoted = $0 ~ /^[^<]*"/
         include = $0
-        sub(/^[^"]*"/, "", include)
-        sub(/".*/, "", include)
+        sub(/^[^"<]*["<]/, "", include)
+        sub(/[">].*/, "", include)
         split(include, path, "/")
-        if (path[1] == include || path[1] == layer)
+        # in brackets, a folder that is not of src is of a system
+        if (!is_quoted && !(path[1] in height))
+            next
+        if ((path[1] == include || path[1] == layer) && include !~ /\.\.\//)
             next
         # the default drivers are picked there
         if ((layer == "job" || layer == "tools") && include ~ /^(transports|runtime)\//)
             next
-        if (path[1] in height && layer in height && height[path[1]] < height[layer])
+        if (path[1] in height && layer in height && height[path[1]] < height[layer] && include !~ /\.\.\//)
             next
         # a sub-folder of the adapter
         if (layer == "adapters" && match(FILENAME, /^src\/adapters\/[^\/]*\//) && is_there(substr(FILENAME, 1, RLENGTH) include))
@@ -114,16 +118,20 @@ lint_layers() {
     done < <(layer_faults "${files[@]}")
     copy=$(mktemp -d) || exit 1
     mkdir -p "$copy/src/base" "$copy/src/nowhere"
-    printf '#include "base/memory.h"\n#include "wire/wire.h"\n#include "there/is.h"\n' > "$copy/src/base/planted.c"
+    printf '#include %s\n' '"base/memory.h"' '<sys/uio.h>' '"wire/wire.h"' '"there/is.h"' '<wire/wire.h>' '"base/../wire/wire.h"' > "$copy/src/base/planted.c"
     echo > "$copy/src/nowhere/planted.c"
-    [ "$(cd "$copy" && layer_faults src/base/planted.c src/nowhere/planted.c | wc -l)" -eq 3 ] || complain "layer_faults misses planted faults"
+    [ "$(cd "$copy" && layer_faults src/base/planted.c src/nowhere/planted.c | wc -l)" -eq 5 ] || complain "layer_faults misses planted faults"
     rm -r "$copy"
     # who may know which library, and what protocol code may not touch
     forbid 'ucp/|uct/' 'transports/ucp/ include/keel/ucx.h src/preload/' include src transports
     forbid 'pmix' 'src/runtime/ src/adapters/mpi/life/mpi_pmix.c' include src transports
     forbid 'mpi\.h|shmem' 'src/adapters/' include src transports
+    # what runtimes and transports include of the library is below it all
+    for file in $(tr ' ' '\n' <<< "$heights" | sed -nE 's/:([1-9][0-9]*)$//p'); do
+        forbid "$file/" '' src/runtime transports src/transport.h src/runtime_ops.h
+    done
     forbid 'time\.h|sys/(time|socket|select|poll)\.h|poll\.h|signal\.h' '' src/{code,topo,wire,peer,oplog,ckpt,sync,recovery,engine,window,order,access,epoch,rma,api,groups,rehearsal,job}
-    file=$(grep -rnE --include='*.[ch]' '\b(clock_gettime|gettimeofday|getenv|usleep|nanosleep|s?rand|random|signal|kill)\(' \
+    file=$(grep -rnE --include='*.[ch]' '\b(clock_gettime|gettimeofday|(secure_)?getenv|u?sleep|nanosleep|s?rand|rand_r|s?random|getrandom|signal|sigaction|raise|kill)\(' \
         src/{code,topo,wire,peer,oplog,ckpt,sync,recovery,engine,window,order,access,epoch,rma,api,groups,rehearsal,job} 2> /dev/null)
     [ -z "$file" ] || complain "protocol code with a clock, an environment or a signal: $file"
 }
