@@ -1,6 +1,6 @@
 /*
  * A stop on request. A child process does all work in the folder: a file system that does not
- * answer blocks the process that uses it, and this launcher must go on.
+ * answer blocks its callers, and this launcher must go on.
  */
 #include "stop_request.h"
 
