@@ -222,12 +222,9 @@ lint_readme() {
     [ "$bad" -ne 0 ] || diff <(echo "$costs") contrib/doc/costs.md || complain "contrib/doc/costs.md (>): not what perf/lib/costs prints (<)"
     diff <(awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' README.md) contrib/examples/hello_keel.c ||
         complain "README.md (<) and contrib/examples/hello_keel.c (>) differ"
-    for link in $(grep -oE '\]\([^)# ]+\)' README.md | tr -d '](' | tr -d ')'); do
-        case $link in
-        http*) ;;
-        *) [ -e "$link" ] || complain "README.md: no $link" ;;
-        esac
-    done
+    while read -r link; do
+        complain "$link"
+    done < <(awk -f tests/lint/links.awk README.md)
     # every setting has a row, with its default
     diff <(sed -nE 's/^    \{"([A-Z_]+)", "([^"]*)",.*/KEEL_\1 \2/p' src/base/config.c | sort) \
         <(awk -F ' *[|] *' '$2 ~ /^`KEEL_[A-Z_]+`$/ { gsub(/`/, "", $2); gsub(/`/, "", $3); print $2, $3 }' contrib/doc/configuration.md | sort) ||
@@ -243,24 +240,32 @@ lint_readme() {
 
 # what the glossary says is in the code is there, and the documents' links lead somewhere
 lint_glossary() {
-    local word page link count=0
+    local word page link code sample count=0
+    local -a pages
+    # a name that only comments and texts have is in no code
+    code=$(find src include -name '*.[ch]' -exec cat {} + | gcc -fpreprocessed -dD -E -P -x c - 2> /dev/null | sed -E 's/"([^"\\]|\\.)*"//g')
     for word in $(grep -oE '`[^`]+`' contrib/doc/glossary.md | tr -d '`()' | sort -u); do
         count=$((count + 1))
         case $word in
         */*) compgen -G "src/$word.*" > /dev/null || complain "contrib/doc/glossary.md: no src/$word" ;;
-        *) grep -rqw -- "${word##*.}" src include || complain "contrib/doc/glossary.md: no '$word' in the sources" ;;
+        *) grep -qwF -- "${word##*.}" <<< "$code" || complain "contrib/doc/glossary.md: no '$word' in the sources" ;;
         esac
     done
     [ "$count" -ge 40 ] || complain "contrib/doc/glossary.md: only $count names were found"
     for page in contrib/doc/*.md contrib/doc/guide/*.md contrib/doc/protocol/*.md tests/records/*.md; do
         [ -z "$(awk 'length > 120 && !/^(\||    )/' "$page")" ] || complain "$page: lines over 120 columns"
-        for link in $(grep -oE '\]\([^)# ]+\)' "$page" | tr -d ']()'); do
-            case $link in
-            http*) ;;
-            *) [ -e "${page%/*}/$link" ] || complain "$page: no $link" ;;
-            esac
-        done
     done
+    sample=$(mktemp -d) || exit 1
+    printf '%s\n' '# Of *this*, and that' '[a](page.md#of-this-and-that) [a](#of-this-and-that) [a](https://no) `[a](no.md)`' \
+        '```' '[a](no.md)' '# No' '```' '[a](no.md) ![a](no.png) [a](no.md#no) [a](page.md#no) [a](#no)' > "$sample/page.md"
+    [ "$(awk -f tests/lint/links.awk "$sample/page.md" | cut -d' ' -f2- | cut -d' ' -f1-2 | tr '\n' ,)" = 'no no.md,no no.png,no no.md,no heading,no heading,' ] ||
+        complain "tests/lint/links.awk misjudges: $(awk -f tests/lint/links.awk "$sample/page.md")"
+    rm -r "$sample"
+    mapfile -t pages < <(sources '*.md')
+    [ ${#pages[@]} -ge 60 ] || complain "only few pages were found"
+    while read -r link; do
+        complain "$link"
+    done < <(awk -f tests/lint/links.awk "${pages[@]}")
 }
 
 # the rows of the goals and what the pictures show follow from the raw data beside them
