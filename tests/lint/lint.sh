@@ -34,7 +34,7 @@ need() {
 lint_format() {
     need clang-format-14
     local file
-    for file in $(sources '*.c' '*.h' | xargs clang-format-14 --dry-run 2>&1 | sed -n 's/:.*clang-format-vio.*//p' | sort -u); do
+    for file in $(sources '*.c' '*.h' '*.cc' | xargs clang-format-14 --dry-run 2>&1 | sed -n 's/:.*clang-format-vio.*//p' | sort -u); do
         complain "$file: not as clang-format-14 -i leaves it"
     done
 }
@@ -51,7 +51,7 @@ lint_headers() {
     flags="$flags -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX $(pkg-config --cflags ompi-c 2> /dev/null || pkg-config --cflags mpich 2> /dev/null)"
     for header in $(sources '*.h'); do
         case $header in
-        contrib/*) continue ;;
+        contrib/examples/*) continue ;;
         esac
         # shellcheck disable=SC2086 # flags are several words
         output=$($cache cc -std=gnu11 $flags -I"${header%/*}" -x c "$header" 2>&1) || complain "$header as C: $output"
@@ -153,6 +153,7 @@ lint_scripts() {
     {
         find .ci contrib tests perf -type f -not -path '*/build*/*' -exec grep -lE '^#!/bin/(ba)?sh' {} + 2> /dev/null
         sources '*.sh'
+        find src -type f -name '*.in' -exec grep -lE '^#!/bin/(ba)?sh' {} +
     } | sort -u | xargs -r shellcheck -S warning || bad=1
 }
 
