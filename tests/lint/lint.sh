@@ -706,7 +706,12 @@ plant_blocks() {
             return 0
         }
         function look(text, before) {
-            gsub(/KEEL_PLANT\([a-z_]+\)/, "P", text)
+            if (text ~ /;/) { # of a loop, the condition
+                sub(/^[^;]*;/, "(", text)
+                sub(/;.*/, ")", text)
+                sub(/^\( *\)$/, "(1)", text)
+            }
+            gsub(/KEEL_PLANT\([a-z_0-9]+\)/, "P", text)
             gsub(/!P/, "1", text)
             while (match(text, /(!|[A-Za-z0-9_]+|sizeof)?\([^()]*\)/)) { # calls, negated and other parentheses, inner first
                 before = substr(text, RSTART, RLENGTH)
@@ -716,7 +721,7 @@ plant_blocks() {
             if (text == "P") print FILENAME ":" line ": only a planted defect enters this block"
         }
         function depth(text) { return gsub(/\(/, "", text) - gsub(/\)/, "", text) }
-        open == "" && match($0, /(^|[ }])(if|while) \(/) { line = FNR; open = substr($0, RSTART + RLENGTH - 1) }
+        open == "" && match($0, /(^|[ }])(if|while|for|switch) \(/) { line = FNR; open = substr($0, RSTART + RLENGTH - 1) }
         open != "" && line != FNR { open = open $0 }
         open != "" && depth(open) <= 0 || open ~ /\{$/ {
             for (at = 1; depth(substr(open, 1, at)) > 0; at++) {}
@@ -733,14 +738,14 @@ lint_planted() {
     while IFS=: read -r file name; do
         file=${file##*/} name=${name#*\(}
         [ "${name#"${file%.*}_"}" = "$name" ] || at[$name]=$file
-    done < <(grep -roE --include='*.[ch]' 'KEEL_PLANT(_CALL)?\([a-z_]+' src transports contrib)
-    for name in $(sed -nE 's/^ +_\(([a-z_]+), [0-9]+,.*/\1/p' src/check/plant.h); do
+    done < <(grep -roE --include='*.[ch]' 'KEEL_PLANT(_CALL)?\([a-z_0-9]+' src transports contrib)
+    for name in $(sed -nE 's/^ +_\(([a-z_0-9]+),.*/\1/p' src/check/plant.h); do
         [ -n "${at[$name]-}" ] || complain "src/check/plant.h: $name does not begin with the name of a file where it stands"
         grep -qw "$name" tests/records/planted.md || complain "tests/records/planted.md does not have $name"
     done
-    [ "$(printf 'if (a && (b ||\n  KEEL_PLANT(c))) {\nif (!a || !(b && KEEL_PLANT(c))) {\n' | plant_blocks)" = "" ] ||
+    [ "$(printf 'if (a && (b ||\n  KEEL_PLANT(c))) {\nfor (;;) {\nfor (a = 0; a < 3; a++) {\nif (!a || !(b && KEEL_PLANT(c))) {\n' | plant_blocks)" = "" ] ||
         complain "lint_planted refuses a term of a condition"
-    [ "$(printf 'if (a &&\n  KEEL_PLANT(c)) {\n} else if (KEEL_PLANT(a) || KEEL_PLANT(b)) {\n' | plant_blocks | wc -l)" = 2 ] ||
+    [ "$(printf 'if (a &&\n  KEEL_PLANT(c)) {\n} else if (KEEL_PLANT(a) || KEEL_PLANT(b)) {\nfor (a = 0; KEEL_PLANT(c); a++) {\n' | plant_blocks | wc -l)" = 3 ] ||
         complain "lint_planted does not see the block of a plant"
     # shellcheck disable=SC2046 # no name has a space
     file=$(plant_blocks $(grep -rlF --include='*.[ch]' 'KEEL_PLANT(' src transports contrib))
