@@ -4,7 +4,7 @@
 set -u
 export LC_ALL=C
 
-check=${1:?usage: lint.sh format|headers|layers|scripts|files|readme|measured|figures|symbols|ucx|wire|house|tiers|words|pages|planted [BUILD_DIRECTORY]}
+check=${1:?usage: lint.sh CHECK [BUILD_DIRECTORY], with a CHECK of tests/lint/CMakeLists.txt}
 build=${2:-build}
 trees="include src transports perf contrib tests"
 bad=0
@@ -598,6 +598,9 @@ lint_tiers() {
         done
     done
     [ "$(ctest --test-dir "$build" -N | grep -c '^ *Test *#')" -ge 100 ] || complain "only few tests were found"
+    for test in $(declare -F | sed -n 's/^declare -f \(lint_\)/\1/p'); do
+        ctest --test-dir "$build" -N | grep -q ": $test\$" || complain "$test is no test (tests/lint/CMakeLists.txt)"
+    done
 }
 
 # messages_compared PAGE: reads messages as contrib/lib/messages prints them. Prints those without a row in the page, and rows without a
