@@ -2,8 +2,8 @@
  * Times of calls, for any MPI-3: mpi_times [MICROSECONDS]. Each call is measured for that long
  * (20,000), in batches. Prints one line per call: name, bytes, microseconds per call as the median
  * of the batches; of a ping-pong half of the time there and back. Rank 0 calls at rank 1; all ranks
- * run collectives. Data that was put, added or counted is checked. Under Keel the program is one
- * that survives: the batches begin with a checkpoint, which empties the logs.
+ * run collectives. Data put, added or counted is checked. Under Keel the program survives: the
+ * batches begin with a checkpoint, which empties the logs.
  */
 #include <mpi.h>
 
@@ -18,7 +18,7 @@
 #pragma weak keel_mpi_resume
 
 enum { BATCHES = 11, MOST = 1 << 20, TOGETHER = 64, WRONG = 1, USAGE = 2 };
-/* Bound of the data of a batch, so that all of a batch fits in logs, and of its calls. */
+/* Bounds of the data of a batch, so that all of a batch fits in logs, and of the calls. */
 enum { BATCH_BYTES = 8 << 20, BATCH_CALLS = 50000 };
 
 static const int sizes[] = {8, 64, 512, 4096, 32768, 262144, MOST};
@@ -45,7 +45,7 @@ static void accumulate(int bytes)
     MPI_Win_flush(1, win);
 }
 
-/* accesses of a call that measures the rate: fewer of long ones, so that they fit in logs */
+/* accesses of a call that measures the rate: fewer of long ones, to fit in logs */
 static int together(int bytes)
 {
     return (bytes <= 4096) ? TOGETHER : (bytes <= 32768) ? TOGETHER / 8 : TOGETHER / 16;

@@ -38,7 +38,7 @@ static struct {
     uint32_t sending_to;
     uint32_t next_source; /* first rank of the next poll */
     unsigned idle_rounds; /* rounds of waiting since the last arrival */
-    unsigned rounds;      /* rounds of waiting, through arrivals too: Keel's work goes on in short waits */
+    unsigned rounds;      /* all rounds of waiting: Keel's work goes on in short waits, too */
 } state;
 
 /* Bytes from which the receiver fetches a message. */

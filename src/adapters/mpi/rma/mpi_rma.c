@@ -83,7 +83,7 @@ static int nothing(void *user, ptrdiff_t offset, size_t length)
     return 1;
 }
 
-/* Finds one segment for all elements, or else several; false: some bytes lie in none. */
+/* Finds a segment for all elements, or else several; false: some bytes lie in none. */
 static int find_segments(keel_mpi_target_t *target, ptrdiff_t at, ptrdiff_t low, size_t bytes)
 {
     const keel_mpi_win_t *win = target->win;
@@ -350,7 +350,7 @@ static int get(const keel_mpi_origin_t *origin, keel_mpi_target_t *target)
     return MPI_SUCCESS;
 }
 
-/* The general paths, out of line so that the common case keeps its registers. */
+/* The general paths, out of line: the common case keeps the registers. */
 static __attribute__((noinline)) int put_generally(const void *origin_addr, int origin_count,
                                                    MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
                                                    int target_count, MPI_Datatype target_datatype, MPI_Win win)
