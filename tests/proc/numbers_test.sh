@@ -259,8 +259,9 @@ bounds_are_those_that_were_set()
         /(way)/{h; s//mixes/p; g; s//waits/; }' <<END | sort >"$scratch/expected"
 >=1.2 8 B puts 64 a flush: rate / raw UCX
 >=0.9 8 B puts 64 a flush to 64 targets: rate / raw UCX
-<=1.1 8 B put with flush: time / raw UCX
->=0.5 blocking fetch-add: rate / raw UCX
+<=0.6 8 B put with flush: time / raw UCX
+>=1.0 blocking fetch-add: rate / raw UCX
+<=0.6 8 B blocking get 16 a flush: time / raw UCX
 >=0.85 64k puts: rate / non-temporal stores of one core
 >=0.85 1m puts: rate / non-temporal stores of one core
 <=1.3 8 B put with flush where a program (way): time / gsyncs alone
