@@ -292,6 +292,7 @@ KEEL_API keel_status_t keel_set_nondeterministic(keel_context_h ctx);
 #include <keel/attach.h>
 #include <keel/groups.h>
 #include <keel/signal.h>
+#include <keel/store.h>
 #include <keel/strided.h>
 #include <keel/winlock.h>
 

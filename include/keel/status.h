@@ -30,7 +30,8 @@ typedef enum {
     KEEL_ERR_CHECKSUM = -18,     /**< the job is over; this rank held parity */
     KEEL_ERR_ISOLATED = -19,     /**< cut off from the job, or declared dead: must end */
     KEEL_ERR_LIMIT = -20,        /**< a counter has reached its end */
-    KEEL_ERR_LAST = -21
+    KEEL_ERR_LOST = -21,         /**< no copy of some data in a store is left */
+    KEEL_ERR_LAST = -22
 } keel_status_t;
 
 /** Constant lower-case text of @a status; never NULL. Thread safe. */

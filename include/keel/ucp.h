@@ -49,7 +49,7 @@ typedef enum keel_ucs_status {
     KEEL_UCS_ERR_UNSUPPORTED = -22,      /**< KEEL_ERR_UNSUPPORTED */
     KEEL_UCS_ERR_REJECTED = -23,         /**< KEEL_ERR_STATE, KEEL_ERR_CHECKSUM */
     KEEL_UCS_ERR_NOT_CONNECTED = -24,    /**< KEEL_ERR_ISOLATED */
-    KEEL_UCS_ERR_CONNECTION_RESET = -25, /**< KEEL_ERR_CATASTROPHIC */
+    KEEL_UCS_ERR_CONNECTION_RESET = -25, /**< KEEL_ERR_CATASTROPHIC, KEEL_ERR_LOST */
     KEEL_UCS_ERR_LAST = -100
 } keel_ucs_status_t;
 
@@ -160,6 +160,7 @@ static inline keel_ucs_status_t keel_ucs_status(keel_status_t status)
     case KEEL_ERR_ISOLATED:
         return KEEL_UCS_ERR_NOT_CONNECTED;
     case KEEL_ERR_CATASTROPHIC:
+    case KEEL_ERR_LOST:
         return KEEL_UCS_ERR_CONNECTION_RESET;
     case KEEL_ERR_TRANSPORT:
     case KEEL_ERR_RUNTIME:

@@ -46,6 +46,8 @@ const char *keel_status_string(keel_status_t status)
         return "cut off from most of the job, or declared dead";
     case KEEL_ERR_LIMIT:
         return "a counter has come to its end";
+    case KEEL_ERR_LOST:
+        return "no copy of the data is left";
     case KEEL_ERR_LAST:
         break;
     }

@@ -407,7 +407,17 @@
     _(files_start_death_unseen, 0, "", "a death during the start from files does not end the job")                     \
     _(rollback_begun_at_start, 0, "", "a restart from files does not know its gsync")                                  \
     _(coordinated_loaded_early, 0, "", "a restart from files counts as a restart from the image before")               \
-    _(service_seal_hello_bare, 0, "", "the sum of a greeting omits the greeting's data")
+    _(service_seal_hello_bare, 0, "", "the sum of a greeting omits the greeting's data")                               \
+    _(store_place_domains_ignored, 0, "", "the copies of a block lie at neighbours, whatever their failure domains")   \
+    _(store_fetch_unsummed, 0, "", "the bytes of a copy are not compared with their sums")                             \
+    _(store_fetch_any_label, 0, "", "the bytes of any version count as those of the wanted one")                       \
+    _(store_refill_never, 0, "", "a replacement gets no copies of its predecessor back")                               \
+    _(store_submit_once, 0, "", "a holder that died amid the pushes is not pushed to again")                           \
+    _(store_submit_unfilled, 0, "", "a version is committed although a holder lacks ranges")                           \
+    _(store_submit_over_kept, 0, "", "a submit overwrites the version of the generation in use")                       \
+    _(store_submit_behind, 0, "", "a rank that re-executes an earlier phase pushes old ranges")                        \
+    _(store_load_lost_in_replay, 0, "", "a version that was overwritten counts as lost")                               \
+    _(store_load_unawaited, 0, "", "a load does not wait for copies that a holder is about to get")
 
 /* order of a store to shared memory relative to earlier stores (peer/store.h) */
 typedef enum {

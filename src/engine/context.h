@@ -130,6 +130,7 @@ struct keel_context {
         ucs_list_link_t free, deferred; /* deferred: until the target is live */
     } fragments;
     ucs_list_link_t groups; /* groups of ranks that the program has made */
+    ucs_list_link_t stores; /* stores that the program has made */
     void *chunks;           /* memory of fragments and requests */
     struct {
         struct keel_req *free, *due, *due_last; /* due: complete, callbacks still to be called */

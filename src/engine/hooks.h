@@ -28,7 +28,7 @@ typedef enum keel_hook_point {
 
 typedef void (*keel_hook_t)(keel_context_h ctx);
 
-enum { KEEL_HOOKS_MAX = 3 }; /* of one list */
+enum { KEEL_HOOKS_MAX = 4 }; /* of one list */
 
 /* Actions of a rehearsal (KEEL_REHEARSE) in each gsync. */
 typedef struct keel_rehearsal_ops {

@@ -15,6 +15,7 @@
 #include "access/fragment.h"
 #include "window/protect.h"
 #include "rehearsal/rehearse.h"
+#include "store/store_state.h"
 #include "engine/request.h"
 #include "job/spare.h"
 #include "job/tracing.h"
@@ -48,6 +49,7 @@ void keel_context_hooks_init(keel_context_h ctx)
     keel_hooks_add(ctx, KEEL_HOOK_PROGRESS, keel_access_progress);
     keel_hooks_add(ctx, KEEL_HOOK_PROGRESS, keel_win_shares_progress);
     keel_hooks_add(ctx, KEEL_HOOK_PROGRESS, keel_files_progress);
+    keel_hooks_add(ctx, KEEL_HOOK_PROGRESS, keel_stores_progress);
     keel_hooks_add(ctx, KEEL_HOOK_IMAGE, keel_files_image);
     keel_hooks_add(ctx, KEEL_HOOK_FATAL, keel_files_lost);
     keel_hooks_add(ctx, KEEL_HOOK_CALL_BACK, keel_requests_call_back);
@@ -56,6 +58,7 @@ void keel_context_hooks_init(keel_context_h ctx)
     keel_hooks_add(ctx, KEEL_HOOK_MUTE, keel_access_mute);
     keel_hooks_add(ctx, KEEL_HOOK_PHASE, keel_spare_announce);
     keel_hooks_add(ctx, KEEL_HOOK_PHASE, keel_tracing_phase);
+    keel_hooks_add(ctx, KEEL_HOOK_PHASE, keel_stores_phase);
 }
 
 keel_status_t keel_context_layers_init(keel_context_h ctx, const keel_drivers_t *drivers, int is_deterministic)
@@ -75,6 +78,7 @@ keel_status_t keel_context_layers_init(keel_context_h ctx, const keel_drivers_t 
 
     ctx->prepared = NULL;
     ucs_list_head_init(&ctx->groups);
+    ucs_list_head_init(&ctx->stores);
     keel_progress_init(&ctx->progress, &ctx->lane, &ctx->ckpt, &ctx->demand, &ctx->rec);
     status = keel_lane_init(&ctx->lane, &lane);
     if (status != KEEL_OK) {
@@ -152,6 +156,7 @@ void keel_context_layers_release(keel_context_h ctx)
     keel_demand_release(&ctx->demand);
     keel_ckpt_release(&ctx->ckpt);
     keel_lane_release(&ctx->lane); /* the service thread of the lane writes the get log */
+    keel_stores_release(ctx);      /* the network reads their pushes, and writes what they read */
     keel_get_log_release(&ctx->gets);
     keel_put_log_release(&ctx->puts);
     keel_segment_pool_release(&ctx->pool);

@@ -65,7 +65,7 @@ lint_headers() {
 # the height of each folder below src; a file includes only folders that are lower, or its own. check is what tests plant and
 # count: nothing of it is in the library.
 heights='check:-1 base:0 code:1 topo:1 wire:1 files:1 trace:1 peer:2 oplog:3 ckpt:4 sync:5 recovery:6 engine:7 window:8 order:9
-access:10 epoch:11 rma:12 api:13 groups:14 rehearsal:14 job:15 preload:15 store:16 adapters:16 tools:16'
+access:10 epoch:11 rma:12 api:13 groups:14 rehearsal:14 store:14 job:15 preload:15 adapters:16 tools:16'
 
 # layer_faults FILE...: each include that is not below the file, and each folder without a height
 layer_faults() {
@@ -130,9 +130,9 @@ lint_layers() {
     for file in $(tr ' ' '\n' <<< "$heights" | sed -nE 's/:([1-9][0-9]*)$//p'); do
         forbid "$file/" '' src/runtime transports src/transport.h src/runtime_ops.h
     done
-    forbid 'time\.h|sys/(time|socket|select|poll)\.h|poll\.h|signal\.h' '' src/{code,topo,wire,peer,oplog,ckpt,sync,recovery,engine,window,order,access,epoch,rma,api,groups,rehearsal,job}
+    forbid 'time\.h|sys/(time|socket|select|poll)\.h|poll\.h|signal\.h' '' src/{code,topo,wire,peer,oplog,ckpt,sync,recovery,engine,window,order,access,epoch,rma,api,groups,rehearsal,store,job}
     file=$(grep -rnE --include='*.[ch]' '\b(clock_gettime|gettimeofday|(secure_)?getenv|u?sleep|nanosleep|s?rand|rand_r|s?random|getrandom|signal|sigaction|raise|kill)\(' \
-        src/{code,topo,wire,peer,oplog,ckpt,sync,recovery,engine,window,order,access,epoch,rma,api,groups,rehearsal,job} 2> /dev/null)
+        src/{code,topo,wire,peer,oplog,ckpt,sync,recovery,engine,window,order,access,epoch,rma,api,groups,rehearsal,store,job} 2> /dev/null)
     [ -z "$file" ] || complain "protocol code with a clock, an environment or a signal: $file"
 }
 

@@ -148,6 +148,7 @@ int few_run(few_t *few, const few_play_t *play, uint64_t seed)
                                         .stores = play->stores,
                                         .no_arbiter = play->no_arbiter,
                                         .max_data = play->message,
+                                        .is_verbose = getenv("FEW_VERBOSE") != NULL,
                                         .program = program,
                                         .hook = hook,
                                         .arg = few};

@@ -1,0 +1,257 @@
+/* Making and freeing of stores, and their hooks. */
+#include "store/store_fetch.h"
+#include "store/store_refill.h"
+#include "store/store_state.h"
+
+#include "base/crc.h"
+#include "base/memory.h"
+#include "engine/refuse.h"
+#include "engine/threads.h"
+
+#include <stddef.h>
+
+enum {
+    STORE_COPIES = 4,         /* default */
+    STORE_RANGE = 256 << 10,  /* default, bytes */
+    STORE_RANGES_WANTED = 16, /* ranges of a rank in a small store, at least */
+    STORE_MARK_ALIGN = 64
+};
+
+_Static_assert(KEEL_STORE_HEAD_SAVED == 64, "whole words, in each image");
+_Static_assert(sizeof(keel_store_head_t) <= KEEL_STORE_HEAD_BYTES, "the cells follow");
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+/* ---- parameters ---- */
+
+#define PARAM_FIELDS (((uint64_t)KEEL_STORE_PARAM_FIELD_FLAGS << 1) - 1)
+#define PARAM_FLAGS  (KEEL_STORE_FLAG_STATIC | KEEL_STORE_FLAG_CONSECUTIVE)
+
+static uint64_t range_default(uint64_t bytes)
+{
+    const uint64_t small = round_up((bytes + STORE_RANGES_WANTED - 1) / STORE_RANGES_WANTED, KEEL_STORE_LEAF);
+
+    return (small < STORE_RANGE) ? small : STORE_RANGE;
+}
+
+/* Fills in the defaults. */
+static keel_store_params_t params_complete(const keel_context_h ctx, const keel_store_params_t *given)
+{
+    const uint64_t fields = given->field_mask;
+    keel_store_params_t params = {.field_mask = fields, .copies = STORE_COPIES, .block_bytes = 1};
+
+    params.bytes = (fields & KEEL_STORE_PARAM_FIELD_BYTES) ? given->bytes : 0;
+    params.name = (fields & KEEL_STORE_PARAM_FIELD_NAME) ? given->name : NULL;
+    params.copies = (fields & KEEL_STORE_PARAM_FIELD_COPIES) ? given->copies : params.copies;
+    params.block_bytes = (fields & KEEL_STORE_PARAM_FIELD_BLOCK_BYTES) ? given->block_bytes : params.block_bytes;
+    params.range_bytes =
+        (fields & KEEL_STORE_PARAM_FIELD_RANGE_BYTES) ? given->range_bytes : range_default(params.bytes);
+    params.seed = (fields & KEEL_STORE_PARAM_FIELD_SEED) ? given->seed : 0;
+    params.flags = (fields & KEEL_STORE_PARAM_FIELD_FLAGS) ? given->flags : 0;
+    if (params.copies <= KEEL_STORE_COPIES_MAX && params.copies > ctx->lane.programs) {
+        params.copies = ctx->lane.programs;
+    }
+    return params;
+}
+
+static keel_status_t params_check(keel_context_h ctx, const keel_store_params_t *params)
+{
+    const char *why = (params->field_mask & ~PARAM_FIELDS)                                 ? "unknown field"
+                      : (params->bytes == 0 || params->bytes > KEEL_OFFSET_MAX)            ? "bytes"
+                      : (params->copies == 0 || params->copies > KEEL_STORE_COPIES_MAX)    ? "copies"
+                      : (params->block_bytes == 0 && params->bytes < 2 * sizeof(uint64_t)) ? "block_bytes"
+                      : (params->range_bytes == 0 || params->range_bytes > KEEL_STORE_RANGE_MAX ||
+                         params->range_bytes % KEEL_STORE_LEAF != 0)
+                          ? "range_bytes"
+                      : (params->flags & ~(uint64_t)PARAM_FLAGS) ? "flags"
+                                                                 : NULL;
+
+    if (why != NULL) {
+        keel_error_ctx(ctx, "keel_store_params_t: %s is missing, or not possible", why);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    if (ctx->lane.ops->max_data < KEEL_STORE_LEAF) {
+        keel_error_ctx(ctx, "no store: messages of this network have at most %zu bytes", ctx->lane.ops->max_data);
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    return KEEL_OK;
+}
+
+/* ---- making ---- */
+
+static void store_measure(struct keel_store *store, const keel_context_h ctx, const keel_store_params_t *params)
+{
+    const size_t most = ctx->lane.ops->max_data / KEEL_STORE_LEAF * KEEL_STORE_LEAF;
+    const uint64_t leaves = params->range_bytes / KEEL_STORE_LEAF;
+
+    store->bytes = params->bytes;
+    store->block_bytes = params->block_bytes;
+    store->range_bytes = params->range_bytes;
+    store->slots = (params->flags & KEEL_STORE_FLAG_STATIC)     ? 1
+                   : (ctx->config.protect == KEEL_PROTECT_NONE) ? 2
+                                                                : KEEL_STORE_SLOTS_MAX;
+    store->mark_bytes = round_up(sizeof(keel_store_mark_t) + leaves * sizeof(uint32_t), STORE_MARK_ALIGN);
+    store->chunk = (most < KEEL_STORE_READ_MAX) ? most : KEEL_STORE_READ_MAX;
+    store->chunk = (store->chunk < params->range_bytes) ? store->chunk : params->range_bytes;
+    store->place.params =
+        (keel_store_place_params_t){.ranks = ctx->lane.programs,
+                                    .copies = params->copies,
+                                    .ranges = round_up(params->bytes, params->range_bytes) / params->range_bytes,
+                                    .seed = params->seed,
+                                    .is_consecutive = (params->flags & KEEL_STORE_FLAG_CONSECUTIVE) != 0};
+}
+
+static uint64_t store_window_bytes(const struct keel_store *store)
+{
+    return KEEL_STORE_HEAD_BYTES + store->slots * keel_store_cells(store) * keel_store_cell_bytes(store);
+}
+
+/* Keeps the data out of images. */
+static keel_status_t store_set_extents(struct keel_store *store)
+{
+    const keel_extent_t head = {.length = KEEL_STORE_HEAD_SAVED};
+
+    return keel_win_extents(store->win, &head, 1);
+}
+
+static keel_status_t store_make(keel_context_h ctx, struct keel_store *store)
+{
+    const keel_store_place_params_t params = store->place.params;
+    keel_status_t status = keel_store_place_init(&store->place, &ctx->site.domains, &params);
+
+    store->mark = (status == KEEL_OK) ? keel_alloc(store->mark_bytes, "mark of a store") : NULL;
+    store->pushed =
+        (status == KEEL_OK) ? keel_alloc(keel_store_cells(store) * sizeof(*store->pushed), "pushes of a store") : NULL;
+    if (status == KEEL_OK && (store->mark == NULL || store->pushed == NULL)) {
+        status = KEEL_ERR_NO_MEMORY;
+    }
+    if (status == KEEL_OK && store->block_bytes == 0) {
+        store->scratch = keel_alloc(store->range_bytes, "range of a store");
+        status = (store->scratch == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
+    }
+    return (status == KEEL_OK) ? store_set_extents(store) : status;
+}
+
+static void store_release(struct keel_store *store)
+{
+    keel_store_fetch_free(store->refill.fetch);
+    keel_store_pipe_free(store->pipe);
+    keel_store_place_release(&store->place);
+    keel_free(store->pushed);
+    keel_free(store->scratch);
+    keel_free(store->mark);
+    keel_free(store);
+}
+
+keel_status_t keel_store_create(keel_context_h ctx, const keel_store_params_t *given, keel_store_h *store_p)
+{
+    KEEL_INSIDE(ctx);
+    struct keel_store measured = {0}, *store;
+    keel_win_params_t named = {.field_mask = KEEL_WIN_PARAM_FIELD_NAME};
+    keel_store_params_t params;
+    keel_status_t status;
+
+    if (ctx == NULL || given == NULL || store_p == NULL) {
+        return keel_refuse_null(ctx == NULL ? "the context" : "keel_store_create: params, or where the store is to go");
+    }
+    params = params_complete(ctx, given);
+    status = params_check(ctx, &params);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    store_measure(&measured, ctx, &params);
+    named.name = (params.name != NULL) ? params.name : "store";
+    /* may leave by a jump: nothing of the store is allocated yet */
+    status = keel_win_alloc(ctx, store_window_bytes(&measured), &named, &measured.win);
+    if (status != KEEL_OK) {
+        return status;
+    }
+    store = keel_alloc(sizeof(*store), "store");
+    if (store == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    *store = measured;
+    store->ctx = ctx;
+    status = store_make(ctx, store);
+    if (status != KEEL_OK) {
+        store_release(store);
+        return status;
+    }
+    ucs_list_add_tail(&ctx->stores, &store->list);
+    *store_p = store;
+    return KEEL_OK;
+}
+
+/* The object stays until the context ends, as a window's does: a rollback may bring the store
+ * back. */
+keel_status_t keel_store_free(keel_store_h store)
+{
+    KEEL_INSIDE((store != NULL) ? store->ctx : NULL);
+
+    if (store == NULL) {
+        return keel_refuse_null("the store");
+    }
+    keel_store_refill_stop(store);
+    return keel_win_free(store->win);
+}
+
+void keel_stores_release(keel_context_h ctx)
+{
+    while (!ucs_list_is_empty(&ctx->stores)) {
+        struct keel_store *store = ucs_list_head(&ctx->stores, struct keel_store, list);
+
+        ucs_list_del(&store->list);
+        store_release(store);
+    }
+}
+
+/* ---- shared by the calls ---- */
+
+uint32_t keel_store_mark_sum(const struct keel_store *store, const keel_store_mark_t *mark)
+{
+    const uint32_t sum =
+        keel_crc(0, &mark->total, offsetof(keel_store_mark_t, sum) - offsetof(keel_store_mark_t, total));
+
+    return keel_crc(sum, mark->sums, store->range_bytes / KEEL_STORE_LEAF * sizeof(*mark->sums));
+}
+
+keel_status_t keel_store_check(keel_store_h store, const char *call)
+{
+    const keel_status_t status = keel_context_begin_outside(store->ctx, call);
+
+    if (status == KEEL_OK && store->win->freed_call > 0) {
+        return keel_win_refuse_freed(store->win);
+    }
+    return status;
+}
+
+/* ---- hooks ---- */
+
+void keel_stores_progress(keel_context_h ctx)
+{
+    struct keel_store *store;
+
+    ucs_list_for_each(store, &ctx->stores, list)
+    {
+        if (store->win->freed_call == 0 && !store->is_submitting) {
+            keel_store_refill_progress(store);
+        }
+    }
+}
+
+/* A rollback to the start gives each window its default extents. The next image comes after a
+ * gsync, which has this hook. */
+void keel_stores_phase(keel_context_h ctx)
+{
+    struct keel_store *store;
+
+    ucs_list_for_each(store, &ctx->stores, list)
+    {
+        if (store->win->freed_call == 0 && !store->win->has_extents) {
+            (void)store_set_extents(store);
+        }
+    }
+}

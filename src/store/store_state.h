@@ -1,0 +1,129 @@
+/*
+ * A store: a window of its own at each rank, which belongs to images only with its head.
+ *
+ *     head | version slot 0: cells | version slot 1: cells | ...
+ *     cell: mark (label, total, sums) | bytes of a range
+ *
+ * Safety. The label names a version and says that the rest of the cell is that version's: it is
+ * cleared before the cell changes, and set after. No label returns, also not after a rollback. A
+ * reader takes bytes only if the label is the wanted one before and after, and the sums fit. So a
+ * reader needs no agreement with a holder, a new process holds nothing until it has the bytes, and
+ * a rank that re-executes never takes a newer version for the one that it wants.
+ *
+ * The head is state of the program: an image has it, so a restored rank knows the versions of its
+ * position. All ranks compute the same heads at the same position.
+ */
+#ifndef KEEL_STORE_STORE_STATE_H_
+#define KEEL_STORE_STORE_STATE_H_
+
+#include "engine/context.h"
+#include "store/store_place.h"
+
+#include <keel/store.h>
+
+#define KEEL_STORE_SLOTS_MAX  3u
+#define KEEL_STORE_COPIES_MAX 32u
+#define KEEL_STORE_HEAD_BYTES 4096u
+/* bytes with a sum of their own: the least that a load reads and checks */
+#define KEEL_STORE_LEAF      2048u
+#define KEEL_STORE_RANGE_MAX (1u << 20)
+#define KEEL_STORE_PUSHES    8u /* messages of a submit outstanding */
+
+/* Start of the own window. */
+typedef struct keel_store_head {
+    uint64_t label[KEEL_STORE_SLOTS_MAX]; /* version of each slot; 0: none */
+    uint32_t at[KEEL_STORE_SLOTS_MAX];    /* the gsync that committed it */
+    uint32_t newest;                      /* 1 + slot of the newest version; 0: none */
+    uint32_t next;                        /* 1 + slot of the next submit; 0: the first slot */
+    uint32_t submits;                     /* submits until here */
+    uint64_t reserved[2];
+    /* From here on not in images, and read by other ranks: for each slot the version of which this
+     * rank has all cells that it can get. */
+    uint64_t complete[KEEL_STORE_SLOTS_MAX];
+} keel_store_head_t;
+
+#define KEEL_STORE_HEAD_SAVED offsetof(keel_store_head_t, complete)
+
+/* Start of a cell. */
+typedef struct keel_store_mark {
+    uint64_t label;
+    uint64_t total; /* bytes that the rank of the range submitted */
+    uint64_t range;
+    uint32_t sum; /* of total, range and sums */
+    uint32_t reserved;
+    uint32_t sums[]; /* of each leaf of the range, as far as it has bytes */
+} keel_store_mark_t;
+
+typedef struct keel_store_fetch keel_store_fetch_t;
+
+/* Restores the cells of one version that the own window lacks (store_refill). */
+typedef struct keel_store_refill {
+    int is_active;
+    uint32_t slot;
+    uint64_t label;
+    uint64_t cell;             /* the next one to be looked at */
+    int is_fetching;           /* that cell is being fetched */
+    uint64_t lacking;          /* cells that no rank has */
+    keel_store_fetch_t *fetch; /* NULL: nothing was lacking yet */
+} keel_store_refill_t;
+
+struct keel_store {
+    keel_context_h ctx;
+    keel_win_h win;
+    ucs_list_link_t list; /* of all stores of the context */
+    keel_store_place_t place;
+    uint64_t bytes, block_bytes, range_bytes;
+    uint32_t slots;
+    size_t mark_bytes;            /* distance of the bytes of a cell from its start */
+    size_t chunk;                 /* most bytes of a read: whole leaves */
+    uint8_t *scratch;             /* a range of blocks of different sizes; NULL: blocks have one size */
+    keel_store_mark_t *mark;      /* room for a mark */
+    uint32_t *pushed;             /* for each copy of each own range 1 + incarnation of the holder; 0: not pushed */
+    struct keel_store_pipe *pipe; /* messages of pushes; NULL: none was sent */
+    int is_submitting;            /* from the pushes to the commit: no refill in the background */
+    keel_store_refill_t refill;
+    uint64_t refilled; /* cells */
+};
+
+static inline keel_store_head_t *keel_store_head(const struct keel_store *store)
+{
+    return (keel_store_head_t *)store->win->base;
+}
+static inline uint64_t keel_store_cells(const struct keel_store *store)
+{
+    return store->place.params.copies * store->place.params.ranges;
+}
+static inline uint64_t keel_store_cell_bytes(const struct keel_store *store)
+{
+    return store->mark_bytes + store->range_bytes;
+}
+/* Offset of a cell in the window of its holder. */
+static inline uint64_t keel_store_cell_offset(const struct keel_store *store, uint32_t slot, uint64_t index)
+{
+    return KEEL_STORE_HEAD_BYTES + (slot * keel_store_cells(store) + index) * keel_store_cell_bytes(store);
+}
+static inline keel_store_mark_t *keel_store_own_mark(const struct keel_store *store, uint32_t slot, uint64_t index)
+{
+    return (keel_store_mark_t *)(void *)((char *)store->win->base + keel_store_cell_offset(store, slot, index));
+}
+/* Bytes that a range has if its rank submitted @a total bytes. */
+static inline uint64_t keel_store_range_valid(const struct keel_store *store, uint64_t range, uint64_t total)
+{
+    const uint64_t begin = range % store->place.params.ranges * store->range_bytes;
+
+    return (total <= begin) ? 0 : (total - begin < store->range_bytes) ? total - begin : store->range_bytes;
+}
+/* Sum of a mark for its own check. */
+uint32_t keel_store_mark_sum(const struct keel_store *store, const keel_store_mark_t *mark);
+/* KEEL_OK if calls may use the store now. */
+keel_status_t keel_store_check(keel_store_h store, const char *call);
+
+void keel_store_pipe_free(struct keel_store_pipe *pipe);
+
+/* Releases the stores of the context, after its connections. */
+void keel_stores_release(keel_context_h ctx);
+/* Hooks: refills a part; and keeps the data out of images after a rollback to the start. */
+void keel_stores_progress(keel_context_h ctx);
+void keel_stores_phase(keel_context_h ctx);
+
+#endif

@@ -1,0 +1,200 @@
+/*
+ * A submit: each rank pushes its ranges to all holders, one-sided, and two gsyncs commit them.
+ *
+ * Safety. (1) A rank arrives at the first gsync when all holders are live and have its ranges. So
+ * after the gsync only a holder that has died since lacks ranges, and it gets them from the other
+ * holders before it arrives at the second. Nobody loads the version before the second gsync ends.
+ * (2) The pushes go to a slot that holds neither the newest version nor that of the generation in
+ * use. A rank arrives at the first gsync when its part of a generation in the making is complete,
+ * so all ranks leave it with the same generation in use. They choose the slot of the next submit
+ * after the second gsync: at that time every rank is known to have put the generation into use, so
+ * no death brings an older one back. A generation that is taken later covers the newest version.
+ * (3) A rank that re-executes an earlier phase pushes nothing, since the others have it. At the
+ * front it pushes all of its ranges again: the same bytes if the predecessor pushed any, unless no
+ * rank knows of the predecessor's phase.
+ */
+#include "store/store_load.h"
+#include "store/store_push.h"
+#include "store/store_refill.h"
+#include "store/store_sizes.h"
+#include "store/store_state.h"
+
+#include "check/plant.h"
+#include "engine/refuse.h"
+#include "engine/threads.h"
+#include "epoch/gsync.h"
+#include "epoch/stop.h"
+#include "recovery/recover.h"
+
+#include <string.h>
+
+/* ---- pushes ---- */
+
+/* Again if a rank has died meanwhile: a replacement is awaited and gets its ranges, too. */
+static keel_status_t push_until_live(const keel_store_push_t *push)
+{
+    const keel_context_h ctx = push->store->ctx;
+    keel_status_t status;
+    uint64_t changes;
+
+    do {
+        changes = ctx->lane.changes;
+        status = keel_store_push_all(push);
+        status = (status == KEEL_OK) ? keel_gsync_complete_phase(ctx) : status;
+    } while (status == KEEL_OK && changes != ctx->lane.changes && !KEEL_PLANT(store_submit_once));
+    return status;
+}
+
+/* ---- the commit ---- */
+
+/*
+ * Between the gsyncs: holders that have died since the pushes get their ranges. The ranks that
+ * submit still have all bytes and push again; the holder itself asks the other holders meanwhile.
+ */
+static keel_status_t submit_fill(keel_store_h store, const keel_store_push_t *push)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    if (keel_recovery_state(&store->ctx->rec) != KEEL_RANK_FRONT || KEEL_PLANT(store_submit_unfilled)) {
+        keel_store_refill_stop(store);
+        return KEEL_OK;
+    }
+    status = push_until_live(push);
+    status = (status == KEEL_OK) ? KEEL_INPROGRESS : status;
+    keel_store_refill_begin(store, push->slot, push->label);
+    while (status == KEEL_INPROGRESS) {
+        const uint64_t cell = store->refill.cell;
+
+        status = keel_store_refill_step(store);
+        if (status == KEEL_INPROGRESS && store->refill.cell == cell) {
+            const keel_status_t waited = keel_context_wait(store->ctx, &rounds);
+
+            status = (waited == KEEL_OK) ? status : waited;
+        }
+    }
+    return status;
+}
+
+/* Waits for the own part of a generation in the making. */
+static keel_status_t submit_await_image(keel_context_h ctx)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && keel_image_set_is_making(&ctx->ckpt.set)) {
+        status = keel_context_wait(ctx, &rounds);
+    }
+    return status;
+}
+
+/* The slot that holds neither the newest version nor that of the generation in use. */
+static uint32_t slot_after(const struct keel_store *store, uint32_t newest)
+{
+    const uint32_t kept = KEEL_PLANT(store_submit_over_kept) ? newest : keel_store_kept(store);
+    uint32_t slot = 0;
+
+    while (slot == newest || slot == kept) {
+        slot++;
+    }
+    return slot;
+}
+
+static void submit_commit(keel_store_h store, const keel_store_push_t *push)
+{
+    keel_store_head_t *head = keel_store_head(store);
+
+    head->label[push->slot] = push->label;
+    head->at[push->slot] = store->ctx->rec.phase;
+    head->newest = 1 + push->slot;
+    head->submits++;
+    head->next = (store->slots > 1) ? 1 + slot_after(store, push->slot) : 0;
+}
+
+static keel_status_t submit_run(keel_store_h store, const keel_store_push_t *push)
+{
+    keel_context_h ctx = store->ctx;
+    keel_status_t status = keel_gsync_complete_phase(ctx);
+
+    memset(store->pushed, 0, keel_store_cells(store) * sizeof(*store->pushed));
+    status = (status == KEEL_OK) ? submit_await_image(ctx) : status;
+    if (status == KEEL_OK && (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT || KEEL_PLANT(store_submit_behind))) {
+        status = push_until_live(push);
+    }
+    store->is_submitting = 1;
+    status = (status == KEEL_OK) ? keel_gsync_run(ctx, 0) : status;
+    status = (status == KEEL_OK) ? submit_fill(store, push) : status;
+    status = (status == KEEL_OK) ? keel_gsync_run(ctx, 0) : status;
+    if (status == KEEL_OK) {
+        submit_commit(store, push);
+    }
+    store->is_submitting = 0;
+    return status;
+}
+
+static keel_status_t submit_check(keel_store_h store, const keel_store_push_t *push, const char *call)
+{
+    if (push->data == NULL && push->blocks == NULL && push->count > 0) {
+        return keel_refuse_null("keel_store_submit: the blocks");
+    }
+    if (store->slots == 1 && keel_store_head(store)->newest > 0) {
+        keel_error_ctx(store->ctx, "%s: the store is static and has its data", call);
+        return KEEL_ERR_STATE;
+    }
+    if (push->total > store->bytes) {
+        keel_error_ctx(store->ctx, "%s: %lu blocks do not fit in %lu bytes of the store", call,
+                       (unsigned long)push->count, (unsigned long)store->bytes);
+        return KEEL_ERR_RANGE;
+    }
+    return KEEL_OK;
+}
+
+/* @a push has the data */
+static keel_status_t submit(keel_store_push_t *push, const char *call)
+{
+    keel_store_h store = push->store;
+    KEEL_COLLECTIVE(store->ctx, call);
+    keel_status_t status = keel_collective.status;
+
+    status = (status == KEEL_OK) ? keel_store_check(store, call) : status;
+    status = (status == KEEL_OK) ? submit_check(store, push, call) : status;
+    status = (status == KEEL_OK) ? keel_gsync_admit(store->ctx, call) : status;
+    if (status == KEEL_OK) {
+        const keel_store_head_t *head = keel_store_head(store);
+
+        push->label = (uint64_t)store->ctx->lane.rollback << 32 | (head->submits + 1);
+        push->slot = (head->next > 0) ? head->next - 1 : 0;
+        status = submit_run(store, push);
+    }
+    return keel_context_end(store->ctx, status);
+}
+
+keel_status_t keel_store_submit(keel_store_h store, const void *buffer, uint64_t count)
+{
+    KEEL_INSIDE((store != NULL) ? store->ctx : NULL);
+    keel_store_push_t push = {.store = store, .data = buffer, .count = count};
+
+    if (store == NULL) {
+        return keel_refuse_null("the store");
+    }
+    if (store->block_bytes == 0) {
+        return keel_store_refuse_size(store, "keel_store_submit");
+    }
+    push.total = (count <= store->bytes / store->block_bytes) ? count * store->block_bytes : UINT64_MAX;
+    return submit(&push, "keel_store_submit");
+}
+
+keel_status_t keel_store_submitv(keel_store_h store, const keel_store_block_t *blocks, uint64_t count)
+{
+    KEEL_INSIDE((store != NULL) ? store->ctx : NULL);
+    keel_store_push_t push = {.store = store, .blocks = blocks, .count = count};
+
+    if (store == NULL || (blocks == NULL && count > 0)) {
+        return keel_refuse_null(store == NULL ? "the store" : "keel_store_submitv: the blocks");
+    }
+    if (store->block_bytes > 0) {
+        return keel_store_refuse_size(store, "keel_store_submitv");
+    }
+    push.total = keel_store_emit_total(blocks, count, store->bytes);
+    return submit(&push, "keel_store_submitv");
+}

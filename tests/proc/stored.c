@@ -1,0 +1,155 @@
+/*
+ * Stores under deaths: stored COPIES FLAGS DEATHS. FLAGS: permuted, consecutive or static. Each
+ * third step submits, every step loads a drawn part of the blocks of each rank and compares. A rank
+ * of DEATHS (as in deaths.h, RANK@STEP.PLACE) dies at PLACE 0 before the loads, 1 before a submit,
+ * 2 after it.
+ */
+#include "deaths.h"
+#include "try.h"
+
+#include <keel/store.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STEPS = 24,
+    EVERY = 3,
+    SAVE_EVERY = 5,
+    EXIT_WRONG = 1,
+    EXIT_USAGE = 2,
+    EXIT_KEEL = 3,
+    BLOCK = 64,
+    BLOCKS = 20000
+};
+
+typedef struct {
+    const char *deaths;
+    int is_static;
+    uint64_t step; /* protected */
+    keel_context_h ctx;
+    keel_store_h store;
+    uint8_t own[BLOCKS * BLOCK], loaded[BLOCKS * BLOCK];
+} job_t;
+
+static uint64_t draw(uint64_t x)
+{
+    x = (x + 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+static int submits(const job_t *job, uint64_t step)
+{
+    return step == 0 || (step % EVERY == 0 && !job->is_static);
+}
+
+static uint64_t word_of(uint64_t version, uint32_t rank, uint64_t block)
+{
+    return draw(version << 48 ^ (uint64_t)rank << 32 ^ block);
+}
+
+static uint64_t count_of(uint64_t version, uint32_t rank)
+{
+    return BLOCKS - draw(version * 131 + rank) % (BLOCKS / 4);
+}
+
+static keel_status_t submit(job_t *job)
+{
+    const uint32_t rank = keel_rank(job->ctx);
+    const uint64_t count = count_of(job->step, rank);
+
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t word = word_of(job->step, rank, i);
+
+        for (unsigned k = 0; k < BLOCK; k += sizeof(word)) {
+            memcpy(job->own + i * BLOCK + k, &word, sizeof(word));
+        }
+    }
+    return keel_store_submit(job->store, job->own, count);
+}
+
+static keel_status_t load(job_t *job, uint32_t of)
+{
+    const uint64_t version = job->is_static ? 0 : job->step - job->step % EVERY, count = count_of(version, of);
+    const uint64_t first = draw(job->step * 977 + of * 31 + keel_rank(job->ctx)) % count;
+    keel_store_part_t part = {.rank = of, .first = first, .count = count - first, .buffer = job->loaded};
+    uint64_t known, word;
+
+    TRY(keel_store_count(job->store, of, &known));
+    TRY(keel_store_load(job->store, &part, 1));
+    for (uint64_t i = 0; i < part.count; i++) {
+        memcpy(&word, job->loaded + i * BLOCK + 8, sizeof(word));
+        if (known != count || word != word_of(version, of, first + i)) {
+            fprintf(stderr, "stored: step %lu: block %lu of rank %u is wrong\n", (unsigned long)job->step,
+                    (unsigned long)(first + i), of);
+            exit(EXIT_WRONG);
+        }
+    }
+    return KEEL_OK;
+}
+
+static keel_status_t step(job_t *job)
+{
+    const uint32_t rank = keel_rank(job->ctx);
+    const char *deaths = deaths_of_first_life(job->deaths, keel_incarnation(job->ctx));
+
+    if (submits(job, job->step)) {
+        die_when_said(deaths, rank, job->step, 1);
+        TRY(submit(job));
+        die_when_said(deaths, rank, job->step, 2);
+    }
+    for (uint32_t of = 0; of < keel_size(job->ctx); of++) {
+        if (of == keel_size(job->ctx) / 2) {
+            die_when_said(deaths, rank, job->step, 0);
+        }
+        TRY(load(job, (of + rank) % keel_size(job->ctx)));
+    }
+    job->step++;
+    return (job->step % SAVE_EVERY == 0) ? keel_checkpoint(job->ctx) : keel_gsync(job->ctx, 0);
+}
+
+static keel_status_t run(job_t *job)
+{
+    keel_status_t status = KEEL_OK;
+
+    do {
+        status = keel_restarted(job->ctx) ? keel_restore(job->ctx) : KEEL_OK;
+        while (status == KEEL_OK && job->step < STEPS) {
+            status = step(job);
+        }
+    } while (status == KEEL_ERR_ROLLED_BACK);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static job_t job;
+    keel_store_params_t params = {.field_mask = KEEL_STORE_PARAM_FIELD_BYTES | KEEL_STORE_PARAM_FIELD_COPIES |
+                                                KEEL_STORE_PARAM_FIELD_BLOCK_BYTES | KEEL_STORE_PARAM_FIELD_FLAGS,
+                                  .bytes = BLOCKS * BLOCK,
+                                  .block_bytes = BLOCK};
+    keel_stats_t stats;
+
+    if (argc != 4) {
+        fprintf(stderr, "usage: stored COPIES permuted|consecutive|static -|RANK@STEP.PLACE,...\n");
+        return EXIT_USAGE;
+    }
+    params.copies = (uint32_t)strtoul(argv[1], NULL, 10);
+    job.is_static = strcmp(argv[2], "static") == 0;
+    params.flags = job.is_static                           ? KEEL_STORE_FLAG_STATIC
+                   : (strcmp(argv[2], "consecutive") == 0) ? KEEL_STORE_FLAG_CONSECUTIVE
+                                                           : 0;
+    job.deaths = argv[3];
+    if (keel_init(NULL, &job.ctx) != KEEL_OK || keel_store_create(job.ctx, &params, &job.store) != KEEL_OK ||
+        keel_protect(job.ctx, 1, &job.step, sizeof(job.step)) != KEEL_OK || run(&job) != KEEL_OK ||
+        keel_stats(job.ctx, &stats, sizeof(stats)) != KEEL_OK) {
+        return EXIT_KEEL;
+    }
+    if (keel_rank(job.ctx) == keel_size(job.ctx) - 1) {
+        printf("stored: %lu deaths, %lu rollbacks: right\n", (unsigned long)stats.deaths,
+               (unsigned long)stats.rollbacks);
+    }
+    return (keel_store_free(job.store) == KEEL_OK && keel_finalize(job.ctx) == KEEL_OK) ? 0 : EXIT_WRONG;
+}
