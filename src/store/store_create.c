@@ -1,5 +1,6 @@
 /* Making and freeing of stores, and their hooks. */
 #include "store/store_fetch.h"
+#include "store/store_push.h"
 #include "store/store_refill.h"
 #include "store/store_state.h"
 
@@ -236,7 +237,11 @@ void keel_stores_progress(keel_context_h ctx)
 
     ucs_list_for_each(store, &ctx->stores, list)
     {
-        if (store->win->freed_call == 0 && !store->is_submitting) {
+        if (store->win->freed_call == 0 && store->pushing != NULL &&
+            keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT && !keel_recovery_is_frozen(&ctx->rec) &&
+            ctx->rec.roll == KEEL_ROLL_NONE) {
+            (void)keel_store_push_step(store->pushing);
+        } else if (store->win->freed_call == 0 && !store->is_submitting) {
             keel_store_refill_progress(store);
         }
     }

@@ -18,21 +18,15 @@
 
 #include <string.h>
 
-/* Waits until the holder is live and its memory known. A push needs no announcement of usage, as an
+/* True if the holder is live and its memory known. A push needs no announcement of usage, as an
  * access does: no rank acts on pushed bytes before the commit. */
-static keel_status_t holder_await(keel_store_h store, uint32_t rank)
+static int is_ready(const struct keel_store *store, uint32_t rank)
 {
-    keel_context_h ctx = store->ctx;
-    keel_status_t status = KEEL_OK;
-    unsigned rounds = 0;
+    const keel_lane_t *lane = &store->ctx->lane;
 
-    while (
-        status == KEEL_OK && rank != ctx->lane.rank &&
-        (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || !keel_store_is_readable(store, rank) ||
-         (keel_access_is_stored(&ctx->lane, rank) && keel_access_is_unmapped(&ctx->lane, rank, store->win->region)))) {
-        status = keel_context_wait(ctx, &rounds);
-    }
-    return status;
+    return rank == lane->rank ||
+           (lane->peers[rank].mode == KEEL_PEER_LIVE && keel_store_is_readable(store, rank) &&
+            !(keel_access_is_stored(lane, rank) && keel_access_is_unmapped(lane, rank, store->win->region)));
 }
 
 /* ---- messages ---- */
@@ -85,33 +79,65 @@ static int is_outstanding(const keel_lane_t *lane, const push_message_t *message
            peer->acked < message->sequence;
 }
 
-/* Waits until the message is acknowledged, or its target is dead. */
-static keel_status_t message_await(keel_context_h ctx, const push_message_t *message)
+static int is_pipe_empty(const struct keel_store *store)
 {
-    keel_status_t status = KEEL_OK;
-    unsigned rounds = 0;
-
-    while (status == KEEL_OK && is_outstanding(&ctx->lane, message)) {
-        status = keel_context_wait(ctx, &rounds);
+    for (unsigned i = 0; store->pipe != NULL && i < KEEL_STORE_PUSHES; i++) {
+        if (is_outstanding(&store->ctx->lane, &store->pipe->messages[i])) {
+            return 0;
+        }
     }
-    return status;
+    return 1;
 }
 
-static keel_status_t send_part(keel_store_h store, uint32_t rank, uint64_t offset, const void *from, size_t length)
+/* A message: bytes for a place in the cell. */
+typedef struct push_part {
+    uint64_t offset;
+    const void *from;
+    size_t length;
+} push_part_t;
+
+static push_part_t part_of(const void *from, uint64_t length, uint64_t offset, uint64_t number, uint64_t payload)
 {
-    push_message_t *message = &store->pipe->messages[store->pipe->next++ % KEEL_STORE_PUSHES];
+    const uint64_t at = number * payload;
+
+    return (push_part_t){.offset = offset + at,
+                         .from = (const char *)from + at,
+                         .length = (length - at < payload) ? length - at : payload};
+}
+
+/* The message of a stage: the label is cleared, the bytes, the rest of the mark, the label. Returns
+ * 0 after the last. */
+static int push_part(const keel_store_push_t *push, const uint8_t *bytes, uint64_t valid, push_part_t *part_p)
+{
+    static const uint64_t none = 0;
+    const struct keel_store *store = push->store;
+    const uint64_t payload = store->pipe->payload, rest = store->mark_bytes - sizeof(none);
+    const uint64_t data = (valid + payload - 1) / payload, marks = (rest + payload - 1) / payload;
+    const uint64_t stage = push->stage;
+
+    if (stage == 0) {
+        *part_p = part_of(&none, sizeof(none), 0, 0, payload);
+    } else if (stage <= data) {
+        *part_p = part_of(bytes, valid, store->mark_bytes, stage - 1, payload);
+    } else if (stage <= data + marks) {
+        *part_p = part_of(&store->mark->total, rest, sizeof(none), stage - 1 - data, payload);
+    } else {
+        *part_p = part_of(&store->mark->label, sizeof(none), 0, 0, payload);
+    }
+    return stage <= data + marks + 1;
+}
+
+static keel_status_t send_part(keel_store_h store, push_message_t *message, uint32_t rank, uint64_t cell,
+                               const push_part_t *part)
+{
     keel_record_t *record = (keel_record_t *)(void *)message->record;
     keel_lane_t *lane = &store->ctx->lane;
-    keel_status_t status = message_await(store->ctx, message);
+    keel_status_t status;
 
-    status = (status == KEEL_OK) ? holder_await(store, rank) : status;
-    if (status != KEEL_OK) {
-        return status;
-    }
-    *record =
-        (keel_record_t){.where = keel_where(offset, KEEL_RECORD_PUT, store->win->region), .length = (uint32_t)length};
-    memset(message->record + sizeof(*record) + length, 0, keel_pad8(length) - length);
-    memcpy(record + 1, from, length);
+    *record = (keel_record_t){.where = keel_where(cell + part->offset, KEEL_RECORD_PUT, store->win->region),
+                              .length = (uint32_t)part->length};
+    memset(message->record + sizeof(*record) + part->length, 0, keel_pad8(part->length) - part->length);
+    memcpy(record + 1, part->from, part->length);
     status = keel_lane_send_unnumbered(lane, rank, record);
     message->rank = rank;
     message->incarnation = lane->peers[rank].incarnation;
@@ -119,42 +145,25 @@ static keel_status_t send_part(keel_store_h store, uint32_t rank, uint64_t offse
     return (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status; /* the death is about to be noticed */
 }
 
-static keel_status_t send_bytes(keel_store_h store, uint32_t rank, uint64_t offset, const void *from, size_t length)
-{
-    keel_status_t status = KEEL_OK;
-
-    for (size_t at = 0, part; at < length && status == KEEL_OK; at += part) {
-        part = (length - at < store->pipe->payload) ? length - at : store->pipe->payload;
-        status = send_part(store, rank, offset + at, (const char *)from + at, part);
-    }
-    return status;
-}
-
-/* The mark comes in one message if it can, else its label last. */
-static keel_status_t push_by_messages(const keel_store_push_t *push, uint32_t holder, uint64_t offset,
-                                      const uint8_t *bytes, uint64_t valid)
+/* KEEL_OK: all messages of the copy are sent. */
+static keel_status_t push_by_messages(keel_store_push_t *push, uint32_t holder, uint64_t cell, const uint8_t *bytes,
+                                      uint64_t valid)
 {
     keel_store_h store = push->store;
-    const keel_store_mark_t *mark = store->mark;
-    const uint64_t none = 0;
     keel_status_t status = (store->pipe == NULL) ? pipe_make(store) : KEEL_OK;
+    push_part_t part;
 
     keel_context_touch(store->ctx, holder);
-    status = (status == KEEL_OK) ? send_part(store, holder, offset, &none, sizeof(none)) : status;
-    status = (status == KEEL_OK) ? send_bytes(store, holder, offset + store->mark_bytes, bytes, valid) : status;
-    if (status == KEEL_OK && store->mark_bytes > store->pipe->payload) {
-        status = send_bytes(store, holder, offset + sizeof(none), &mark->total, store->mark_bytes - sizeof(none));
-        return (status == KEEL_OK) ? send_part(store, holder, offset, &mark->label, sizeof(none)) : status;
-    }
-    return (status == KEEL_OK) ? send_part(store, holder, offset, mark, store->mark_bytes) : status;
-}
+    while (status == KEEL_OK && push_part(push, bytes, valid, &part)) {
+        push_message_t *message = &store->pipe->messages[store->pipe->next % KEEL_STORE_PUSHES];
 
-static keel_status_t pipe_drain(keel_store_h store)
-{
-    keel_status_t status = KEEL_OK;
-
-    for (unsigned i = 0; store->pipe != NULL && i < KEEL_STORE_PUSHES && status == KEEL_OK; i++) {
-        status = message_await(store->ctx, &store->pipe->messages[i]);
+        if (is_outstanding(&store->ctx->lane, message)) {
+            return KEEL_INPROGRESS;
+        }
+        store->pipe->next++;
+        status = send_part(store, message, holder, cell, &part);
+        push->stage++;
+        push->moves++;
     }
     return status;
 }
@@ -177,12 +186,25 @@ static void push_by_stores(const keel_store_push_t *push, char *cell, const uint
 
 /* ---- ranges ---- */
 
-/* Fills in the mark of a range, for all of its copies. */
-static void push_sum(const keel_store_push_t *push, uint64_t range, const uint8_t *bytes, uint64_t valid)
+/* The bytes of the own range @a number; fills in its mark, for all copies. */
+static const uint8_t *push_range(keel_store_push_t *push, uint64_t number, uint64_t range, uint64_t valid)
 {
     const struct keel_store *store = push->store;
+    const uint8_t *bytes = store->scratch;
     keel_store_mark_t *mark = store->mark;
 
+    if (bytes == NULL) {
+        bytes = (valid > 0) ? push->data + number * store->range_bytes : (const uint8_t *)"";
+    }
+    if (push->summed == number + 1) {
+        return bytes;
+    }
+    if (store->scratch != NULL) {
+        keel_store_emit_t emit = {.blocks = push->blocks, .count = push->count};
+
+        keel_store_emit_skip(&emit, number * store->range_bytes);
+        keel_store_emit(&emit, store->scratch, valid);
+    }
     memset(mark, 0, store->mark_bytes);
     mark->label = push->label;
     mark->total = push->total;
@@ -192,89 +214,102 @@ static void push_sum(const keel_store_push_t *push, uint64_t range, const uint8_
             keel_crc(0, bytes + at, (valid - at < KEEL_STORE_LEAF) ? valid - at : KEEL_STORE_LEAF);
     }
     mark->sum = keel_store_mark_sum(store, mark);
+    push->summed = number + 1;
+    return bytes;
 }
 
-static keel_status_t push_cell(const keel_store_push_t *push, keel_store_cell_t cell, const uint8_t *bytes,
-                               uint64_t valid)
+/* 1 + incarnation of the present process of the holder. */
+static uint32_t life_of(const keel_lane_t *lane, uint32_t holder)
 {
-    const struct keel_store *store = push->store;
-    keel_lane_t *lane = &store->ctx->lane;
-    const uint64_t offset = keel_store_cell_offset(store, push->slot, cell.index);
-    char *base;
+    return 1 + ((holder == lane->rank) ? lane->incarnation : lane->peers[holder].incarnation);
+}
 
+/* Pushes the copy of push->entry. KEEL_OK: done, or the holder has it. */
+static keel_status_t push_entry(keel_store_push_t *push)
+{
+    keel_store_h store = push->store;
+    keel_lane_t *lane = &store->ctx->lane;
+    const uint32_t copies = store->place.params.copies;
+    const uint64_t number = push->entry / copies, range = lane->rank * store->place.params.ranges + number;
+    const uint64_t valid = keel_store_range_valid(store, range, push->total);
+    const keel_store_cell_t cell = keel_store_place_find(&store->place, range, (uint32_t)(push->entry % copies));
+    const uint64_t offset = keel_store_cell_offset(store, push->slot, cell.index);
+    keel_status_t status = KEEL_OK;
+    uint8_t *base;
+
+    if (!is_ready(store, cell.holder)) {
+        push->stage = 0;
+        return KEEL_INPROGRESS;
+    }
+    if (store->pushed[push->entry] == life_of(lane, cell.holder)) {
+        return KEEL_OK;
+    }
     if (keel_lane_region_size(lane, cell.holder, store->win->region) != store->win->size) {
         keel_error_ctx(store->ctx, "keel_store_submit: the store of rank %u has other parameters", cell.holder);
         return KEEL_ERR_INVALID_PARAM;
     }
     base = keel_access_at(lane, cell.holder, store->win->region);
-    if (base == NULL) {
-        return push_by_messages(push, cell.holder, offset, bytes, valid);
+    if (base != NULL) {
+        push_by_stores(push, (char *)base + offset, push_range(push, number, range, valid), valid);
+        push->moves++;
+    } else {
+        status = push_by_messages(push, cell.holder, offset, push_range(push, number, range, valid), valid);
     }
-    push_by_stores(push, base + offset, bytes, valid);
-    return KEEL_OK;
-}
-
-/* The entry of a copy of the own range @a number: the process that the copy was pushed to. */
-static uint32_t *pushed_to(const keel_store_push_t *push, uint64_t number, uint32_t copy)
-{
-    return &push->store->pushed[number * push->store->place.params.copies + copy];
-}
-
-static uint32_t push_life(const keel_lane_t *lane, uint32_t holder)
-{
-    return 1 + ((holder == lane->rank) ? lane->incarnation : lane->peers[holder].incarnation);
-}
-
-/* The bytes of the own range @a number. */
-static const uint8_t *push_bytes(const keel_store_push_t *push, uint64_t number, uint64_t valid)
-{
-    const struct keel_store *store = push->store;
-    keel_store_emit_t emit = {.blocks = push->blocks, .count = push->count};
-
-    if (store->scratch == NULL) {
-        return (valid > 0) ? push->data + number * store->range_bytes : (const uint8_t *)"";
-    }
-    keel_store_emit_skip(&emit, number * store->range_bytes);
-    keel_store_emit(&emit, store->scratch, valid);
-    return store->scratch;
-}
-
-static keel_status_t push_range(const keel_store_push_t *push, uint64_t number)
-{
-    keel_store_h store = push->store;
-    const uint64_t range = store->ctx->lane.rank * store->place.params.ranges + number;
-    const uint64_t valid = keel_store_range_valid(store, range, push->total);
-    const uint8_t *bytes = NULL;
-    keel_status_t status = KEEL_OK;
-
-    for (uint32_t copy = 0; copy < store->place.params.copies && status == KEEL_OK; copy++) {
-        const keel_store_cell_t cell = keel_store_place_find(&store->place, range, copy);
-        uint32_t life;
-
-        status = holder_await(store, cell.holder);
-        life = push_life(&store->ctx->lane, cell.holder);
-        if (status != KEEL_OK || *pushed_to(push, number, copy) == life) {
-            continue;
-        }
-        if (bytes == NULL) {
-            bytes = push_bytes(push, number, valid);
-            push_sum(push, range, bytes, valid);
-        }
-        status = push_cell(push, cell, bytes, valid);
-        *pushed_to(push, number, copy) = (status == KEEL_OK) ? life : 0;
+    if (status == KEEL_OK) {
+        store->pushed[push->entry] = life_of(lane, cell.holder);
+        push->stage = 0;
     }
     return status;
 }
 
-keel_status_t keel_store_push_all(const keel_store_push_t *push)
+void keel_store_push_begin(keel_store_push_t *push)
 {
-    keel_store_h store = push->store;
+    const struct keel_store *store = push->store;
+
+    memset(store->pushed, 0, keel_store_cells(store) * sizeof(*store->pushed));
+    push->entry = push->stage = push->summed = push->moves = 0;
+    push->changes = store->ctx->lane.changes;
+}
+
+keel_status_t keel_store_push_step(keel_store_push_t *push)
+{
+    const struct keel_store *store = push->store;
+    const uint64_t entries = keel_store_cells(store), moves = push->moves;
     keel_status_t status = KEEL_OK;
 
-    for (uint64_t i = 0; i < store->place.params.ranges && status == KEEL_OK; i++) {
-        status = push_range(push, i);
-        keel_context_poll(store->ctx); /* other ranks may have died */
+    if (push->entry == entries && push->changes != store->ctx->lane.changes) {
+        push->entry = 0;
+        push->changes = store->ctx->lane.changes;
+    }
+    while (status == KEEL_OK && push->entry < entries && push->moves == moves) {
+        status = push_entry(push);
+        push->entry += status == KEEL_OK;
+    }
+    if (status != KEEL_OK || push->entry < entries || push->changes != store->ctx->lane.changes) {
+        return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
     }
     keel_store_fence();
-    return (status == KEEL_OK) ? pipe_drain(store) : status;
+    return is_pipe_empty(store) ? KEEL_OK : KEEL_INPROGRESS;
+}
+
+keel_status_t keel_store_push_all(keel_store_push_t *push)
+{
+    keel_context_h ctx = push->store->ctx;
+    keel_status_t status = KEEL_INPROGRESS;
+    unsigned rounds = 0;
+
+    while (status == KEEL_INPROGRESS) {
+        const uint64_t moves = push->moves;
+
+        status = keel_store_push_step(push);
+        if (status == KEEL_INPROGRESS && push->moves == moves) {
+            const keel_status_t waited = keel_context_wait(ctx, &rounds);
+
+            status = (waited == KEEL_OK) ? status : waited;
+        } else {
+            rounds = 0;
+            keel_context_poll(ctx); /* other ranks may have died */
+        }
+    }
+    return status;
 }

@@ -74,13 +74,14 @@ struct keel_store {
     keel_store_place_t place;
     uint64_t bytes, block_bytes, range_bytes;
     uint32_t slots;
-    size_t mark_bytes;            /* distance of the bytes of a cell from its start */
-    size_t chunk;                 /* most bytes of a read: whole leaves */
-    uint8_t *scratch;             /* a range of blocks of different sizes; NULL: blocks have one size */
-    keel_store_mark_t *mark;      /* room for a mark */
-    uint32_t *pushed;             /* for each copy of each own range 1 + incarnation of the holder; 0: not pushed */
-    struct keel_store_pipe *pipe; /* messages of pushes; NULL: none was sent */
-    int is_submitting;            /* from the pushes to the commit: no refill in the background */
+    size_t mark_bytes;               /* distance of the bytes of a cell from its start */
+    size_t chunk;                    /* most bytes of a read: whole leaves */
+    uint8_t *scratch;                /* a range of blocks of different sizes; NULL: blocks have one size */
+    keel_store_mark_t *mark;         /* room for a mark */
+    uint32_t *pushed;                /* for each copy of each own range 1 + incarnation of the holder; 0: not pushed */
+    struct keel_store_pipe *pipe;    /* messages of pushes; NULL: none was sent */
+    struct keel_store_push *pushing; /* goes on while the rank waits in a submit; NULL: none */
+    int is_submitting;               /* from the pushes to the commit: no refill in the background */
     keel_store_refill_t refill;
     uint64_t refilled; /* cells */
 };

@@ -24,54 +24,57 @@
 #include "engine/threads.h"
 #include "epoch/gsync.h"
 #include "epoch/stop.h"
+#include "peer/store.h"
 #include "recovery/recover.h"
-
-#include <string.h>
 
 /* ---- pushes ---- */
 
-/* Again if a rank has died meanwhile: a replacement is awaited and gets its ranges, too. */
-static keel_status_t push_until_live(const keel_store_push_t *push)
+/* Again if a rank has died meanwhile: a replacement is awaited and gets its ranges, too. From then
+ * on the pushes go on while this rank waits. */
+static keel_status_t push_until_live(keel_store_push_t *push)
 {
     const keel_context_h ctx = push->store->ctx;
     keel_status_t status;
-    uint64_t changes;
 
+    push->store->pushing = NULL;
     do {
-        changes = ctx->lane.changes;
         status = keel_store_push_all(push);
         status = (status == KEEL_OK) ? keel_gsync_complete_phase(ctx) : status;
-    } while (status == KEEL_OK && changes != ctx->lane.changes && !KEEL_PLANT(store_submit_once));
+    } while (status == KEEL_OK && push->changes != ctx->lane.changes && !KEEL_PLANT(store_submit_once));
+    push->store->pushing = KEEL_PLANT(store_submit_once) ? NULL : push;
     return status;
 }
 
 /* ---- the commit ---- */
 
-/*
- * Between the gsyncs: holders that have died since the pushes get their ranges. The ranks that
- * submit still have all bytes and push again; the holder itself asks the other holders meanwhile.
- */
-static keel_status_t submit_fill(keel_store_h store, const keel_store_push_t *push)
+static int is_filled(const struct keel_store *store, const keel_store_push_t *push, uint64_t *cell)
 {
-    keel_status_t status = KEEL_OK;
-    unsigned rounds = 0;
+    while (*cell < keel_store_cells(store) && keel_store_own_mark(store, push->slot, *cell)->label == push->label) {
+        ++*cell;
+    }
+    return *cell == keel_store_cells(store);
+}
 
-    if (keel_recovery_state(&store->ctx->rec) != KEEL_RANK_FRONT || KEEL_PLANT(store_submit_unfilled)) {
-        keel_store_refill_stop(store);
+/*
+ * Between the gsyncs: a holder that has died since the pushes waits for its ranges. All ranks are
+ * in the submit and have their bytes: live ones push again from inside their waits, replaced ones
+ * here, to all.
+ */
+static keel_status_t submit_fill(keel_store_h store, keel_store_push_t *push)
+{
+    keel_status_t status;
+    unsigned rounds = 0;
+    uint64_t cell = 0;
+
+    if (keel_recovery_state(&store->ctx->rec) != KEEL_RANK_FRONT) {
         return KEEL_OK;
     }
     status = push_until_live(push);
-    status = (status == KEEL_OK) ? KEEL_INPROGRESS : status;
-    keel_store_refill_begin(store, push->slot, push->label);
-    while (status == KEEL_INPROGRESS) {
-        const uint64_t cell = store->refill.cell;
-
-        status = keel_store_refill_step(store);
-        if (status == KEEL_INPROGRESS && store->refill.cell == cell) {
-            const keel_status_t waited = keel_context_wait(store->ctx, &rounds);
-
-            status = (waited == KEEL_OK) ? status : waited;
-        }
+    while (status == KEEL_OK && !is_filled(store, push, &cell) && !KEEL_PLANT(store_submit_unfilled)) {
+        status = keel_context_wait(store->ctx, &rounds);
+    }
+    if (status == KEEL_OK) {
+        keel_store_word_release(&keel_store_head(store)->complete[push->slot], push->label);
     }
     return status;
 }
@@ -111,17 +114,18 @@ static void submit_commit(keel_store_h store, const keel_store_push_t *push)
     head->next = (store->slots > 1) ? 1 + slot_after(store, push->slot) : 0;
 }
 
-static keel_status_t submit_run(keel_store_h store, const keel_store_push_t *push)
+static keel_status_t submit_run(keel_store_h store, keel_store_push_t *push)
 {
     keel_context_h ctx = store->ctx;
     keel_status_t status = keel_gsync_complete_phase(ctx);
 
-    memset(store->pushed, 0, keel_store_cells(store) * sizeof(*store->pushed));
+    keel_store_push_begin(push);
     status = (status == KEEL_OK) ? submit_await_image(ctx) : status;
     if (status == KEEL_OK && (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT || KEEL_PLANT(store_submit_behind))) {
         status = push_until_live(push);
     }
     store->is_submitting = 1;
+    keel_store_refill_stop(store);
     status = (status == KEEL_OK) ? keel_gsync_run(ctx, 0) : status;
     status = (status == KEEL_OK) ? submit_fill(store, push) : status;
     status = (status == KEEL_OK) ? keel_gsync_run(ctx, 0) : status;
@@ -129,6 +133,7 @@ static keel_status_t submit_run(keel_store_h store, const keel_store_push_t *pus
         submit_commit(store, push);
     }
     store->is_submitting = 0;
+    store->pushing = NULL;
     return status;
 }
 

@@ -21,9 +21,7 @@ typedef struct job {
     few_play_t play;
     uint64_t seed;
     keel_store_h store[FEW_RANKS_MAX];
-    int is_ending; /* some rank has done its last step */
-    int is_in_submit[FEW_RANKS_MAX];
-    unsigned submit_deaths;  /* since the submit of some rank began */
+    int is_ending;           /* some rank has done its last step */
     unsigned wanted;         /* deaths */
     uint64_t at[DEATHS_MAX]; /* steps of the simulator */
     const keel_store_params_t *params;
@@ -77,8 +75,6 @@ static void make_store(few_t *few, uint32_t rank)
     job_t *job = (job_t *)few;
     const keel_status_t status = keel_store_create(few->ctx[rank], job->params, &job->store[rank]);
 
-    job->is_in_submit[rank] = 0;
-
     if (status != KEEL_OK) {
         keel_sim_flaw(few->sim, "rank %u makes no store: %s", rank, keel_status_string(status));
     }
@@ -89,13 +85,8 @@ static keel_status_t submit(job_t *job, uint32_t rank, unsigned step)
     uint8_t *bytes = job->room[rank][0];
     const uint64_t count = blocks_of(job, step, rank);
 
-    keel_status_t status;
-
     fill(job, step, rank, 0, count, bytes);
-    job->is_in_submit[rank] = 1;
-    status = keel_store_submit(job->store[rank], bytes, count);
-    job->is_in_submit[rank] = 0;
-    return status;
+    return keel_store_submit(job->store[rank], bytes, count);
 }
 
 static keel_status_t load(job_t *job, uint32_t rank, unsigned step, unsigned turn)
@@ -200,41 +191,14 @@ static int is_whole(const few_t *few)
     return 1;
 }
 
-/* True if so many ranks have died in the present submit that the next one may lose blocks. */
-static int is_submit_at_risk(job_t *job)
-{
-    int is_in_submit = 0;
-
-    for (uint32_t r = 0; r < job->play.ranks; r++) {
-        is_in_submit |= job->is_in_submit[r];
-    }
-    job->submit_deaths = is_in_submit ? job->submit_deaths : 0;
-    return job->submit_deaths + 1 >= job->params->copies;
-}
-
 static void strike(few_t *few)
 {
     job_t *job = (job_t *)few;
-    const int is_at_risk = is_submit_at_risk(job);
 
-    if (!job->is_ending && few->deaths < job->wanted && keel_sim_step(few->sim) >= job->at[few->deaths] &&
-        !is_at_risk && is_whole(few)) {
+    if ((!job->is_ending || getenv("LATE")) && few->deaths < job->wanted &&
+        keel_sim_step(few->sim) >= job->at[few->deaths] && is_whole(few)) {
         const uint32_t rank = (uint32_t)(draw(job->seed, 7000 + few->deaths) % job->play.ranks);
 
-        job->submit_deaths += (unsigned)job->is_in_submit[rank];
-        for (uint32_t r = 0; r < job->play.ranks && !job->is_in_submit[rank]; r++) {
-            if (job->is_in_submit[r]) {
-                job->submit_deaths++;
-                break;
-            }
-        }
-        if (getenv("FEW_VERBOSE") != NULL) {
-            fprintf(stderr, "KILL %u in_submit", rank);
-            for (uint32_t r = 0; r < job->play.ranks; r++)
-                fprintf(stderr, " %d(ph %u sub %u st %d)", job->is_in_submit[r], few->ctx[r]->rec.phase,
-                        keel_store_head(job->store[r])->submits, keel_recovery_state(&few->ctx[r]->rec));
-            fprintf(stderr, "\n");
-        }
         few_kill(few, rank);
         job->store[rank] = NULL;
         job->play.deaths = few->deaths;
