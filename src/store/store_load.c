@@ -158,7 +158,7 @@ static keel_status_t load_without_copy(keel_store_fetch_t *fetch, int *asked)
     if (are_all_tried(fetch) && *asked) {
         return KEEL_ERR_LOST;
     }
-    *asked = are_all_tried(fetch) && (KEEL_PLANT(store_load_unawaited) || !may_come(fetch));
+    *asked = are_all_tried(fetch) && !may_come(fetch);
     status = *asked ? KEEL_OK : keel_context_wait(ctx, &rounds);
     keel_store_fetch_retry(fetch);
     return (status == KEEL_OK) ? KEEL_INPROGRESS : status;

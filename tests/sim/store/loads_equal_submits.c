@@ -2,8 +2,8 @@
  * Every load must give what was submitted last before it, in every life, whatever ranks die and
  * when: amid the pushes of a submit, between its gsyncs, amid a load or a refill. The program
  * submits, loads and takes checkpoints in an order drawn from the seed. Ranks die one after
- * another at drawn steps of the simulator, each when the parity of the rank before is in place
- * again. At the end each rank must hold all of its copies.
+ * another, or node after node, at drawn steps of the simulator, each when the parity of the rank
+ * before is in place again. At the end each rank must hold all of its copies.
  */
 #include "few_ranks.h"
 
@@ -14,16 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 9, BLOCK = 100, BLOCKS = 70, LOADS = 3, SEEDS = 25, DEATHS_MAX = 3 };
+enum { STEPS = 9, BLOCK = 100, BLOCKS = 70, LOADS = 3, SEEDS = 25, DEATHS_MAX = 3, RANKS_OF_NODE = 2 };
 
 typedef struct job {
     few_t few;
     few_play_t play;
     uint64_t seed;
     keel_store_h store[FEW_RANKS_MAX];
-    int is_ending;           /* some rank has done its last step */
-    unsigned wanted;         /* deaths */
-    uint64_t at[DEATHS_MAX]; /* steps of the simulator */
+    int is_ending;                           /* some rank has done its last step */
+    unsigned wanted;                         /* deaths */
+    uint64_t at[DEATHS_MAX * RANKS_OF_NODE]; /* steps of the simulator */
     const keel_store_params_t *params;
     uint8_t room[FEW_RANKS_MAX][2][BLOCKS * BLOCK];
 } job_t;
@@ -80,13 +80,32 @@ static void make_store(few_t *few, uint32_t rank)
     }
 }
 
+/* At the front a rank has all copies of the newest version that it holds. */
+static keel_status_t check_copies(const job_t *job, uint32_t rank)
+{
+    const struct keel_store *store = job->store[rank];
+    const keel_store_head_t *head = keel_store_head(store);
+    const uint32_t newest = head->newest - 1;
+
+    for (uint64_t i = 0; keel_recovery_state(&store->ctx->rec) == KEEL_RANK_FRONT && i < keel_store_cells(store); i++) {
+        if (keel_store_own_mark(store, newest, i)->label != head->label[newest]) {
+            keel_sim_flaw(job->few.sim, "rank %u lacks copy %lu", rank, (unsigned long)i);
+            return KEEL_ERR_CORRUPT;
+        }
+    }
+    return KEEL_OK;
+}
+
 static keel_status_t submit(job_t *job, uint32_t rank, unsigned step)
 {
     uint8_t *bytes = job->room[rank][0];
     const uint64_t count = blocks_of(job, step, rank);
+    const int was_front = keel_recovery_state(&job->few.ctx[rank]->rec) == KEEL_RANK_FRONT;
+    keel_status_t status;
 
     fill(job, step, rank, 0, count, bytes);
-    return keel_store_submit(job->store[rank], bytes, count);
+    status = keel_store_submit(job->store[rank], bytes, count);
+    return (status == KEEL_OK && was_front) ? check_copies(job, rank) : status;
 }
 
 static keel_status_t load(job_t *job, uint32_t rank, unsigned step, unsigned turn)
@@ -136,15 +155,12 @@ static keel_status_t await_copies(few_t *few, uint32_t rank)
     const keel_store_head_t *head = keel_store_head(job->store[rank]);
     keel_status_t status = KEEL_OK;
 
-    while (status == KEEL_OK && head->complete[head->newest - 1] != head->label[head->newest - 1]) {
+    /* a rank that re-executes an earlier phase gets them at the front */
+    while (status == KEEL_OK && keel_recovery_state(&few->ctx[rank]->rec) == KEEL_RANK_FRONT &&
+           head->complete[head->newest - 1] != head->label[head->newest - 1]) {
         status = few_progress(few, rank);
     }
-    for (uint64_t i = 0; status == KEEL_OK && i < keel_store_cells(job->store[rank]); i++) {
-        if (keel_store_own_mark(job->store[rank], head->newest - 1, i)->label != head->label[head->newest - 1]) {
-            keel_sim_flaw(few->sim, "rank %u lacks copy %lu at the end", rank, (unsigned long)i);
-            return KEEL_ERR_CORRUPT;
-        }
-    }
+    status = (status == KEEL_OK) ? check_copies(job, rank) : status;
     return (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
 }
 
@@ -162,8 +178,9 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
                                                     : keel_gsync(few->ctx[rank], KEEL_GSYNC_SAFE);
         }
     }
-    job->is_ending = status == KEEL_OK;
-    return (status == KEEL_OK) ? await_copies(few, rank) : status;
+    status = (status == KEEL_OK) ? await_copies(few, rank) : status;
+    job->is_ending |= status == KEEL_OK;
+    return status;
 }
 
 /* ---- deaths ---- */
@@ -195,12 +212,16 @@ static void strike(few_t *few)
 {
     job_t *job = (job_t *)few;
 
-    if ((!job->is_ending || getenv("LATE")) && few->deaths < job->wanted &&
-        keel_sim_step(few->sim) >= job->at[few->deaths] && is_whole(few)) {
+    if (!job->is_ending && few->deaths < job->wanted && keel_sim_step(few->sim) >= job->at[few->deaths] &&
+        is_whole(few)) {
         const uint32_t rank = (uint32_t)(draw(job->seed, 7000 + few->deaths) % job->play.ranks);
 
-        few_kill(few, rank);
-        job->store[rank] = NULL;
+        for (uint32_t r = 0; r < job->play.ranks; r++) {
+            if (r == rank || (job->play.node != NULL && job->play.node[r] == job->play.node[rank])) {
+                few_kill(few, r);
+                job->store[r] = NULL;
+            }
+        }
         job->play.deaths = few->deaths;
     }
 }
@@ -223,9 +244,14 @@ static int run(job_t *job, const few_play_t *play, const keel_store_params_t *pa
     }
     steps = job->at[0];
     memset(job, 0, sizeof(*job));
-    *job = (job_t){.play = *play, .seed = seed, .params = params, .wanted = deaths};
+    *job = (job_t){
+        .play = *play,
+        .seed = seed,
+        .params = params,
+    };
+    job->wanted = deaths * ((play->node != NULL) ? RANKS_OF_NODE : 1);
     job->play.strike = strike;
-    for (unsigned i = 0; i < deaths; i++) {
+    for (unsigned i = 0; i < job->wanted; i++) {
         job->at[i] = draw(seed, 8000 + i) % steps;
     }
     return few_run(&job->few, &job->play, seed);
