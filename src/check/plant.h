@@ -416,7 +416,7 @@
     _(store_submit_unfilled, 0, "", "a version is committed although a holder lacks ranges")                           \
     _(store_submit_over_kept, 0, "", "a submit overwrites the version of the generation in use")                       \
     _(store_submit_behind, 0, "", "a rank that re-executes an earlier phase pushes old ranges")                        \
-    _(store_load_lost_in_replay, 0, "", "a version that was overwritten counts as lost")
+    _(store_read_lost_in_replay, 0, "", "a version that was overwritten counts as lost")
 
 /* order of a store to shared memory relative to earlier stores (peer/store.h) */
 typedef enum {

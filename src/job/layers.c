@@ -15,7 +15,7 @@
 #include "access/fragment.h"
 #include "window/protect.h"
 #include "rehearsal/rehearse.h"
-#include "store/store_state.h"
+#include "store/store_create.h"
 #include "engine/request.h"
 #include "job/spare.h"
 #include "job/tracing.h"

@@ -1,15 +1,13 @@
 /* Making and freeing of stores, and their hooks. */
+#include "store/store_create.h"
 #include "store/store_fetch.h"
 #include "store/store_push.h"
 #include "store/store_refill.h"
 #include "store/store_state.h"
 
-#include "base/crc.h"
 #include "base/memory.h"
 #include "engine/refuse.h"
 #include "engine/threads.h"
-
-#include <stddef.h>
 
 enum {
     STORE_COPIES = 4,         /* default */
@@ -207,26 +205,6 @@ void keel_stores_release(keel_context_h ctx)
         ucs_list_del(&store->list);
         store_release(store);
     }
-}
-
-/* ---- shared by the calls ---- */
-
-uint32_t keel_store_mark_sum(const struct keel_store *store, const keel_store_mark_t *mark)
-{
-    const uint32_t sum =
-        keel_crc(0, &mark->total, offsetof(keel_store_mark_t, sum) - offsetof(keel_store_mark_t, total));
-
-    return keel_crc(sum, mark->sums, store->range_bytes / KEEL_STORE_LEAF * sizeof(*mark->sums));
-}
-
-keel_status_t keel_store_check(keel_store_h store, const char *call)
-{
-    const keel_status_t status = keel_context_begin_outside(store->ctx, call);
-
-    if (status == KEEL_OK && store->win->freed_call > 0) {
-        return keel_win_refuse_freed(store->win);
-    }
-    return status;
 }
 
 /* ---- hooks ---- */

@@ -1,253 +1,9 @@
-/*
- * A load: reads of the newest version at the position of the caller. A version never changes, so a
- * replacement loads the same bytes again, and no log is needed.
- *
- * Lost blocks. A holder without the cell may be about to get it: as long as its word in the head
- * does not say that it is done with the version, or it is not back after a death, the load waits.
- * No refill waits for a load, so this ends. Then each holder is asked once more. A rank that
- * re-executes may find no copy because the version is overwritten: the generation in use is kept,
- * so the job rolls back there.
- */
-#include "store/store_load.h"
-#include "store/store_fetch.h"
+/* Loads. */
+#include "store/store_read.h"
 #include "store/store_sizes.h"
-#include "store/store_state.h"
 
-#include "base/memory.h"
-#include "check/plant.h"
-#include "ckpt/gather.h"
 #include "engine/refuse.h"
 #include "engine/threads.h"
-#include "recovery/recover.h"
-#include "recovery/rollback_request.h"
-
-#include <string.h>
-
-/* ---- the wants of a load ---- */
-
-keel_status_t keel_store_refuse_range(keel_store_h store, const keel_store_part_t *part, uint64_t submitted)
-{
-    keel_error_ctx(store->ctx, "keel_store_load: blocks %lu to %lu of rank %u, which has %lu at most",
-                   (unsigned long)part->first, (unsigned long)(part->first + part->count), part->rank,
-                   (unsigned long)submitted);
-    return KEEL_ERR_RANGE;
-}
-
-keel_status_t keel_store_refuse_size(keel_store_h store, const char *call)
-{
-    keel_error_ctx(store->ctx, "%s: the blocks of this store have %s (keel_store_params_t.block_bytes)", call,
-                   (store->block_bytes > 0) ? "one size" : "different sizes");
-    return KEEL_ERR_UNSUPPORTED;
-}
-
-/* @a unit: bytes of a block, here as below */
-static keel_status_t part_check(keel_store_h store, uint64_t unit, const keel_store_part_t *part)
-{
-    const uint64_t most = store->bytes / unit;
-
-    if (part->buffer == NULL && part->count > 0) {
-        return keel_refuse_null("keel_store_load: the buffer of a part");
-    }
-    if (part->rank >= store->place.params.ranks) {
-        keel_error_ctx(store->ctx, "keel_store_load: there is no rank %u in a job of %u", part->rank,
-                       store->place.params.ranks);
-        return KEEL_ERR_RANK;
-    }
-    if (part->first > most || part->count > most - part->first) {
-        return keel_store_refuse_range(store, part, most);
-    }
-    return KEEL_OK;
-}
-
-/* Adds the reads of a part, one for each chunk; NULL: counts them alone. */
-static size_t part_wants(const struct keel_store *store, uint64_t unit, const keel_store_part_t *part, uint32_t number,
-                         keel_store_want_t *wants)
-{
-    const uint64_t end = (part->first + part->count) * unit;
-    uint64_t at = part->first * unit;
-    uint8_t *to = part->buffer;
-    size_t count = 0;
-
-    while (at < end) {
-        const uint64_t inside = at % store->range_bytes, chunk = inside - inside % store->chunk + store->chunk;
-        const uint64_t most = ((chunk < store->range_bytes) ? chunk : store->range_bytes) - inside;
-        const uint64_t length = (end - at < most) ? end - at : most;
-
-        if (wants != NULL) {
-            wants[count] =
-                (keel_store_want_t){.range = part->rank * store->place.params.ranges + at / store->range_bytes,
-                                    .begin = (uint32_t)inside,
-                                    .end = (uint32_t)(inside + length),
-                                    .part = number,
-                                    .to = to};
-        }
-        count++;
-        at += length;
-        to += length;
-    }
-    return count;
-}
-
-/* ---- no copy ---- */
-
-/* Reads the word of a holder that says which version of the slot it is done with. Returns its
- * value, or 0 if the holder cannot be read. */
-static uint64_t complete_of(const keel_store_fetch_t *fetch, uint32_t holder)
-{
-    const struct keel_store *store = fetch->store;
-    const keel_gather_source_t word = {.rank = holder,
-                                       .region = store->win->region,
-                                       .offset = offsetof(keel_store_head_t, complete) + fetch->slot * sizeof(uint64_t),
-                                       .length = sizeof(uint64_t)};
-    keel_gather_piece_t *piece;
-    keel_gather_t *gather;
-    uint64_t value = 0;
-    unsigned rounds = 0;
-
-    if (!keel_store_is_readable(store, holder) || keel_gather_create(&store->ctx->lane, 1, 1, &gather) != KEEL_OK) {
-        return 0;
-    }
-    piece = keel_gather_next(gather);
-    piece->sources[0] = word;
-    piece->source_count = 1;
-    keel_gather_begin(gather);
-    while ((piece = keel_gather_ready(gather)) == NULL && keel_gather_status(gather) == KEEL_OK &&
-           keel_context_wait(store->ctx, &rounds) == KEEL_OK) {
-    }
-    if (piece != NULL) {
-        memcpy(&value, piece->sources[0].data, sizeof(value));
-    }
-    keel_gather_destroy(gather);
-    return value;
-}
-
-/* True if some holder of wants[done] may still get the cell. */
-static int may_come(const keel_store_fetch_t *fetch)
-{
-    const struct keel_store *store = fetch->store;
-    const uint64_t range = fetch->wants[fetch->done].range;
-
-    for (uint32_t copy = 0; copy < store->place.params.copies; copy++) {
-        const uint32_t holder = keel_store_place_find(&store->place, range, copy).holder;
-
-        if (complete_of(fetch, holder) != fetch->label) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* True if each holder of wants[done] was asked in vain. */
-static int are_all_tried(const keel_store_fetch_t *fetch)
-{
-    return fetch->wants[fetch->done].tried == (uint32_t)((1ull << fetch->store->place.params.copies) - 1);
-}
-
-/* No copy of wants[done] can be read now. KEEL_INPROGRESS: try again; KEEL_ERR_LOST: there is
- * none. *asked: the holders were found to be done, and were asked once more. */
-static keel_status_t load_without_copy(keel_store_fetch_t *fetch, int *asked)
-{
-    keel_context_h ctx = fetch->store->ctx;
-    keel_status_t status;
-    unsigned rounds = 0;
-
-    if (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT && are_all_tried(fetch)) {
-        return KEEL_PLANT(store_load_lost_in_replay) ? KEEL_ERR_LOST
-                                                     : keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_NO_ROOM);
-    }
-    if (are_all_tried(fetch) && *asked) {
-        return KEEL_ERR_LOST;
-    }
-    *asked = are_all_tried(fetch) && !may_come(fetch);
-    status = *asked ? KEEL_OK : keel_context_wait(ctx, &rounds);
-    keel_store_fetch_retry(fetch);
-    return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
-}
-
-static void report_lost(const keel_store_fetch_t *fetch)
-{
-    const struct keel_store *store = fetch->store;
-    const keel_store_want_t *want = &fetch->wants[fetch->done];
-    const uint64_t ranges = store->place.params.ranges;
-    const uint64_t at = want->range % ranges * store->range_bytes + want->begin;
-
-    keel_error_ctx(store->ctx,
-                   "keel_store_load: block %lu of rank %lu is lost: all ranks with a copy have died, and none was back "
-                   "with its copies before the last one died",
-                   (unsigned long)((store->block_bytes > 0) ? at / store->block_bytes : at),
-                   (unsigned long)(want->range / ranges));
-}
-
-/* ---- the call ---- */
-
-static keel_status_t load_run(keel_store_fetch_t *fetch, keel_store_part_t *parts)
-{
-    keel_context_h ctx = fetch->store->ctx;
-    keel_status_t status, result = KEEL_OK;
-    unsigned rounds = 0;
-    int asked = 0;
-
-    do {
-        const size_t done = fetch->done;
-
-        status = keel_store_fetch_step(fetch);
-        asked = (fetch->done == done) ? asked : 0;
-        if (status == KEEL_ERR_UNREACHABLE) {
-            status = load_without_copy(fetch, &asked);
-            if (status == KEEL_ERR_LOST) {
-                if (result == KEEL_OK) {
-                    report_lost(fetch);
-                }
-                result = parts[fetch->wants[fetch->done].part].status = status;
-                keel_store_fetch_skip(fetch);
-                asked = 0;
-                status = KEEL_INPROGRESS;
-            }
-        } else if (status == KEEL_INPROGRESS) {
-            const keel_status_t waited = keel_context_wait(ctx, &rounds);
-
-            status = (waited == KEEL_OK) ? KEEL_INPROGRESS : waited;
-        }
-    } while (status == KEEL_INPROGRESS);
-    return (status == KEEL_OK) ? result : status;
-}
-
-static keel_status_t load(keel_store_h store, uint64_t unit, keel_store_part_t *parts, unsigned count)
-{
-    const keel_store_head_t *head = keel_store_head(store);
-    keel_store_fetch_t *fetch = NULL;
-    keel_status_t status = KEEL_OK;
-    size_t wants = 0, filled = 0;
-
-    if (head->newest == 0) {
-        keel_error_ctx(store->ctx, "keel_store_load: nothing was submitted to the store");
-        return KEEL_ERR_STATE;
-    }
-    for (unsigned i = 0; i < count && status == KEEL_OK; i++) {
-        status = part_check(store, unit, &parts[i]);
-        wants += (status == KEEL_OK) ? part_wants(store, unit, &parts[i], i, NULL) : 0;
-        parts[i].status = KEEL_OK;
-    }
-    status = (status == KEEL_OK) ? keel_store_fetch_create(store, wants, &fetch) : status;
-    if (status != KEEL_OK) {
-        return status;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        filled += part_wants(store, unit, &parts[i], i, fetch->wants + filled);
-    }
-    keel_store_fetch_begin(fetch, head->newest - 1, head->label[head->newest - 1], filled);
-    status = load_run(fetch, parts);
-    if (status == KEEL_ERR_RANGE) {
-        (void)keel_store_refuse_range(store, &parts[fetch->wants[fetch->done].part], fetch->mark->total / unit);
-    }
-    keel_store_fetch_free(fetch);
-    return status;
-}
-
-keel_status_t keel_store_load_bytes(keel_store_h store, keel_store_part_t *parts, unsigned count)
-{
-    return load(store, 1, parts, count);
-}
 
 keel_status_t keel_store_load(keel_store_h store, keel_store_part_t *parts, unsigned count)
 {
@@ -259,29 +15,10 @@ keel_status_t keel_store_load(keel_store_h store, keel_store_part_t *parts, unsi
     }
     status = keel_store_check(store, "keel_store_load");
     if (status == KEEL_OK) {
-        status = (store->block_bytes > 0) ? load(store, store->block_bytes, parts, count)
+        status = (store->block_bytes > 0) ? keel_store_read(store, store->block_bytes, parts, count)
                                           : keel_store_load_sized(store, parts, count);
     }
     return keel_context_end(store->ctx, status);
-}
-
-/* The mark of the first range has the number of bytes. */
-static keel_status_t total_load(keel_store_h store, uint32_t rank, uint64_t *total_p)
-{
-    const keel_store_head_t *head = keel_store_head(store);
-    keel_store_part_t part = {.rank = rank};
-    keel_store_fetch_t *fetch;
-    keel_status_t status = keel_store_fetch_create(store, 1, &fetch);
-
-    if (status != KEEL_OK) {
-        return status;
-    }
-    fetch->wants[0] = (keel_store_want_t){.range = rank * store->place.params.ranges};
-    keel_store_fetch_begin(fetch, head->newest - 1, head->label[head->newest - 1], 1);
-    status = load_run(fetch, &part);
-    *total_p = fetch->mark->total;
-    keel_store_fetch_free(fetch);
-    return status;
 }
 
 keel_status_t keel_store_count(keel_store_h store, uint32_t rank, uint64_t *count_p)
@@ -295,15 +32,15 @@ keel_status_t keel_store_count(keel_store_h store, uint32_t rank, uint64_t *coun
         return keel_refuse_null(store == NULL ? "the store" : "keel_store_count: where the count is to go");
     }
     status = keel_store_check(store, "keel_store_count");
-    status = (status == KEEL_OK) ? part_check(store, 1, &word) : status;
+    status = (status == KEEL_OK) ? keel_store_read_check(store, 1, &word) : status;
     if (status == KEEL_OK && keel_store_head(store)->newest == 0) {
         *count_p = 0;
         return KEEL_OK;
     }
     if (status == KEEL_OK && store->block_bytes == 0) {
-        status = keel_store_load_bytes(store, &word, 1);
+        status = keel_store_read(store, 1, &word, 1);
     } else if (status == KEEL_OK) {
-        status = total_load(store, rank, &total);
+        status = keel_store_read_total(store, rank, &total);
         *count_p = total / store->block_bytes;
     }
     return keel_context_end(store->ctx, status);

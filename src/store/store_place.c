@@ -33,14 +33,13 @@ keel_status_t keel_store_place_init(keel_store_place_t *place, const keel_domain
         return KEEL_ERR_INVALID_PARAM;
     }
     keel_permutation_init(&place->order, params->ranks * params->ranges, params->seed, params->is_consecutive);
-    if (KEEL_PLANT(store_place_domains_ignored)) {
-        return keel_groups_in_order(params->ranks, params->copies, params->copies - 1, &place->sets);
-    }
     status = domains_of_programs(domains, params->ranks, &programs);
     if (status != KEEL_OK) {
         return status;
     }
-    status = keel_groups_form(&programs, programs.level_count - 1, params->ranks / params->copies, &place->sets);
+    status = KEEL_PLANT(store_place_domains_ignored)
+                 ? keel_groups_in_order(params->ranks, params->copies, params->copies - 1, &place->sets)
+                 : keel_groups_form(&programs, programs.level_count - 1, params->ranks / params->copies, &place->sets);
     keel_domains_release(&programs);
     return status;
 }

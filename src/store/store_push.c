@@ -142,7 +142,8 @@ static keel_status_t send_part(keel_store_h store, push_message_t *message, uint
     message->rank = rank;
     message->incarnation = lane->peers[rank].incarnation;
     message->sequence = lane->peers[rank].sent;
-    return (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status; /* the death is about to be noticed */
+    /* unreachable: the death is about to be noticed */
+    return (status == KEEL_ERR_UNREACHABLE) ? KEEL_OK : status;
 }
 
 /* KEEL_OK: all messages of the copy are sent. */

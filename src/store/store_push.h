@@ -29,6 +29,7 @@ void keel_store_push_begin(keel_store_push_t *push);
 /* Pushes the next copy, or what fits in the pipeline. KEEL_OK: all holders known to be live have
  * all; KEEL_INPROGRESS; KEEL_ERR_INVALID_PARAM: a holder made the store with other parameters. */
 keel_status_t keel_store_push_step(keel_store_push_t *push);
+void keel_store_pipe_free(struct keel_store_pipe *pipe); /* NULL: no effect */
 /* Steps until all have all. Waits for holders that are not live. */
 keel_status_t keel_store_push_all(keel_store_push_t *push);
 

@@ -55,7 +55,7 @@ static keel_status_t refill_cell_begin(keel_store_h store)
     return KEEL_OK;
 }
 
-/* Sets the mark of the cell, whose bytes are in place. */
+/* Sets the mark of the cell after its bytes. */
 static void refill_cell_end(keel_store_h store)
 {
     keel_store_refill_t *refill = &store->refill;

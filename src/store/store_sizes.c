@@ -1,6 +1,6 @@
 /* Blocks of different sizes: their directory, and their loads. */
 #include "store/store_sizes.h"
-#include "store/store_load.h"
+#include "store/store_read.h"
 
 #include "base/memory.h"
 #include "engine/refuse.h"
@@ -93,7 +93,7 @@ static keel_status_t words_load(keel_store_h store, keel_store_part_t *parts, un
                 .rank = parts[i].rank, .first = WORD * at[k], .count = WORD, .buffer = &words[3 * i + k]};
         }
     }
-    status = (status == KEEL_OK) ? keel_store_load_bytes(store, reads, 3 * count) : status;
+    status = (status == KEEL_OK) ? keel_store_read(store, 1, reads, 3 * count) : status;
     for (unsigned i = 0; i < count && (status == KEEL_OK || status == KEEL_ERR_LOST); i++) {
         const int is_lost =
             reads[3 * i].status != KEEL_OK || reads[3 * i + 1].status != KEEL_OK || reads[3 * i + 2].status != KEEL_OK;
@@ -123,7 +123,7 @@ static keel_status_t blocks_load(keel_store_h store, keel_store_part_t *parts, u
                                        .buffer = parts[i].buffer};
         reads[i].first = is_read ? reads[i].first : 0;
     }
-    status = keel_store_load_bytes(store, reads, count);
+    status = keel_store_read(store, 1, reads, count);
     for (unsigned i = 0; i < count && status == KEEL_ERR_LOST; i++) {
         parts[i].status = (reads[i].status != KEEL_OK) ? reads[i].status : parts[i].status;
     }
@@ -161,7 +161,7 @@ keel_status_t keel_store_sizes(keel_store_h store, uint32_t rank, uint64_t first
     status = (store->block_bytes > 0) ? keel_store_refuse_size(store, "keel_store_sizes")
                                       : keel_store_check(store, "keel_store_sizes");
     status = (status == KEEL_OK) ? words_load(store, &part, 1, word, words) : status;
-    status = (status == KEEL_OK) ? keel_store_load_bytes(store, &read, 1) : status;
+    status = (status == KEEL_OK) ? keel_store_read(store, 1, &read, 1) : status;
     end = (status == KEEL_OK) ? word[1] : 0;
     for (uint64_t i = 0; status == KEEL_OK && i < count; i++) {
         const uint64_t next = bytes[i];

@@ -74,14 +74,18 @@ struct keel_store {
     keel_store_place_t place;
     uint64_t bytes, block_bytes, range_bytes;
     uint32_t slots;
-    size_t mark_bytes;               /* distance of the bytes of a cell from its start */
-    size_t chunk;                    /* most bytes of a read: whole leaves */
-    uint8_t *scratch;                /* a range of blocks of different sizes; NULL: blocks have one size */
-    keel_store_mark_t *mark;         /* room for a mark */
-    uint32_t *pushed;                /* for each copy of each own range 1 + incarnation of the holder; 0: not pushed */
-    struct keel_store_pipe *pipe;    /* messages of pushes; NULL: none was sent */
-    struct keel_store_push *pushing; /* goes on while the rank waits in a submit; NULL: none */
-    int is_submitting;               /* from the pushes to the commit: no refill in the background */
+    size_t mark_bytes; /* distance of the bytes of a cell from its start */
+    size_t chunk;      /* most bytes of a read: whole leaves */
+    /* room for a range of blocks of different sizes; NULL: blocks have one size */
+    uint8_t *scratch;
+    keel_store_mark_t *mark; /* room for a mark */
+    /* for each copy of each own range 1 + incarnation of the holder; 0: not pushed */
+    uint32_t *pushed;
+    struct keel_store_pipe *pipe; /* messages of pushes; NULL: none was sent */
+    /* goes on while the rank waits in a submit; NULL: none */
+    struct keel_store_push *pushing;
+    /* from the pushes to the commit: no refill in the background */
+    int is_submitting;
     keel_store_refill_t refill;
     uint64_t refilled; /* cells */
 };
@@ -119,12 +123,7 @@ uint32_t keel_store_mark_sum(const struct keel_store *store, const keel_store_ma
 /* KEEL_OK if calls may use the store now. */
 keel_status_t keel_store_check(keel_store_h store, const char *call);
 
-void keel_store_pipe_free(struct keel_store_pipe *pipe);
-
-/* Releases the stores of the context, after its connections. */
-void keel_stores_release(keel_context_h ctx);
-/* Hooks: refills a part; and keeps the data out of images after a rollback to the start. */
-void keel_stores_progress(keel_context_h ctx);
-void keel_stores_phase(keel_context_h ctx);
+/* Reports that the call is for another kind of blocks; returns KEEL_ERR_UNSUPPORTED. */
+keel_status_t keel_store_refuse_size(keel_store_h store, const char *call);
 
 #endif

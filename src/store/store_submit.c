@@ -13,7 +13,6 @@
  * front it pushes all of its ranges again: the same bytes if the predecessor pushed any, unless no
  * rank knows of the predecessor's phase.
  */
-#include "store/store_load.h"
 #include "store/store_push.h"
 #include "store/store_refill.h"
 #include "store/store_sizes.h"

@@ -1,0 +1,17 @@
+/* The reads of a load: parts of equal blocks, and what happens where no copy is left. */
+#ifndef KEEL_STORE_STORE_READ_H_
+#define KEEL_STORE_STORE_READ_H_
+
+#include "store/store_state.h"
+
+/* Reads parts with blocks of @a unit bytes, from the newest version. Statuses as those of
+ * keel_store_load(). */
+keel_status_t keel_store_read(keel_store_h store, uint64_t unit, keel_store_part_t *parts, unsigned count);
+/* Bytes that the rank submitted to the newest version. */
+keel_status_t keel_store_read_total(keel_store_h store, uint32_t rank, uint64_t *total_p);
+/* Checks rank, range and buffer of a part. */
+keel_status_t keel_store_read_check(keel_store_h store, uint64_t unit, const keel_store_part_t *part);
+/* Reports that the part goes beyond the @a submitted blocks; returns KEEL_ERR_RANGE. */
+keel_status_t keel_store_refuse_range(keel_store_h store, const keel_store_part_t *part, uint64_t submitted);
+
+#endif
