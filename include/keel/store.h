@@ -101,8 +101,8 @@ KEEL_API keel_status_t keel_store_free(keel_store_h store);
  * @param [in] count   may differ between ranks.
  * @return KEEL_ERR_RANGE: more bytes than the store has room for; KEEL_ERR_STATE: a static store
  *         has its data already, or as keel_gsync(); KEEL_ERR_UNSUPPORTED: the blocks of the store
- *         have different sizes; KEEL_ERR_INVALID_PARAM: also if the ranks' parameters differ; KEEL_ERR_LIMIT;
- * KEEL_ERR_ROLLED_BACK.
+ *         have different sizes; KEEL_ERR_INVALID_PARAM: also if the ranks' parameters differ;
+ *         KEEL_ERR_LIMIT; KEEL_ERR_ROLLED_BACK.
  */
 KEEL_API keel_status_t keel_store_submit(keel_store_h store, const void *buffer, uint64_t count);
 

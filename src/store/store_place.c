@@ -1,25 +1,7 @@
 /* Placement of the copies of a store. */
 #include "store/store_place.h"
 
-#include "base/memory.h"
 #include "check/plant.h"
-
-/* The domains of the ranks that run the program: ranks with parity come behind them. */
-static keel_status_t domains_of_programs(const keel_domains_t *domains, uint32_t ranks, keel_domains_t *programs_p)
-{
-    uint32_t *rank = keel_alloc(ranks * sizeof(*rank), "ranks of a store");
-    keel_status_t status;
-
-    if (rank == NULL) {
-        return KEEL_ERR_NO_MEMORY;
-    }
-    for (uint32_t r = 0; r < ranks; r++) {
-        rank[r] = r;
-    }
-    status = keel_domains_select(domains, ranks, rank, programs_p);
-    keel_free(rank);
-    return status;
-}
 
 keel_status_t keel_store_place_init(keel_store_place_t *place, const keel_domains_t *domains,
                                     const keel_store_place_params_t *params)
@@ -33,7 +15,7 @@ keel_status_t keel_store_place_init(keel_store_place_t *place, const keel_domain
         return KEEL_ERR_INVALID_PARAM;
     }
     keel_permutation_init(&place->order, params->ranks * params->ranges, params->seed, params->is_consecutive);
-    status = domains_of_programs(domains, params->ranks, &programs);
+    status = keel_domains_first(domains, params->ranks, &programs);
     if (status != KEEL_OK) {
         return status;
     }

@@ -228,6 +228,23 @@ keel_status_t keel_domains_select(const keel_domains_t *domains, uint32_t ranks,
     return KEEL_OK;
 }
 
+keel_status_t keel_domains_first(const keel_domains_t *domains, uint32_t ranks, keel_domains_t *domains_p)
+{
+    uint32_t *rank = keel_alloc(ranks * sizeof(*rank), "first ranks");
+    keel_status_t status;
+    uint32_t r;
+
+    if (rank == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    for (r = 0; r < ranks; r++) {
+        rank[r] = r;
+    }
+    status = keel_domains_select(domains, ranks, rank, domains_p);
+    keel_free(rank);
+    return status;
+}
+
 void keel_domains_release(keel_domains_t *domains)
 {
     uint32_t level, element;

@@ -33,6 +33,8 @@ keel_status_t keel_domains_check(const keel_domains_t *domains);
  * their names */
 keel_status_t keel_domains_select(const keel_domains_t *domains, uint32_t ranks, const uint32_t *rank,
                                   keel_domains_t *domains_p);
+/* the same of the first @a ranks ranks */
+keel_status_t keel_domains_first(const keel_domains_t *domains, uint32_t ranks, keel_domains_t *domains_p);
 /* index of the level with @a name; domains->level_count: none */
 uint32_t keel_domains_find(const keel_domains_t *domains, const char *name);
 keel_status_t keel_domains_copy(const keel_domains_t *domains, keel_domains_t *copy_p);
