@@ -41,6 +41,7 @@ struct keel_win {
     keel_extent_t *extents;
     unsigned extent_count;
     int has_extents;
+    int are_extents_fixed; /* no rollback resets them */
     /* list of windows that rollbacks removed: calls refuse their handles */
     struct keel_win *gone;
     /* by rank: keel_lock_how_t; 0: not locked; NULL: no lock was ever taken */

@@ -58,7 +58,6 @@ void keel_context_hooks_init(keel_context_h ctx)
     keel_hooks_add(ctx, KEEL_HOOK_MUTE, keel_access_mute);
     keel_hooks_add(ctx, KEEL_HOOK_PHASE, keel_spare_announce);
     keel_hooks_add(ctx, KEEL_HOOK_PHASE, keel_tracing_phase);
-    keel_hooks_add(ctx, KEEL_HOOK_PHASE, keel_stores_phase);
 }
 
 keel_status_t keel_context_layers_init(keel_context_h ctx, const keel_drivers_t *drivers, int is_deterministic)

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "engine/refuse.h"
 #include "engine/threads.h"
+#include "window/win_extents.h"
 
 enum {
     STORE_COPIES = 4,         /* default */
@@ -113,7 +114,7 @@ static keel_status_t store_set_extents(struct keel_store *store)
 {
     const keel_extent_t head = {.length = KEEL_STORE_HEAD_SAVED};
 
-    return keel_win_extents(store->win, &head, 1);
+    return keel_extents_fix(store->win, &head, 1);
 }
 
 static keel_status_t store_make(keel_context_h ctx, struct keel_store *store)
@@ -207,7 +208,7 @@ void keel_stores_release(keel_context_h ctx)
     }
 }
 
-/* ---- hooks ---- */
+/* ---- the hook ---- */
 
 void keel_stores_progress(keel_context_h ctx)
 {
@@ -221,20 +222,6 @@ void keel_stores_progress(keel_context_h ctx)
             (void)keel_store_push_step(store->pushing);
         } else if (store->win->freed_call == 0 && !store->is_submitting) {
             keel_store_refill_progress(store);
-        }
-    }
-}
-
-/* A rollback to the start gives each window its default extents. The next image comes after a
- * gsync, which has this hook. */
-void keel_stores_phase(keel_context_h ctx)
-{
-    struct keel_store *store;
-
-    ucs_list_for_each(store, &ctx->stores, list)
-    {
-        if (store->win->freed_call == 0 && !store->win->has_extents) {
-            (void)store_set_extents(store);
         }
     }
 }

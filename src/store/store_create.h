@@ -8,7 +8,5 @@
 void keel_stores_release(keel_context_h ctx);
 /* Hook: pushes or refills a part. */
 void keel_stores_progress(keel_context_h ctx);
-/* Hook: keeps the data out of images after a rollback to the start. */
-void keel_stores_phase(keel_context_h ctx);
 
 #endif

@@ -22,7 +22,9 @@ void keel_extents_clear(keel_win_h win, int has_extents)
 
 void keel_extents_reset(keel_win_h win)
 {
-    keel_extents_clear(win, win->attach != NULL);
+    if (!win->are_extents_fixed) {
+        keel_extents_clear(win, win->attach != NULL);
+    }
 }
 
 /* appends an extent, or joins it with a touching last extent */
@@ -97,6 +99,14 @@ static keel_status_t extents_set(keel_win_h win, const keel_extent_t *extents, u
     win->extent_count = count;
     win->has_extents = 1;
     return KEEL_OK;
+}
+
+keel_status_t keel_extents_fix(keel_win_h win, const keel_extent_t *extents, unsigned count)
+{
+    const keel_status_t status = extents_set(win, extents, count);
+
+    win->are_extents_fixed = status == KEEL_OK;
+    return status;
 }
 
 /* sorted, disjoint, and within the window */

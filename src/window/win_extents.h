@@ -13,4 +13,7 @@ keel_status_t keel_extents_cut(keel_win_h win, uint64_t offset, uint64_t length)
 /* Gives all windows the extents of the image. *why_p: the reason of an error. */
 keel_status_t keel_extents_restore(keel_context_h ctx, const void *image, size_t size, const char **why_p);
 
+/* Sets extents for good: also after a rollback to the start the window has them. */
+keel_status_t keel_extents_fix(keel_win_h win, const keel_extent_t *extents, unsigned count);
+
 #endif
