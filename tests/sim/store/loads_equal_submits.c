@@ -14,13 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 9, BLOCK = 100, BLOCKS = 70, LOADS = 3, SEEDS = 25, DEATHS_MAX = 3, RANKS_OF_NODE = 2 };
+enum { STEPS = 9, BLOCK = 100, BLOCKS = 70, LOADS = 3, FIXED = 50, SEEDS = 25, DEATHS_MAX = 3, RANKS_OF_NODE = 2 };
 
 typedef struct job {
     few_t few;
     few_play_t play;
     uint64_t seed;
     keel_store_h store[FEW_RANKS_MAX];
+    keel_store_h fixed[FEW_RANKS_MAX];       /* a static store, submitted in step 0 */
     int is_ending;                           /* some rank has done its last step */
     unsigned wanted;                         /* deaths */
     uint64_t at[DEATHS_MAX * RANKS_OF_NODE]; /* steps of the simulator */
@@ -73,8 +74,13 @@ static void fill(const job_t *job, unsigned version, uint32_t rank, uint64_t fir
 static void make_store(few_t *few, uint32_t rank)
 {
     job_t *job = (job_t *)few;
-    const keel_status_t status = keel_store_create(few->ctx[rank], job->params, &job->store[rank]);
+    keel_store_params_t fixed = *job->params;
+    keel_status_t status = keel_store_create(few->ctx[rank], job->params, &job->store[rank]);
 
+    fixed.field_mask |= KEEL_STORE_PARAM_FIELD_FLAGS | KEEL_STORE_PARAM_FIELD_SEED;
+    fixed.flags = KEEL_STORE_FLAG_STATIC;
+    fixed.seed = 5;
+    status = (status == KEEL_OK) ? keel_store_create(few->ctx[rank], &fixed, &job->fixed[rank]) : status;
     if (status != KEEL_OK) {
         keel_sim_flaw(few->sim, "rank %u makes no store: %s", rank, keel_status_string(status));
     }
@@ -105,12 +111,19 @@ static keel_status_t submit(job_t *job, uint32_t rank, unsigned step)
 
     fill(job, step, rank, 0, count, bytes);
     status = keel_store_submit(job->store[rank], bytes, count);
-    return (status == KEEL_OK && was_front) ? check_copies(job, rank) : status;
+    status = (status == KEEL_OK && was_front) ? check_copies(job, rank) : status;
+    if (status == KEEL_OK && step == 0) {
+        fill(job, FIXED, rank, 0, blocks_of(job, FIXED, rank), bytes);
+        status = keel_store_submit(job->fixed[rank], bytes, blocks_of(job, FIXED, rank));
+    }
+    return status;
 }
 
 static keel_status_t load(job_t *job, uint32_t rank, unsigned step, unsigned turn)
 {
-    const unsigned version = version_at(job, step);
+    const int is_fixed = turn % LOADS == 0;
+    const keel_store_h store = is_fixed ? job->fixed[rank] : job->store[rank];
+    const unsigned version = is_fixed ? FIXED : version_at(job, step);
     const uint32_t from = (uint32_t)(draw(job->seed, 4000 + step * 100 + turn * 10 + rank) % job->play.ranks);
     const uint64_t count = blocks_of(job, version, from);
     const uint64_t first = (count > 0) ? draw(job->seed, 5000 + step * 100 + turn * 10 + rank) % count : 0;
@@ -119,9 +132,9 @@ static keel_status_t load(job_t *job, uint32_t rank, unsigned step, unsigned tur
     uint8_t *loaded = job->room[rank][0], *right = job->room[rank][1];
     keel_store_part_t part = {.rank = from, .first = first, .count = length, .buffer = loaded};
     uint64_t known = 0;
-    keel_status_t status = keel_store_count(job->store[rank], from, &known);
+    keel_status_t status = keel_store_count(store, from, &known);
 
-    status = (status == KEEL_OK) ? keel_store_load(job->store[rank], &part, 1) : status;
+    status = (status == KEEL_OK) ? keel_store_load(store, &part, 1) : status;
     if (status != KEEL_OK) {
         return status;
     }
@@ -185,10 +198,9 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
 
 /* ---- deaths ---- */
 
-/* True if no refill of the rank is due. */
-static int has_copies(const job_t *job, uint32_t rank)
+/* True if no refill of the store is due. */
+static int has_copies(const struct keel_store *store)
 {
-    const struct keel_store *store = job->store[rank];
     const keel_store_head_t *head = keel_store_head(store);
     const uint32_t kept = keel_store_kept(store);
 
@@ -201,7 +213,8 @@ static int is_whole(const few_t *few)
     for (uint32_t r = 0; r < few->play->ranks; r++) {
         if (few->ctx[r] == NULL || keel_recovery_is_finished(&few->ctx[r]->rec) || !few_is_back(few, r) ||
             few->ctx[r]->ckpt.set.state.share != KEEL_SHARE_ARMED || few->ctx[r]->rec.roll != KEEL_ROLL_NONE ||
-            ((const job_t *)few)->store[r] == NULL || !has_copies((const job_t *)few, r)) {
+            ((const job_t *)few)->fixed[r] == NULL || !has_copies(((const job_t *)few)->store[r]) ||
+            !has_copies(((const job_t *)few)->fixed[r])) {
             return 0;
         }
     }
@@ -219,7 +232,7 @@ static void strike(few_t *few)
         for (uint32_t r = 0; r < job->play.ranks; r++) {
             if (r == rank || (job->play.node != NULL && job->play.node[r] == job->play.node[rank])) {
                 few_kill(few, r);
-                job->store[r] = NULL;
+                job->store[r] = job->fixed[r] = NULL;
             }
         }
         job->play.deaths = few->deaths;
@@ -267,6 +280,7 @@ int main(int argc, char **argv)
         {.ranks = 6, .lanes = "KEEL_LANES=auto", .node = nodes, .stores = KEEL_SIM_X86},
         {.ranks = 4, .lanes = "KEEL_LANES=auto", .flags = KEEL_PARAM_FLAG_NONDETERMINISTIC},
         {.ranks = 3, .lanes = "KEEL_LANES=auto", .flags = KEEL_PARAM_FLAG_THREADS},
+        {.ranks = 3, .lanes = "KEEL_LANES=auto", .flags = KEEL_PARAM_FLAG_WAITS},
         {.ranks = 3, .lanes = "KEEL_PROTECT=none"},
     };
     static const keel_store_params_t params[] = {
