@@ -221,7 +221,7 @@ static int is_whole(const few_t *few)
     return 1;
 }
 
-/* A rank that says that it has the newest version has all of its copies: so few deaths lose none. */
+/* A rank that announces the newest version has all of its copies: so few deaths lose none. */
 static void check_complete(const job_t *job)
 {
     for (uint32_t r = 0; r < job->play.ranks; r++) {
