@@ -78,7 +78,8 @@ typedef struct keel_store_params {
  * Limits: a store counts as a window. It also takes 12 bytes for each rank of the job.
  * @param [out] store_p  freed by keel_store_free() or keel_finalize().
  * @return as keel_win_alloc(); KEEL_ERR_INVALID_PARAM: a parameter is wrong, or missing.
- *         KEEL_ERR_UNSUPPORTED: the network's messages are smaller than 2048 bytes.
+ *         KEEL_ERR_UNSUPPORTED: the network's messages are smaller than 2048 bytes, or the job has
+ *         dedicated parity ranks (KEEL_PARITY=dedicated).
  */
 KEEL_API keel_status_t keel_store_create(keel_context_h ctx, const keel_store_params_t *params, keel_store_h *store_p);
 

@@ -73,6 +73,10 @@ static keel_status_t params_check(keel_context_h ctx, const keel_store_params_t 
         keel_error_ctx(ctx, "keel_store_params_t: %s is missing, or not possible", why);
         return KEEL_ERR_INVALID_PARAM;
     }
+    if (ctx->lane.programs < ctx->lane.size) {
+        keel_error_ctx(ctx, "no store: the job has dedicated parity ranks (KEEL_PARITY)");
+        return KEEL_ERR_UNSUPPORTED;
+    }
     if (ctx->lane.ops->max_data < KEEL_STORE_LEAF) {
         keel_error_ctx(ctx, "no store: messages of this network have at most %zu bytes", ctx->lane.ops->max_data);
         return KEEL_ERR_UNSUPPORTED;
