@@ -214,18 +214,25 @@ void keel_stores_release(keel_context_h ctx)
 
 /* ---- the hook ---- */
 
+static int is_pushing_possible(const keel_context_h ctx)
+{
+    return keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT && !keel_recovery_is_frozen(&ctx->rec) &&
+           ctx->rec.roll == KEEL_ROLL_NONE;
+}
+
 void keel_stores_progress(keel_context_h ctx)
 {
     struct keel_store *store;
 
     ucs_list_for_each(store, &ctx->stores, list)
     {
-        if (store->win->freed_call == 0 && store->pushing != NULL &&
-            keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT && !keel_recovery_is_frozen(&ctx->rec) &&
-            ctx->rec.roll == KEEL_ROLL_NONE) {
-            (void)keel_store_push_step(store->pushing);
-        } else if (store->win->freed_call == 0 && !store->is_submitting) {
-            keel_store_refill_progress(store);
+        if (store->win->freed_call == 0) {
+            if (store->pushing != NULL && is_pushing_possible(ctx)) {
+                (void)keel_store_push_step(store->pushing);
+            }
+            if (!store->is_submitting) {
+                keel_store_refill_progress(store);
+            }
         }
     }
 }

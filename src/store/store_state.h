@@ -84,7 +84,7 @@ struct keel_store {
     struct keel_store_pipe *pipe; /* messages of pushes; NULL: none was sent */
     /* goes on while the rank waits in a submit; NULL: none */
     struct keel_store_push *pushing;
-    /* from the pushes to the commit: no refill in the background */
+    /* from the arrival at the second gsync of a submit to the commit: no refill in the background */
     int is_submitting;
     keel_store_refill_t refill;
     uint64_t refilled; /* cells */

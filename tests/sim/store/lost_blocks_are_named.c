@@ -1,7 +1,8 @@
 /*
  * Two ranks die at once, and no other rank holds the blocks of which both had the copies. Loads of
  * exactly these blocks must return KEEL_ERR_LOST, on survivors and replacements alike, all other
- * blocks are loaded, and a submit makes the store whole again.
+ * blocks are loaded, and a submit makes the store whole again. The same holds for the loads of one
+ * rank while all other ranks wait in the next submit: they must refill there.
  */
 #include "few_ranks.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANKS = 4, RANGES = 8, BLOCK = KEEL_STORE_LEAF, FIRST = 0, SECOND = 2, SEEDS = 20 };
+enum { RANKS = 4, RANGES = 8, BLOCK = KEEL_STORE_LEAF, FIRST = 0, SECOND = 2, LOADER = 1, SEEDS = 20 };
 
 typedef struct job {
     few_t few;
@@ -89,11 +90,16 @@ static keel_status_t load(job_t *job, uint32_t rank, unsigned version, int are_l
     return KEEL_OK;
 }
 
-static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
+/* @a is_loading: false if the rank goes on to the next submit at once */
+static keel_status_t run(few_t *few, uint32_t rank, int is_loading)
 {
     job_t *job = (job_t *)few;
     keel_status_t status = submit(job, rank, 1);
 
+    if (status == KEEL_OK && !is_loading) {
+        status = submit(job, rank, 2);
+        return (status == KEEL_OK) ? load(job, rank, 2, 0) : status;
+    }
     status = (status == KEEL_OK) ? few_await_deaths(few, rank, 2) : status;
     /* until then a survivor may read the memory of the dead */
     while (status == KEEL_OK && !(few_is_back(few, FIRST) && few_is_back(few, SECOND)) && !job->is_read) {
@@ -106,6 +112,16 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     }
     status = (status == KEEL_OK) ? submit(job, rank, 2) : status;
     return (status == KEEL_OK) ? load(job, rank, 2, 0) : status;
+}
+
+static keel_status_t all_load(few_t *few, uint32_t rank, keel_win_h last)
+{
+    return run(few, rank, 1);
+}
+
+static keel_status_t one_loads(few_t *few, uint32_t rank, keel_win_h last)
+{
+    return run(few, rank, rank == LOADER);
 }
 
 /* All ranks have left the submit. */
@@ -129,9 +145,13 @@ int main(void)
     static const char *const lanes[] = {"KEEL_LANES=auto", "KEEL_LANES=served"};
     int is_right = 1;
 
-    for (unsigned i = 0; i < 2; i++) {
-        const few_play_t play = {
-            .ranks = RANKS, .deaths = 2, .lanes = lanes[i], .ready = make_store, .phases = phases, .strike = strike};
+    for (unsigned i = 0; i < 4; i++) {
+        const few_play_t play = {.ranks = RANKS,
+                                 .deaths = 2,
+                                 .lanes = lanes[i % 2],
+                                 .ready = make_store,
+                                 .phases = (i < 2) ? all_load : one_loads,
+                                 .strike = strike};
 
         is_right &= few_main(&play, sizeof(job_t), SEEDS) == EXIT_SUCCESS;
     }
