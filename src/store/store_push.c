@@ -235,14 +235,19 @@ static keel_status_t push_entry(keel_store_push_t *push)
     const uint64_t valid = keel_store_range_valid(store, range, push->total);
     const keel_store_cell_t cell = keel_store_place_find(&store->place, range, (uint32_t)(push->entry % copies));
     const uint64_t offset = keel_store_cell_offset(store, push->slot, cell.index);
+    const uint32_t life = life_of(lane, cell.holder);
     keel_status_t status = KEEL_OK;
     uint8_t *base;
 
+    if (push->life != life) {
+        push->stage = 0;
+        push->life = life;
+    }
     if (!is_ready(store, cell.holder)) {
         push->stage = 0;
         return KEEL_INPROGRESS;
     }
-    if (store->pushed[push->entry] == life_of(lane, cell.holder)) {
+    if (store->pushed[push->entry] == life) {
         return KEEL_OK;
     }
     if (keel_lane_region_size(lane, cell.holder, store->win->region) != store->win->size) {
@@ -257,7 +262,7 @@ static keel_status_t push_entry(keel_store_push_t *push)
         status = push_by_messages(push, cell.holder, offset, push_range(push, number, range, valid), valid);
     }
     if (status == KEEL_OK) {
-        store->pushed[push->entry] = life_of(lane, cell.holder);
+        store->pushed[push->entry] = life;
         push->stage = 0;
     }
     return status;
@@ -269,6 +274,7 @@ void keel_store_push_begin(keel_store_push_t *push)
 
     memset(store->pushed, 0, keel_store_cells(store) * sizeof(*store->pushed));
     push->entry = push->stage = push->summed = push->moves = 0;
+    push->life = 0;
     push->changes = store->ctx->lane.changes;
 }
 

@@ -19,6 +19,7 @@ typedef struct keel_store_push {
     uint32_t slot;
     uint64_t entry;   /* next copy of an own range: range * copies + copy */
     uint64_t stage;   /* next message of that copy */
+    uint32_t life;    /* of the holder that has the messages before: another one has none of them */
     uint64_t summed;  /* 1 + the own range of the mark in store->mark; 0: none */
     uint64_t changes; /* lane->changes when the present pass over all copies began */
     uint64_t moves;   /* copies and messages pushed */
