@@ -66,8 +66,23 @@ void keel_store_fetch_skip(keel_store_fetch_t *fetch)
 
 void keel_store_fetch_retry(keel_store_fetch_t *fetch)
 {
-    fetch->wants[fetch->done].tried = 0;
+    fetch->wants[fetch->done].tried = fetch->wants[fetch->done].unread = 0;
     fetch_restart(fetch);
+}
+
+int keel_store_fetch_is_nowhere(const keel_store_fetch_t *fetch)
+{
+    const struct keel_store *store = fetch->store;
+    const keel_store_want_t *want = &fetch->wants[fetch->done];
+
+    for (uint32_t copy = 0; copy < store->place.params.copies; copy++) {
+        const uint32_t holder = keel_store_place_find(&store->place, want->range, copy).holder;
+
+        if (!(want->tried & (1u << copy)) && !(fetch->is_refill && holder == store->ctx->lane.rank)) {
+            return 0;
+        }
+    }
+    return want->unread == 0;
 }
 
 int keel_store_is_readable(const struct keel_store *store, uint32_t holder)
@@ -155,9 +170,14 @@ static keel_status_t fetch_begin(keel_store_fetch_t *fetch)
     if (keel_gather_work(fetch->gather) != work) {
         const keel_status_t status = keel_gather_status(fetch->gather);
 
-        want->tried |= 1u << copy;
         fetch_restart(fetch);
-        return (status == KEEL_ERR_NO_MEMORY) ? status : KEEL_OK;
+        if (status == KEEL_ERR_NO_MEMORY) {
+            return status;
+        }
+        want->tried |= 1u << copy;
+        /* KEEL_ERR_CORRUPT: the holder has no such cell */
+        want->unread |= (status == KEEL_ERR_CORRUPT) ? 0 : 1u << copy;
+        return KEEL_OK;
     }
     fetch->begun++;
     return KEEL_OK;
@@ -222,19 +242,21 @@ static keel_status_t fetch_take(keel_store_fetch_t *fetch, const keel_gather_pie
     const uint32_t copy = piece->sources[SOURCE_MARK].member;
     const uint8_t *bytes = piece->sources[SOURCE_BYTES].data, *label = piece->sources[SOURCE_LABEL].data;
     int fits = KEEL_PLANT(store_fetch_any_label) || label_at(piece->sources[SOURCE_MARK].data) == fetch->label;
+    int is_beyond;
 
     /* memory that is mapped here may change until the label is looked at again */
     memcpy(fetch->mark, piece->sources[SOURCE_MARK].data, fetch->store->mark_bytes);
     fetch->mark->label = KEEL_PLANT(store_fetch_any_label) ? fetch->label : fetch->mark->label;
     fits = fits && mark_fits(fetch, want);
-    if (fits && !fetch->is_refill &&
-        want->end > keel_store_range_valid(fetch->store, want->range, fetch->mark->total)) {
-        return KEEL_ERR_RANGE;
-    }
-    fits = fits && leaves_take(fetch, want, bytes);
+    is_beyond = fits && !fetch->is_refill &&
+                want->end > keel_store_range_valid(fetch->store, want->range, fetch->mark->total);
+    fits = fits && (is_beyond || leaves_take(fetch, want, bytes));
     keel_load_fence();
     fits = fits && (KEEL_PLANT(store_fetch_any_label) || label_at(label) == fetch->label);
     keel_gather_done(fetch->gather);
+    if (fits && is_beyond) {
+        return KEEL_ERR_RANGE;
+    }
     if (fits) {
         fetch->done++;
     } else {

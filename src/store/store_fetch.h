@@ -16,6 +16,7 @@ typedef struct keel_store_want {
     uint64_t range;
     uint32_t begin, end; /* wanted bytes of the range: within one chunk of whole leaves */
     uint32_t tried;      /* a bit for each copy that cannot be used */
+    uint32_t unread;     /* bits of tried: the read failed, so the copy may be there */
     uint32_t part;       /* for the caller's use */
     uint8_t *to;
 } keel_store_want_t;
@@ -46,6 +47,8 @@ void keel_store_fetch_begin(keel_store_fetch_t *fetch, uint32_t slot, uint64_t l
 keel_status_t keel_store_fetch_step(keel_store_fetch_t *fetch);
 /* Goes on after wants[done], which stays without its bytes. */
 void keel_store_fetch_skip(keel_store_fetch_t *fetch);
+/* True if all copies of wants[done] that @a fetch may read were read, and none can be used. */
+int keel_store_fetch_is_nowhere(const keel_store_fetch_t *fetch);
 /* Makes all copies of wants[done] possible again. */
 void keel_store_fetch_retry(keel_store_fetch_t *fetch);
 /* True if memory of the holder can be read now. */

@@ -128,12 +128,6 @@ static int may_come(const keel_store_fetch_t *fetch)
     return 0;
 }
 
-/* True if each holder of wants[done] was asked in vain. */
-static int are_all_tried(const keel_store_fetch_t *fetch)
-{
-    return fetch->wants[fetch->done].tried == (uint32_t)((1ull << fetch->store->place.params.copies) - 1);
-}
-
 /* No copy of wants[done] can be read now. KEEL_INPROGRESS: try again; KEEL_ERR_LOST: there is
  * none. *asked: the holders were found to be done, and were asked once more. */
 static keel_status_t load_without_copy(keel_store_fetch_t *fetch, int *asked)
@@ -142,14 +136,14 @@ static keel_status_t load_without_copy(keel_store_fetch_t *fetch, int *asked)
     keel_status_t status;
     unsigned rounds = 0;
 
-    if (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT && are_all_tried(fetch)) {
+    if (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT && keel_store_fetch_is_nowhere(fetch)) {
         return KEEL_PLANT(store_read_lost_in_replay) ? KEEL_ERR_LOST
                                                      : keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_NO_ROOM);
     }
-    if (are_all_tried(fetch) && *asked) {
+    if (keel_store_fetch_is_nowhere(fetch) && *asked) {
         return KEEL_ERR_LOST;
     }
-    *asked = are_all_tried(fetch) && !may_come(fetch);
+    *asked = keel_store_fetch_is_nowhere(fetch) && !may_come(fetch);
     status = *asked ? KEEL_OK : keel_context_wait(ctx, &rounds);
     keel_store_fetch_retry(fetch);
     return (status == KEEL_OK) ? KEEL_INPROGRESS : status;

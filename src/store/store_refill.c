@@ -68,21 +68,6 @@ static void refill_cell_end(keel_store_h store)
     store->refilled++;
 }
 
-/* True if every other holder was asked in vain, so none has the cell. */
-static int is_nowhere(keel_store_h store)
-{
-    const keel_store_want_t *want = &store->refill.fetch->wants[store->refill.fetch->done];
-
-    for (uint32_t copy = 0; copy < store->place.params.copies; copy++) {
-        const uint32_t holder = keel_store_place_find(&store->place, want->range, copy).holder;
-
-        if (holder != store->ctx->lane.rank && !(want->tried & (1u << copy))) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 keel_status_t keel_store_refill_step(keel_store_h store)
 {
     keel_store_refill_t *refill = &store->refill;
@@ -108,13 +93,13 @@ keel_status_t keel_store_refill_step(keel_store_h store)
         refill_cell_end(store);
         return KEEL_INPROGRESS;
     }
-    if (status == KEEL_ERR_UNREACHABLE && is_nowhere(store)) {
+    if (status == KEEL_ERR_UNREACHABLE && keel_store_fetch_is_nowhere(refill->fetch)) {
         refill->is_fetching = 0;
         refill->lacking++;
         refill->cell++;
         return KEEL_INPROGRESS;
     }
-    if (status == KEEL_ERR_UNREACHABLE) { /* a holder is not back yet */
+    if (status == KEEL_ERR_UNREACHABLE) { /* a holder is not back yet, or a read failed */
         keel_store_fetch_retry(refill->fetch);
         return KEEL_INPROGRESS;
     }
