@@ -99,6 +99,11 @@ unsigned keel_gather_count(const keel_gather_t *gather)
     return gather->piece_count;
 }
 
+unsigned keel_gather_outstanding(const keel_gather_t *gather)
+{
+    return gather->outstanding;
+}
+
 keel_status_t keel_gather_status(const keel_gather_t *gather)
 {
     return gather->status;

@@ -61,6 +61,8 @@ void keel_gather_begin(keel_gather_t *gather);
 keel_gather_piece_t *keel_gather_ready(keel_gather_t *gather);
 void keel_gather_done(keel_gather_t *gather); /* releases the piece of keel_gather_ready() */
 unsigned keel_gather_count(const keel_gather_t *gather);
+/* number of reads that have not ended, also of pieces that were given up */
+unsigned keel_gather_outstanding(const keel_gather_t *gather);
 
 /* Gives up all pieces and clears the error. Each read checks its range against the peer's
  * region: KEEL_ERR_CORRUPT if the region is too short, KEEL_ERR_UNREACHABLE if the region is

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "engine/refuse.h"
 #include "engine/threads.h"
+#include "recovery/recovery_status.h"
 #include "window/win_extents.h"
 
 enum {
@@ -194,12 +195,16 @@ keel_status_t keel_store_create(keel_context_h ctx, const keel_store_params_t *g
 keel_status_t keel_store_free(keel_store_h store)
 {
     KEEL_INSIDE((store != NULL) ? store->ctx : NULL);
+    keel_status_t status;
 
     if (store == NULL) {
         return keel_refuse_null("the store");
     }
-    keel_store_refill_stop(store);
-    return keel_win_free(store->win);
+    store->freeing = 1 + (uint64_t)store->ctx->lane.rollback;
+    keel_store_refill_end_reads(store);
+    status = keel_win_free(store->win);
+    store->freeing = 0;
+    return status;
 }
 
 void keel_stores_release(keel_context_h ctx)
@@ -220,6 +225,18 @@ static int is_pushing_possible(const keel_context_h ctx)
            ctx->rec.roll == KEEL_ROLL_NONE;
 }
 
+/* A lack of memory may pass. After another error the holder never gets its ranges: the waiting
+ * call returns the error. */
+static void push_in_background(struct keel_store *store)
+{
+    const keel_status_t status = keel_store_push_step(store->pushing);
+
+    if (status != KEEL_OK && status != KEEL_INPROGRESS && status != KEEL_ERR_NO_MEMORY) {
+        store->pushing = NULL;
+        keel_recovery_fail(&store->ctx->rec, status);
+    }
+}
+
 void keel_stores_progress(keel_context_h ctx)
 {
     struct keel_store *store;
@@ -228,9 +245,9 @@ void keel_stores_progress(keel_context_h ctx)
     {
         if (store->win->freed_call == 0) {
             if (store->pushing != NULL && is_pushing_possible(ctx)) {
-                (void)keel_store_push_step(store->pushing);
+                push_in_background(store);
             }
-            if (!store->is_submitting) {
+            if (!store->is_submitting && store->freeing != 1 + (uint64_t)ctx->lane.rollback) {
                 keel_store_refill_progress(store);
             }
         }

@@ -3,6 +3,7 @@
 #include "store/store_fetch.h"
 
 #include "check/plant.h"
+#include "ckpt/gather.h"
 #include "peer/store.h"
 #include "recovery/recover.h"
 
@@ -20,6 +21,18 @@ void keel_store_refill_begin(keel_store_h store, uint32_t slot, uint64_t label)
 void keel_store_refill_stop(keel_store_h store)
 {
     store->refill.is_active = 0;
+}
+
+void keel_store_refill_end_reads(keel_store_h store)
+{
+    const keel_store_fetch_t *fetch = store->refill.fetch;
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    keel_store_refill_stop(store);
+    while (fetch != NULL && keel_gather_outstanding(fetch->gather) > 0 && status == KEEL_OK) {
+        status = keel_context_wait(store->ctx, &rounds);
+    }
 }
 
 static keel_status_t refill_cell_begin(keel_store_h store)

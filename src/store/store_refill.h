@@ -14,6 +14,8 @@ void keel_store_refill_begin(keel_store_h store, uint32_t slot, uint64_t label);
  * KEEL_ERR_NO_MEMORY. */
 keel_status_t keel_store_refill_step(keel_store_h store);
 void keel_store_refill_stop(keel_store_h store);
+/* Stops the refill, and waits for the end of its reads or for an error of the job. */
+void keel_store_refill_end_reads(keel_store_h store);
 /* In the background: a step for a version that a load may want, if some cells may be lacking. */
 void keel_store_refill_progress(keel_store_h store);
 

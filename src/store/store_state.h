@@ -86,6 +86,9 @@ struct keel_store {
     struct keel_store_push *pushing;
     /* from the arrival at the second gsync of a submit to the commit: no refill in the background */
     int is_submitting;
+    /* 1 + number of the rollback in which the rank is in keel_store_free(): no refill then; 0: in
+     * none. A rollback may leave the call by a jump, so its number ends the flag. */
+    uint64_t freeing;
     keel_store_refill_t refill;
     uint64_t refilled; /* cells */
 };
