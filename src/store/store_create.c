@@ -58,6 +58,19 @@ static keel_store_params_t params_complete(const keel_context_h ctx, const keel_
     return params;
 }
 
+static size_t mark_bytes(uint64_t range_bytes)
+{
+    return round_up(sizeof(keel_store_mark_t) + range_bytes / KEEL_STORE_LEAF * sizeof(uint32_t), STORE_MARK_ALIGN);
+}
+
+/* Longest read that cannot be divided: a mark, or a leaf. */
+static size_t least_message(uint64_t range_bytes)
+{
+    const size_t mark = mark_bytes(range_bytes);
+
+    return (mark > KEEL_STORE_LEAF) ? mark : KEEL_STORE_LEAF;
+}
+
 static keel_status_t params_check(keel_context_h ctx, const keel_store_params_t *params)
 {
     const char *why = (params->field_mask & ~PARAM_FIELDS)                                 ? "unknown field"
@@ -78,7 +91,7 @@ static keel_status_t params_check(keel_context_h ctx, const keel_store_params_t 
         keel_error_ctx(ctx, "no store: the job has dedicated parity ranks (KEEL_PARITY)");
         return KEEL_ERR_UNSUPPORTED;
     }
-    if (ctx->lane.ops->max_data < KEEL_STORE_LEAF) {
+    if (ctx->lane.ops->max_data < least_message(params->range_bytes)) {
         keel_error_ctx(ctx, "no store: messages of this network have at most %zu bytes", ctx->lane.ops->max_data);
         return KEEL_ERR_UNSUPPORTED;
     }
@@ -90,7 +103,6 @@ static keel_status_t params_check(keel_context_h ctx, const keel_store_params_t 
 static void store_measure(struct keel_store *store, const keel_context_h ctx, const keel_store_params_t *params)
 {
     const size_t most = ctx->lane.ops->max_data / KEEL_STORE_LEAF * KEEL_STORE_LEAF;
-    const uint64_t leaves = params->range_bytes / KEEL_STORE_LEAF;
 
     store->bytes = params->bytes;
     store->block_bytes = params->block_bytes;
@@ -98,7 +110,7 @@ static void store_measure(struct keel_store *store, const keel_context_h ctx, co
     store->slots = (params->flags & KEEL_STORE_FLAG_STATIC)     ? 1
                    : (ctx->config.protect == KEEL_PROTECT_NONE) ? 2
                                                                 : KEEL_STORE_SLOTS_MAX;
-    store->mark_bytes = round_up(sizeof(keel_store_mark_t) + leaves * sizeof(uint32_t), STORE_MARK_ALIGN);
+    store->mark_bytes = mark_bytes(params->range_bytes);
     store->chunk = (most < KEEL_STORE_READ_MAX) ? most : KEEL_STORE_READ_MAX;
     store->chunk = (store->chunk < params->range_bytes) ? store->chunk : params->range_bytes;
     store->place.params =
@@ -122,6 +134,7 @@ static keel_status_t store_set_extents(struct keel_store *store)
     return keel_extents_fix(store->win, &head, 1);
 }
 
+/* All memory but the window. */
 static keel_status_t store_make(keel_context_h ctx, struct keel_store *store)
 {
     const keel_store_place_params_t params = store->place.params;
@@ -137,7 +150,7 @@ static keel_status_t store_make(keel_context_h ctx, struct keel_store *store)
         store->scratch = keel_alloc(store->range_bytes, "range of a store");
         status = (store->scratch == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
     }
-    return (status == KEEL_OK) ? store_set_extents(store) : status;
+    return status;
 }
 
 static void store_release(struct keel_store *store)
@@ -154,7 +167,7 @@ static void store_release(struct keel_store *store)
 keel_status_t keel_store_create(keel_context_h ctx, const keel_store_params_t *given, keel_store_h *store_p)
 {
     KEEL_INSIDE(ctx);
-    struct keel_store measured = {0}, *store;
+    struct keel_store *store;
     keel_win_params_t named = {.field_mask = KEEL_WIN_PARAM_FIELD_NAME};
     keel_store_params_t params;
     keel_status_t status;
@@ -167,25 +180,23 @@ keel_status_t keel_store_create(keel_context_h ctx, const keel_store_params_t *g
     if (status != KEEL_OK) {
         return status;
     }
-    store_measure(&measured, ctx, &params);
-    named.name = (params.name != NULL) ? params.name : "store";
-    /* may leave by a jump: nothing of the store is allocated yet */
-    status = keel_win_alloc(ctx, store_window_bytes(&measured), &named, &measured.win);
-    if (status != KEEL_OK) {
-        return status;
-    }
     store = keel_alloc(sizeof(*store), "store");
     if (store == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    *store = measured;
     store->ctx = ctx;
+    store_measure(store, ctx, &params);
+    named.name = (params.name != NULL) ? params.name : "store";
+    /* keel_win_alloc() may leave by a jump: then the context frees the object */
+    ucs_list_add_tail(&ctx->stores, &store->list);
     status = store_make(ctx, store);
+    status = (status == KEEL_OK) ? keel_win_alloc(ctx, store_window_bytes(store), &named, &store->win) : status;
+    status = (status == KEEL_OK) ? store_set_extents(store) : status;
     if (status != KEEL_OK) {
+        ucs_list_del(&store->list);
         store_release(store);
         return status;
     }
-    ucs_list_add_tail(&ctx->stores, &store->list);
     *store_p = store;
     return KEEL_OK;
 }
@@ -243,7 +254,7 @@ void keel_stores_progress(keel_context_h ctx)
 
     ucs_list_for_each(store, &ctx->stores, list)
     {
-        if (store->win->freed_call == 0) {
+        if (store->win != NULL && store->win->freed_call == 0) {
             if (store->pushing != NULL && is_pushing_possible(ctx)) {
                 push_in_background(store);
             }

@@ -165,7 +165,7 @@ static keel_status_t fetch_begin(keel_store_fetch_t *fetch)
     sources[SOURCE_BYTES].length = want_length(want);
     sources[SOURCE_LABEL].length = sizeof(uint64_t);
     piece->source_count = SOURCES;
-    piece->length = sources[SOURCE_BYTES].length;
+    piece->length = (store->mark_bytes > want_length(want)) ? store->mark_bytes : want_length(want);
     keel_gather_begin(fetch->gather);
     if (keel_gather_work(fetch->gather) != work) {
         const keel_status_t status = keel_gather_status(fetch->gather);
