@@ -23,6 +23,10 @@
  * checkpoint, and one in the making. With KEEL_PROTECT=none there are 2, with
  * KEEL_STORE_FLAG_STATIC 1.
  *
+ * Threads (KEEL_PARAM_FLAG_THREADS). The program orders loads and submits of a store: a load while
+ * another thread of the process is in a submit of the store returns KEEL_ERR_STATE. A submit waits
+ * until the loads of other threads that have begun are complete.
+ *
  * Papers. [R] is Huebner, Hespe, Sanders and Stamatakis, ReStore: In-Memory REplicated STORagE for
  * Rapid Recovery in Fault-Tolerant Algorithms (FTXS'22).
  */
@@ -78,8 +82,8 @@ typedef struct keel_store_params {
  * Limits: a store counts as a window. It also takes 12 bytes for each rank of the job.
  * @param [out] store_p  freed by keel_store_free() or keel_finalize().
  * @return as keel_win_alloc(); KEEL_ERR_INVALID_PARAM: a parameter is wrong, or missing.
- *         KEEL_ERR_UNSUPPORTED: the network's messages are smaller than 2048 bytes, or the job has
- *         dedicated parity ranks (KEEL_PARITY=dedicated).
+ *         KEEL_ERR_UNSUPPORTED: the network's messages are smaller than 2048 bytes, or than 2112
+ *         for range_bytes of 1 MiB, or the job has dedicated parity ranks (KEEL_PARITY=dedicated).
  */
 KEEL_API keel_status_t keel_store_create(keel_context_h ctx, const keel_store_params_t *params, keel_store_h *store_p);
 
@@ -100,6 +104,8 @@ KEEL_API keel_status_t keel_store_free(keel_store_h store);
  * A replacement that is behind the other ranks submits nothing: they have its data.
  * @param [in] buffer  @a count blocks; may be NULL if @a count is 0.
  * @param [in] count   may differ between ranks.
+ * A call that returns KEEL_ERR_RANGE or KEEL_ERR_INVALID_PARAM at some ranks takes no part in the
+ * submit: the other ranks wait for these ranks. The job should end then.
  * @return KEEL_ERR_RANGE: more bytes than the store has room for; KEEL_ERR_STATE: a static store
  *         has its data already, or as keel_gsync(); KEEL_ERR_UNSUPPORTED: the blocks of the store
  *         have different sizes; KEEL_ERR_INVALID_PARAM: also if the ranks' parameters differ;
@@ -117,7 +123,7 @@ typedef struct keel_store_block {
 /**
  * keel_store_submit() for a store with blocks of different sizes. Each block takes 8 bytes of the
  * store beside its own, and each rank 8 bytes more.
- * @param [in] blocks  array of @a count.
+ * @param [in] blocks  array of @a count; the buffer of a block without bytes may be NULL.
  * @return as keel_store_submit(); KEEL_ERR_UNSUPPORTED: the blocks of the store have one size.
  */
 KEEL_API keel_status_t keel_store_submitv(keel_store_h store, const keel_store_block_t *blocks, uint64_t count);
@@ -142,8 +148,9 @@ typedef struct keel_store_part {
  * @param [in,out] parts  array of @a count.
  * @return KEEL_ERR_LOST: the status of each part tells which blocks are lost, all others are
  *         loaded, and a message names the first lost block; KEEL_ERR_RANGE: the rank submitted
- *         fewer blocks; KEEL_ERR_RANK; KEEL_ERR_STATE: nothing was submitted yet;
- *         KEEL_ERR_NO_MEMORY, KEEL_ERR_INVALID_PARAM, KEEL_ERR_ROLLED_BACK.
+ *         fewer blocks; KEEL_ERR_RANK; KEEL_ERR_STATE: nothing was submitted yet, or another
+ *         thread is in a submit of the store; KEEL_ERR_LIMIT: more than 2^32 / 3 parts, with
+ *         blocks of different sizes; KEEL_ERR_NO_MEMORY, KEEL_ERR_INVALID_PARAM, KEEL_ERR_ROLLED_BACK.
  */
 KEEL_API keel_status_t keel_store_load(keel_store_h store, keel_store_part_t *parts, unsigned count);
 

@@ -13,10 +13,11 @@ keel_status_t keel_store_load(keel_store_h store, keel_store_part_t *parts, unsi
     if (store == NULL || (parts == NULL && count > 0)) {
         return keel_refuse_null(store == NULL ? "the store" : "keel_store_load: the parts");
     }
-    status = keel_store_check(store, "keel_store_load");
+    status = keel_store_begin_load(store, "keel_store_load");
     if (status == KEEL_OK) {
         status = (store->block_bytes > 0) ? keel_store_read(store, store->block_bytes, parts, count)
                                           : keel_store_load_sized(store, parts, count);
+        keel_store_end_load(store);
     }
     return keel_context_end(store->ctx, status);
 }
@@ -31,17 +32,16 @@ keel_status_t keel_store_count(keel_store_h store, uint32_t rank, uint64_t *coun
     if (store == NULL || count_p == NULL) {
         return keel_refuse_null(store == NULL ? "the store" : "keel_store_count: where the count is to go");
     }
-    status = keel_store_check(store, "keel_store_count");
-    status = (status == KEEL_OK) ? keel_store_read_check(store, 1, &word) : status;
-    if (status == KEEL_OK && keel_store_head(store)->newest == 0) {
-        *count_p = 0;
-        return KEEL_OK;
-    }
-    if (status == KEEL_OK && store->block_bytes == 0) {
-        status = keel_store_read(store, 1, &word, 1);
-    } else if (status == KEEL_OK) {
-        status = keel_store_read_total(store, rank, &total);
-        *count_p = total / store->block_bytes;
+    status = keel_store_begin_load(store, "keel_store_count");
+    if (status == KEEL_OK) {
+        status = keel_store_read_check(store, 1, &word);
+        if (status == KEEL_OK && store->block_bytes == 0) {
+            status = keel_store_read(store, 1, &word, 1);
+        } else if (status == KEEL_OK) {
+            status = keel_store_read_total(store, rank, &total);
+            *count_p = total / store->block_bytes;
+        }
+        keel_store_end_load(store);
     }
     return keel_context_end(store->ctx, status);
 }

@@ -157,9 +157,9 @@ static void report_lost(const keel_store_fetch_t *fetch)
     const uint64_t at = want->range % ranges * store->range_bytes + want->begin;
 
     keel_error_ctx(store->ctx,
-                   "keel_store_load: block %lu of rank %lu is lost: all ranks with a copy have died, and none was back "
+                   "keel_store_load: %s %lu of rank %lu is lost: all ranks with a copy have died, and none was back "
                    "with its copies before the last one died",
-                   (unsigned long)((store->block_bytes > 0) ? at / store->block_bytes : at),
+                   (store->block_bytes > 0) ? "block" : "byte", (unsigned long)((store->block_bytes > 0) ? at / store->block_bytes : at),
                    (unsigned long)(want->range / ranges));
 }
 
@@ -197,6 +197,12 @@ static keel_status_t load_run(keel_store_fetch_t *fetch, keel_store_part_t *part
     return (status == KEEL_OK) ? result : status;
 }
 
+static keel_status_t refuse_empty(keel_store_h store)
+{
+    keel_error_ctx(store->ctx, "keel_store_load: nothing was submitted to the store");
+    return KEEL_ERR_STATE;
+}
+
 keel_status_t keel_store_read(keel_store_h store, uint64_t unit, keel_store_part_t *parts, unsigned count)
 {
     const keel_store_head_t *head = keel_store_head(store);
@@ -205,8 +211,7 @@ keel_status_t keel_store_read(keel_store_h store, uint64_t unit, keel_store_part
     size_t wants = 0, filled = 0;
 
     if (head->newest == 0) {
-        keel_error_ctx(store->ctx, "keel_store_load: nothing was submitted to the store");
-        return KEEL_ERR_STATE;
+        return refuse_empty(store);
     }
     for (unsigned i = 0; i < count && status == KEEL_OK; i++) {
         status = keel_store_read_check(store, unit, &parts[i]);
@@ -235,8 +240,12 @@ keel_status_t keel_store_read_total(keel_store_h store, uint32_t rank, uint64_t 
     const keel_store_head_t *head = keel_store_head(store);
     keel_store_part_t part = {.rank = rank};
     keel_store_fetch_t *fetch;
-    keel_status_t status = keel_store_fetch_create(store, 1, &fetch);
+    keel_status_t status;
 
+    if (head->newest == 0) {
+        return refuse_empty(store);
+    }
+    status = keel_store_fetch_create(store, 1, &fetch);
     if (status != KEEL_OK) {
         return status;
     }

@@ -6,6 +6,7 @@
 #include "engine/refuse.h"
 #include "engine/threads.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { WORD = sizeof(uint64_t) };
@@ -132,10 +133,17 @@ static keel_status_t blocks_load(keel_store_h store, keel_store_part_t *parts, u
 
 keel_status_t keel_store_load_sized(keel_store_h store, keel_store_part_t *parts, unsigned count)
 {
-    uint64_t *words = keel_alloc(3 * (size_t)count * sizeof(*words) + 1, "directory of a store");
-    keel_store_part_t *reads = keel_alloc(3 * (size_t)count * sizeof(*reads) + 1, "reads of a directory");
-    keel_status_t status = (words == NULL || reads == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK, loaded;
+    uint64_t *words;
+    keel_store_part_t *reads;
+    keel_status_t status, loaded;
 
+    if (count > UINT_MAX / 3) {
+        keel_error_ctx(store->ctx, "keel_store_load: %u parts are more than one call takes", count);
+        return KEEL_ERR_LIMIT;
+    }
+    words = keel_alloc(3 * (size_t)count * sizeof(*words) + 1, "directory of a store");
+    reads = keel_alloc(3 * (size_t)count * sizeof(*reads) + 1, "reads of a directory");
+    status = (words == NULL || reads == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
     status = (status == KEEL_OK) ? words_load(store, parts, count, words, reads) : status;
     if (status == KEEL_OK || status == KEEL_ERR_LOST) {
         loaded = blocks_load(store, parts, count, words, reads);
@@ -159,9 +167,12 @@ keel_status_t keel_store_sizes(keel_store_h store, uint32_t rank, uint64_t first
         return keel_refuse_null(store == NULL ? "the store" : "keel_store_sizes: where the sizes are to go");
     }
     status = (store->block_bytes > 0) ? keel_store_refuse_size(store, "keel_store_sizes")
-                                      : keel_store_check(store, "keel_store_sizes");
-    status = (status == KEEL_OK) ? words_load(store, &part, 1, word, words) : status;
-    status = (status == KEEL_OK) ? keel_store_read(store, 1, &read, 1) : status;
+                                      : keel_store_begin_load(store, "keel_store_sizes");
+    if (status == KEEL_OK) {
+        status = words_load(store, &part, 1, word, words);
+        status = (status == KEEL_OK) ? keel_store_read(store, 1, &read, 1) : status;
+        keel_store_end_load(store);
+    }
     end = (status == KEEL_OK) ? word[1] : 0;
     for (uint64_t i = 0; status == KEEL_OK && i < count; i++) {
         const uint64_t next = bytes[i];

@@ -24,6 +24,23 @@ keel_status_t keel_store_check(keel_store_h store, const char *call)
     return status;
 }
 
+keel_status_t keel_store_begin_load(keel_store_h store, const char *call)
+{
+    const keel_status_t status = keel_store_check(store, call);
+
+    if (status == KEEL_OK && store->is_submit_called) {
+        keel_error_ctx(store->ctx, "%s: another thread is in a submit of the store", call);
+        return KEEL_ERR_STATE;
+    }
+    store->loads += status == KEEL_OK;
+    return status;
+}
+
+void keel_store_end_load(keel_store_h store)
+{
+    store->loads--;
+}
+
 keel_status_t keel_store_refuse_size(keel_store_h store, const char *call)
 {
     keel_error_ctx(store->ctx, "%s: the blocks of this store have %s (keel_store_params_t.block_bytes)", call,

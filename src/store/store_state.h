@@ -86,6 +86,8 @@ struct keel_store {
     struct keel_store_push *pushing;
     /* from the arrival at the second gsync of a submit to the commit: no refill in the background */
     int is_submitting;
+    unsigned loads;       /* threads in loads */
+    int is_submit_called; /* a thread is in a submit: none begins a load */
     /* 1 + number of the rollback in which the rank is in keel_store_free(): no refill then; 0: in
      * none. A rollback may leave the call by a jump, so its number ends the flag. */
     uint64_t freeing;
@@ -125,6 +127,9 @@ static inline uint64_t keel_store_range_valid(const struct keel_store *store, ui
 uint32_t keel_store_mark_sum(const struct keel_store *store, const keel_store_mark_t *mark);
 /* KEEL_OK if calls may use the store now. */
 keel_status_t keel_store_check(keel_store_h store, const char *call);
+/* Begins a load, which keel_store_end_load() ends after KEEL_OK. */
+keel_status_t keel_store_begin_load(keel_store_h store, const char *call);
+void keel_store_end_load(keel_store_h store);
 
 /* Reports that the call is for another kind of blocks; returns KEEL_ERR_UNSUPPORTED. */
 keel_status_t keel_store_refuse_size(keel_store_h store, const char *call);

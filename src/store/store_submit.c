@@ -113,10 +113,26 @@ static void submit_commit(keel_store_h store, const keel_store_push_t *push)
     head->next = (store->slots > 1) ? 1 + slot_after(store, push->slot) : 0;
 }
 
+/* Loads of other threads read the newest version, which a later submit overwrites. */
+static keel_status_t submit_await_loads(const struct keel_store *store)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && store->loads > 0) {
+        status = keel_context_wait(store->ctx, &rounds);
+    }
+    return status;
+}
+
 static keel_status_t submit_run(keel_store_h store, keel_store_push_t *push)
 {
     keel_context_h ctx = store->ctx;
-    keel_status_t status = keel_gsync_complete_phase(ctx);
+    keel_status_t status;
+
+    store->is_submit_called = 1;
+    status = submit_await_loads(store);
+    status = (status == KEEL_OK) ? keel_gsync_complete_phase(ctx) : status;
 
     keel_store_push_begin(push);
     status = (status == KEEL_OK) ? submit_await_image(ctx) : status;
@@ -132,7 +148,7 @@ static keel_status_t submit_run(keel_store_h store, keel_store_push_t *push)
     if (status == KEEL_OK) {
         submit_commit(store, push);
     }
-    store->is_submitting = 0;
+    store->is_submitting = store->is_submit_called = 0;
     store->pushing = NULL;
     return status;
 }
@@ -199,6 +215,11 @@ keel_status_t keel_store_submitv(keel_store_h store, const keel_store_block_t *b
     }
     if (store->block_bytes > 0) {
         return keel_store_refuse_size(store, "keel_store_submitv");
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        if (blocks[i].buffer == NULL && blocks[i].bytes > 0) {
+            return keel_refuse_null("keel_store_submitv: the buffer of a block");
+        }
     }
     push.total = keel_store_emit_total(blocks, count, store->bytes);
     return submit(&push, "keel_store_submitv");
