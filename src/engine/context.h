@@ -294,8 +294,9 @@ enum {
     KEEL_GSYNC_FREE = 1u << 20,
     /* second gsync of keel_checkpoint(), also when keel_restore() makes up for it */
     KEEL_GSYNC_SECOND = 1u << 21,
-    KEEL_GSYNC_STOP = 1u << 22, /* a stop: epoch/stop.h */
-    KEEL_GSYNC_POINT = 1u << 23 /* in keel_safe_point(): no other call follows the stop */
+    KEEL_GSYNC_STOP = 1u << 22,  /* a stop: epoch/stop.h */
+    KEEL_GSYNC_POINT = 1u << 23, /* in keel_safe_point(): no other call follows the stop */
+    KEEL_GSYNC_SUBMIT = 1u << 24 /* of a submit of a store */
 };
 
 #endif

@@ -196,10 +196,11 @@ static uint64_t gsync_orders_received(keel_context_h ctx, uint32_t number, int w
 #define GSYNC_CALL_SAFE       2u
 #define GSYNC_CALL_CHECKPOINT 5u
 
-static const char *const gsync_calls[] = {[1] = "keel_gsync",      [2] = "keel_gsync with KEEL_GSYNC_SAFE",
-                                          [3] = "keel_win_alloc",  [4] = "keel_win_free",
-                                          [5] = "keel_checkpoint", [6] = "the second half of keel_checkpoint",
-                                          [7] = "keel_finalize",   [KEEL_ARRIVE_CALL_STOP] = "keel_safe_point"};
+static const char *const gsync_calls[] = {[1] = "keel_gsync",       [2] = "keel_gsync with KEEL_GSYNC_SAFE",
+                                          [3] = "keel_win_alloc",   [4] = "keel_win_free",
+                                          [5] = "keel_checkpoint",  [6] = "the second half of keel_checkpoint",
+                                          [7] = "keel_finalize",    [KEEL_ARRIVE_CALL_STOP] = "keel_safe_point",
+                                          [9] = "keel_store_submit"};
 
 /* 0: a rank without a program follows any call */
 static unsigned gsync_call(unsigned flags)
@@ -211,6 +212,7 @@ static unsigned gsync_call(unsigned flags)
            : (flags & KEEL_GSYNC_EXPLICIT) ? 5
            : (flags & KEEL_GSYNC_FREE)     ? 4
            : (flags & KEEL_GSYNC_ALLOC)    ? 3
+           : (flags & KEEL_GSYNC_SUBMIT)   ? 9
            : (flags & KEEL_GSYNC_SAFE)     ? 2
                                            : 1;
 }

@@ -5,6 +5,7 @@
 #include "store/store_refill.h"
 #include "store/store_state.h"
 
+#include "base/crc.h"
 #include "base/memory.h"
 #include "engine/refuse.h"
 #include "engine/threads.h"
@@ -15,7 +16,8 @@ enum {
     STORE_COPIES = 4,         /* default */
     STORE_RANGE = 256 << 10,  /* default, bytes */
     STORE_RANGES_WANTED = 16, /* ranges of a rank in a small store, at least */
-    STORE_MARK_ALIGN = 64
+    STORE_MARK_ALIGN = 64,
+    STORE_ENDS = 512 /* lengths of the end of a window */
 };
 
 _Static_assert(KEEL_STORE_HEAD_SAVED == 64, "whole words, in each image");
@@ -121,9 +123,16 @@ static void store_measure(struct keel_store *store, const keel_context_h ctx, co
                                     .is_consecutive = (params->flags & KEEL_STORE_FLAG_CONSECUTIVE) != 0};
 }
 
+/* The length of the end is a checksum of the parameters: windows of stores with other parameters
+ * mostly have other sizes, which a push compares. */
 static uint64_t store_window_bytes(const struct keel_store *store)
 {
-    return KEEL_STORE_HEAD_BYTES + store->slots * keel_store_cells(store) * keel_store_cell_bytes(store);
+    const keel_store_place_params_t *place = &store->place.params;
+    const uint64_t all[] = {store->bytes,  store->block_bytes, store->range_bytes,
+                            place->copies, place->seed,        (uint64_t)place->is_consecutive};
+    const uint64_t end = keel_crc(0, all, sizeof(all)) % STORE_ENDS * sizeof(uint64_t);
+
+    return KEEL_STORE_HEAD_BYTES + store->slots * keel_store_cells(store) * keel_store_cell_bytes(store) + end;
 }
 
 /* Keeps the data out of images. */

@@ -248,8 +248,8 @@ static keel_status_t fetch_take(keel_store_fetch_t *fetch, const keel_gather_pie
     memcpy(fetch->mark, piece->sources[SOURCE_MARK].data, fetch->store->mark_bytes);
     fetch->mark->label = KEEL_PLANT(store_fetch_any_label) ? fetch->label : fetch->mark->label;
     fits = fits && mark_fits(fetch, want);
-    is_beyond = fits && !fetch->is_refill &&
-                want->end > keel_store_range_valid(fetch->store, want->range, fetch->mark->total);
+    is_beyond =
+        fits && !fetch->is_refill && want->end > keel_store_range_valid(fetch->store, want->range, fetch->mark->total);
     fits = fits && (is_beyond || leaves_take(fetch, want, bytes));
     keel_load_fence();
     fits = fits && (KEEL_PLANT(store_fetch_any_label) || label_at(label) == fetch->label);

@@ -159,7 +159,8 @@ static void report_lost(const keel_store_fetch_t *fetch)
     keel_error_ctx(store->ctx,
                    "keel_store_load: %s %lu of rank %lu is lost: all ranks with a copy have died, and none was back "
                    "with its copies before the last one died",
-                   (store->block_bytes > 0) ? "block" : "byte", (unsigned long)((store->block_bytes > 0) ? at / store->block_bytes : at),
+                   (store->block_bytes > 0) ? "block" : "byte",
+                   (unsigned long)((store->block_bytes > 0) ? at / store->block_bytes : at),
                    (unsigned long)(want->range / ranges));
 }
 

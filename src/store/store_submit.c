@@ -139,12 +139,12 @@ static keel_status_t submit_run(keel_store_h store, keel_store_push_t *push)
     if (status == KEEL_OK && (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT || KEEL_PLANT(store_submit_behind))) {
         status = push_until_live(push);
     }
-    status = (status == KEEL_OK) ? keel_gsync_run(ctx, 0) : status;
+    status = (status == KEEL_OK) ? keel_gsync_run(ctx, KEEL_GSYNC_SUBMIT) : status;
     status = (status == KEEL_OK) ? submit_fill(store, push) : status;
     /* until a rank leaves the second gsync, pushes go to push->slot only, which no refill fills */
     store->is_submitting = 1;
     keel_store_refill_stop(store);
-    status = (status == KEEL_OK) ? keel_gsync_run(ctx, 0) : status;
+    status = (status == KEEL_OK) ? keel_gsync_run(ctx, KEEL_GSYNC_SUBMIT) : status;
     if (status == KEEL_OK) {
         submit_commit(store, push);
     }
