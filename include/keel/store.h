@@ -147,10 +147,11 @@ typedef struct keel_store_part {
  * waits until replacements have the copies that they can get.
  * @param [in,out] parts  array of @a count.
  * @return KEEL_ERR_LOST: the status of each part tells which blocks are lost, all others are
- *         loaded, and a message names the first lost block; KEEL_ERR_RANGE: the rank submitted
- *         fewer blocks; KEEL_ERR_RANK; KEEL_ERR_STATE: nothing was submitted yet, or another
- *         thread is in a submit of the store; KEEL_ERR_LIMIT: more than 2^32 / 3 parts, with
- *         blocks of different sizes; KEEL_ERR_NO_MEMORY, KEEL_ERR_INVALID_PARAM, KEEL_ERR_ROLLED_BACK.
+ *         loaded, and a message names the first lost block. KEEL_ERR_RANGE: the rank submitted
+ *         fewer blocks; KEEL_ERR_RANK. KEEL_ERR_STATE: nothing was submitted yet, or another
+ *         thread is in a submit of the store. KEEL_ERR_LIMIT: more than 2^32 / 3 parts, with
+ *         blocks of different sizes; KEEL_ERR_NO_MEMORY, KEEL_ERR_INVALID_PARAM,
+ *         KEEL_ERR_ROLLED_BACK.
  */
 KEEL_API keel_status_t keel_store_load(keel_store_h store, keel_store_part_t *parts, unsigned count);
 

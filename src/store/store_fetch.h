@@ -26,8 +26,8 @@ struct keel_store_fetch {
     keel_gather_t *gather;
     uint32_t slot;
     uint64_t label;
-    /* of a refill: not from the own copy, into memory that other ranks read, and ranges that are
-     * not full are no error */
+    /* of a refill: not from the own copy, into memory of the window, and ranges may be shorter than
+     * the wants */
     int is_refill;
     keel_store_mark_t *mark; /* of the bytes that came last */
     size_t room, count, begun, done;
@@ -37,7 +37,7 @@ struct keel_store_fetch {
 /* Room for @a room wants. */
 keel_status_t keel_store_fetch_create(keel_store_h store, size_t room, keel_store_fetch_t **fetch_p);
 void keel_store_fetch_free(keel_store_fetch_t *fetch); /* NULL: no effect */
-/* Begins with the wants that the caller has filled in. */
+/* Begins with the wants of the caller. */
 void keel_store_fetch_begin(keel_store_fetch_t *fetch, uint32_t slot, uint64_t label, size_t count);
 /*
  * Does what is possible now. KEEL_OK: all wants are done. KEEL_INPROGRESS: reads are under way.
@@ -45,7 +45,7 @@ void keel_store_fetch_begin(keel_store_fetch_t *fetch, uint32_t slot, uint64_t l
  * KEEL_ERR_RANGE: wants[done] goes beyond the bytes that its rank submitted. KEEL_ERR_NO_MEMORY.
  */
 keel_status_t keel_store_fetch_step(keel_store_fetch_t *fetch);
-/* Goes on after wants[done], which stays without its bytes. */
+/* Leaves wants[done] without bytes, and goes on. */
 void keel_store_fetch_skip(keel_store_fetch_t *fetch);
 /* True if all copies of wants[done] that @a fetch may read were read, and none can be used. */
 int keel_store_fetch_is_nowhere(const keel_store_fetch_t *fetch);

@@ -7,8 +7,8 @@
  * Safety. The label names a version and says that the rest of the cell is that version's: it is
  * cleared before the cell changes, and set after. No label returns, also not after a rollback. A
  * reader takes bytes only if the label is the wanted one before and after, and the sums fit. So a
- * reader needs no agreement with a holder, a new process holds nothing until it has the bytes, and
- * a rank that re-executes never takes a newer version for the one that it wants.
+ * reader needs no agreement with a holder, a new process has no labels before the bytes, and a
+ * rank in re-execution never takes a newer version for the wanted one.
  *
  * The head is state of the program: an image has it, so a restored rank knows the versions of its
  * position. All ranks compute the same heads at the same position.
@@ -37,8 +37,8 @@ typedef struct keel_store_head {
     uint32_t next;                        /* 1 + slot of the next submit; 0: the first slot */
     uint32_t submits;                     /* submits until here */
     uint64_t reserved[2];
-    /* From here on not in images, and read by other ranks: for each slot the version of which this
-     * rank has all cells that it can get. */
+    /* From here on not in images, and read by other ranks. For each slot the label of the version
+     * if the rank has all cells that any rank has. */
     uint64_t complete[KEEL_STORE_SLOTS_MAX];
 } keel_store_head_t;
 
@@ -56,7 +56,7 @@ typedef struct keel_store_mark {
 
 typedef struct keel_store_fetch keel_store_fetch_t;
 
-/* Restores the cells of one version that the own window lacks (store_refill). */
+/* Restores missing cells of one version (store_refill). */
 typedef struct keel_store_refill {
     int is_active;
     uint32_t slot;
@@ -84,7 +84,7 @@ struct keel_store {
     struct keel_store_pipe *pipe; /* messages of pushes; NULL: none was sent */
     /* goes on while the rank waits in a submit; NULL: none */
     struct keel_store_push *pushing;
-    /* from the arrival at the second gsync of a submit to the commit: no refill in the background */
+    /* from the arrival at the second gsync of a submit to the commit: no refill in waits */
     int is_submitting;
     unsigned loads;       /* threads in loads */
     int is_submit_called; /* a thread is in a submit: none begins a load */

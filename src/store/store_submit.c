@@ -2,16 +2,17 @@
  * A submit: each rank pushes its ranges to all holders, one-sided, and two gsyncs commit them.
  *
  * Safety. (1) A rank arrives at the first gsync when all holders are live and have its ranges. So
- * after the gsync only a holder that has died since lacks ranges, and it gets them from the other
- * holders before it arrives at the second. Nobody loads the version before the second gsync ends.
- * (2) The pushes go to a slot that holds neither the newest version nor that of the generation in
- * use. A rank arrives at the first gsync when its part of a generation in the making is complete,
- * so all ranks leave it with the same generation in use. They choose the slot of the next submit
- * after the second gsync: at that time every rank is known to have put the generation into use, so
- * no death brings an older one back. A generation that is taken later covers the newest version.
- * (3) A rank that re-executes an earlier phase pushes nothing, since the others have it. At the
- * front it pushes all of its ranges again: the same bytes if the predecessor pushed any, unless no
- * rank knows of the predecessor's phase.
+ * after the gsync only a replacement of a holder lacks ranges. The ranks push again to the
+ * replacement, and the second gsync waits. No rank loads the version before the second gsync ends.
+ * (2) The pushes go to a slot without the newest version and without the version of the generation
+ * in use. A rank arrives at the first gsync when its part of a generation in the making is
+ * complete, so all ranks leave the gsync with the same generation in use. The ranks choose the
+ * slot of the next submit after the second gsync. By then every rank is known to have put the
+ * generation into use, so no death brings an older one back. A later generation covers the newest
+ * version.
+ * (3) A rank in the re-execution of an earlier phase pushes nothing, since the others have its
+ * ranges. At the front the rank pushes all of its ranges again: the same bytes if the predecessor
+ * pushed any, unless no rank knows of the predecessor's phase.
  */
 #include "store/store_push.h"
 #include "store/store_refill.h"
@@ -28,8 +29,8 @@
 
 /* ---- pushes ---- */
 
-/* Again if a rank has died meanwhile: a replacement is awaited and gets its ranges, too. From then
- * on the pushes go on while this rank waits. */
+/* Pushes again if a rank has died meanwhile: the replacement gets its ranges, too. After the call
+ * the pushes go on in the waits of the rank. */
 static keel_status_t push_until_live(keel_store_push_t *push)
 {
     const keel_context_h ctx = push->store->ctx;
@@ -55,9 +56,9 @@ static int is_filled(const struct keel_store *store, const keel_store_push_t *pu
 }
 
 /*
- * Between the gsyncs: a holder that has died since the pushes waits for its ranges. All ranks are
- * in the submit and have their bytes: live ones push again from inside their waits, replaced ones
- * here, to all.
+ * Between the gsyncs: the replacement of a dead holder waits for its ranges. All ranks are in the
+ * submit and have their bytes. Live ranks push again from inside their waits, replacements push
+ * here, to all holders.
  */
 static keel_status_t submit_fill(keel_store_h store, keel_store_push_t *push)
 {
@@ -90,7 +91,7 @@ static keel_status_t submit_await_image(keel_context_h ctx)
     return status;
 }
 
-/* The slot that holds neither the newest version nor that of the generation in use. */
+/* The first slot without the newest version and without the version of the generation in use. */
 static uint32_t slot_after(const struct keel_store *store, uint32_t newest)
 {
     const uint32_t kept = KEEL_PLANT(store_submit_over_kept) ? newest : keel_store_kept(store);

@@ -1,6 +1,6 @@
 /*
  * Blocks of different sizes, also of none, must be loaded one by one, in runs and after the deaths
- * of ranks before and after the submit. Sizes and numbers beyond what a rank submitted are refused.
+ * of ranks before and after the submit. Sizes and numbers beyond the submitted blocks are refused.
  */
 #include "few_ranks.h"
 
