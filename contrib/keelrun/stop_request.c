@@ -65,7 +65,7 @@ static bool child_sees_end(const char *path, const struct stat *request)
            access(getenv("KEEL_FILE_DIR"), F_OK) == 0;
 }
 
-/* Keeps no descriptor of the launcher: others wait for their ends. */
+/* Closes the descriptors of the launcher, because other processes wait for the ends of pipes. */
 static void child_run(const char *path, int news, pid_t parent)
 {
     struct stat request;

@@ -183,7 +183,7 @@ keel_status_t keel_files_writer_begin(keel_context_h ctx)
     keel_status_t status = KEEL_OK;
 
     files->last_ns = keel_files_now(ctx);
-    files->seen = ctx->ckpt.set.used.number;
+    files->seen = UINT32_MAX; /* the generation in use, which the first step finds */
     files->has_begun = 1;
     if (ctx->lane.rank < ctx->lane.programs && files->error == 0 && !ctx->runtime->ops->is_threadless) {
         status =

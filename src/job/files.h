@@ -71,7 +71,7 @@ typedef struct keel_files {
 
     /* the leader */
     uint32_t run;
-    uint32_t seen;   /* newest committed generation that was considered */
+    uint32_t seen;   /* newest committed generation that was considered; UINT32_MAX: not known */
     uint32_t passed; /* generations committed since the last set began */
     uint64_t last_ns, begun_ns;
     keel_files_interval_t interval;

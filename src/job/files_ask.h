@@ -10,16 +10,19 @@
 
 typedef struct keel_files_ask {
     int is_open;       /* seen and not met */
-    uint32_t after;    /* newest generation that had begun when the request was seen */
+    uint32_t after;    /* newest generation that had begun by then; UINT32_MAX: not known */
     uint64_t since_ns; /* when the request was seen */
 } keel_files_ask_t;
 
-/* Takes the newest look into account. @param newest: newest generation that has begun */
+/* Takes the newest look into account. @param newest: newest generation that has begun; UINT32_MAX:
+ * not known. After a rollback the generations begin anew below @a after. */
 static inline void keel_files_ask_look(keel_files_ask_t *ask, int is_asked, uint32_t newest, uint64_t now_ns)
 {
     if (is_asked && !ask->is_open) {
         ask->after = newest;
         ask->since_ns = now_ns;
+    } else if (newest < ask->after) {
+        ask->after = newest;
     }
     ask->is_open = is_asked;
 }

@@ -262,19 +262,33 @@ static void stop_failed(keel_context_h ctx)
     ctx->runtime->ops->abort(ctx->runtime, STATUS_LATE, "a stop without a checkpoint in files");
 }
 
+/* The newest generation that has begun. UINT32_MAX: not known, during a recovery: a replacement has
+ * no generation yet, and a decision may take up a checkpoint that seems aborted. */
+static uint32_t set_newest(keel_context_h ctx)
+{
+    const uint32_t used = ctx->ckpt.set.used.number, making = ctx->ckpt.set.making.number;
+
+    if (!set_is_settled(ctx)) {
+        return UINT32_MAX;
+    }
+    return (making > used) ? making : used;
+}
+
 /* Looks for requests, and has a checkpoint taken for them at the next safe gsync. */
 static void set_look(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
-    const uint32_t used = ctx->ckpt.set.used.number, making = ctx->ckpt.set.making.number;
-    const uint32_t newest = (making > used) ? making : used;
+    const uint32_t used = ctx->ckpt.set.used.number, making = ctx->ckpt.set.making.number, newest = set_newest(ctx);
     const int is_requested = keel_writer_is_requested(files->writer);
     const int is_stopping = keel_writer_is_stopping(files->writer) || files->is_stop_asked;
     const uint64_t now_ns = (is_requested || is_stopping) ? keel_files_now(ctx) : 0;
 
     keel_files_ask_look(&files->request, is_requested, newest, now_ns);
     keel_files_ask_look(&files->stop, is_stopping, newest, now_ns);
-    if ((is_requested || is_stopping) && files->making.id.generation == 0 && making == 0 &&
+    if (newest < files->seen) {
+        files->seen = used; /* after a rollback, or a replacement's first generation */
+    }
+    if ((is_requested || is_stopping) && newest != UINT32_MAX && files->making.id.generation == 0 && making == 0 &&
         (used <= files->seen || !set_is_asked(files, used))) {
         keel_ckpt_request_retry(&ctx->ckpt);
     }

@@ -156,6 +156,7 @@ a_program_stops_itself_with_a_checkpoint()
         [ "$("$files" list "$dir" | grep -c ' complete ')" -ge 1 ] || fail "no checkpoint"
         run 0 -n 3 "${job[@]}" "$ring" 60 # less than the steps that it was asked for: those done count
         begins_at_files 3
+        ! grep -q '^rank [0-9]* begins at step \([0-9]\|[12][0-9]\|30\)$' "$out" || fail "the image is older than the call"
     done
     # what an earlier job asked for is no request of this one
     rm -rf "$dir"

@@ -530,6 +530,24 @@ START_TEST(request_is_met_by_later_generations_only)
 }
 END_TEST
 
+/* A replacement of rank 0 sees the request before the generation that is in use; a rollback leads
+ * back. */
+START_TEST(request_waits_for_the_generation_in_use)
+{
+    keel_files_ask_t ask = {.is_open = 0};
+
+    keel_files_ask_look(&ask, 1, UINT32_MAX, 1000);
+    ck_assert(!keel_files_ask_is_met(&ask, 50));
+    ck_assert(keel_files_ask_is_late(&ask, 60000000000 + 1000, 60));
+    keel_files_ask_look(&ask, 1, 50, 2000);
+    ck_assert(!keel_files_ask_is_met(&ask, 50) && keel_files_ask_is_met(&ask, 51));
+    keel_files_ask_look(&ask, 1, UINT32_MAX, 3000);
+    keel_files_ask_look(&ask, 1, 20, 4000);
+    ck_assert(!keel_files_ask_is_met(&ask, 20) && keel_files_ask_is_met(&ask, 21));
+    ck_assert(keel_files_ask_is_late(&ask, 60000000000 + 1000, 60)); /* the time goes on */
+}
+END_TEST
+
 START_TEST(request_is_late_after_its_time)
 {
     keel_files_ask_t ask = {.is_open = 0};
@@ -611,6 +629,7 @@ int main(void)
                             request_is_seen_and_met,
                             request_amid_a_set_stays,
                             request_is_met_by_later_generations_only,
+                            request_waits_for_the_generation_in_use,
                             request_is_late_after_its_time,
                             sets_are_marked_at_the_end,
                             writer_ends_amid_a_job,
