@@ -197,8 +197,8 @@ KEEL_API keel_status_t keel_checkpoint(keel_context_h ctx);
  * If the program reaches keel_finalize() first the job ends as usual. If the files cannot be
  * written the job goes on, with a message, and the next checkpoint tries again. If the files are
  * not complete within KEEL_FILE_STOP_WITHIN (60s) of the call, the job ends with status 143 and
- * without a checkpoint of this request. Rank 0 looks at that time in its calls. The call itself
- * waits for the file system.
+ * without a checkpoint of this request. Rank 0 looks at that time in its calls, this one included.
+ * The call itself waits for the file system.
  *
  * Death: a dead rank is recovered as ever, and the request stays; a replacement of rank 0 begins
  * the time anew. A job that is lost as a whole before its end goes on from its newest checkpoint,

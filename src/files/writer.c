@@ -1,6 +1,7 @@
 /* The thread that writes files. */
 #include "files/writer.h"
 #include "files/pace.h"
+#include "files/watch.h"
 
 #include "base/crc.h"
 #include "base/memory.h"
@@ -9,7 +10,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h> /* renameat() */
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -18,7 +18,6 @@
 
 #define WRITER_PIECE    ((size_t)1 << 20)   /* bytes read at a time */
 #define WRITER_AHEAD    ((uint64_t)8 << 20) /* bytes between hints to write to the device */
-#define WRITER_LOOK_NS  200000000u          /* interval of looks for a request */
 #define WRITER_JOIN_NS  1000000000u
 #define WRITER_NICENESS 19
 
@@ -27,23 +26,23 @@ typedef enum { WRITER_IDLE, WRITER_BUSY, WRITER_ENDED } writer_state_t;
 struct keel_writer {
     keel_folder_t *folder;
     int is_watching;
-    uint64_t rate;    /* bytes per second; 0: no limit */
-    uint64_t look_ns; /* the thread's: time of the last look for requests */
+    uint64_t rate; /* bytes per second; 0: no limit */
+    keel_watch_t watch;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t begins;      /* a job begins, is hurried or revoked, or the thread is to leave */
+    /* a job begins, is hurried or revoked, a stop is due, or the thread is to leave */
+    pthread_cond_t begins;
     pthread_cond_t ends;        /* the thread has left */
     keel_write_result_t result; /* of the current job; the thread's while BUSY */
     writer_state_t state;       /* atomic */
     /* under the lock */
     int is_revoked, is_hurried, is_leaving, is_over, has_left;
-    const uint8_t *memory; /* RANK: of the job, or of its copy, less the offset of the copy */
-    uint64_t at;           /* RANK: bytes read */
-    void *copy;            /* of the rest; NULL: none */
-    int is_requested;      /* atomic */
-    int is_stopping;       /* atomic */
-    int is_joined;         /* the caller's */
-    keel_folder_end_t end; /* the thread's until the thread has left */
+    int is_stop_due, stop_error; /* KEEL_FILES_STOP is to be made; errno of the newest try */
+    const uint8_t *memory;       /* RANK: of the job, or of its copy, less the offset of the copy */
+    uint64_t at;                 /* RANK: bytes read */
+    void *copy;                  /* of the rest; NULL: none */
+    int is_joined;               /* the caller's */
+    keel_folder_end_t end;       /* the thread's until the thread has left */
     uint8_t piece[WRITER_PIECE];
 };
 
@@ -60,29 +59,24 @@ static uint64_t writer_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static int writer_has(const keel_writer_t *writer, const char *name)
+/* Makes KEEL_FILES_STOP for the caller, and then what the thread does between file operations. */
+static void writer_attend(keel_writer_t *writer)
 {
-    return faccessat(writer_dir(writer), name, F_OK, 0) == 0;
-}
+    int is_due;
 
-/* Returns 0 if there is no request. */
-static int writer_take_request(const keel_writer_t *writer)
-{
-    const int dir = writer_dir(writer);
+    pthread_mutex_lock(&writer->lock);
+    is_due = writer->is_stop_due;
+    pthread_mutex_unlock(&writer->lock);
+    if (is_due) {
+        const int error = keel_set_dir_ask(writer_dir(writer), KEEL_FILES_STOP);
 
-    return writer_has(writer, KEEL_FILES_TAKEN) ||
-           (writer_has(writer, KEEL_FILES_REQUEST) && renameat(dir, KEEL_FILES_REQUEST, dir, KEEL_FILES_TAKEN) == 0);
-}
-
-/* A watching writer looks for requests from time to time. */
-static void writer_look(keel_writer_t *writer)
-{
-    const uint64_t now_ns = writer_now_ns();
-
-    if (writer->is_watching && now_ns - writer->look_ns >= WRITER_LOOK_NS) {
-        __atomic_store_n(&writer->is_stopping, writer_has(writer, KEEL_FILES_STOP), __ATOMIC_RELAXED);
-        __atomic_store_n(&writer->is_requested, writer_take_request(writer), __ATOMIC_RELAXED);
-        writer->look_ns = now_ns;
+        pthread_mutex_lock(&writer->lock);
+        writer->is_stop_due = 0;
+        writer->stop_error = error;
+        pthread_mutex_unlock(&writer->lock);
+    }
+    if (writer->is_watching && writer_now_ns() - writer->watch.look_ns >= KEEL_WATCH_NS) {
+        keel_watch_look(&writer->watch, writer->folder, writer_now_ns());
     }
 }
 
@@ -91,13 +85,17 @@ static struct timespec writer_timespec(uint64_t ns)
     return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
 }
 
-/* Waits under the lock for a change, at most until the time or the next look; 0: no time. */
+/* Waits under the lock for a change, at most until the time or the next look; 0: no time. A stop
+ * that is due is a change. */
 static void writer_wait(keel_writer_t *writer, uint64_t until_ns)
 {
-    const uint64_t look_ns = writer->look_ns + WRITER_LOOK_NS;
+    const uint64_t look_ns = writer->watch.look_ns + KEEL_WATCH_NS;
     struct timespec until;
 
     until_ns = (writer->is_watching && (until_ns == 0 || look_ns < until_ns)) ? look_ns : until_ns;
+    if (writer->is_stop_due) {
+        return;
+    }
     if (until_ns == 0) {
         pthread_cond_wait(&writer->begins, &writer->lock);
         return;
@@ -111,12 +109,12 @@ static void writer_pace(keel_writer_t *writer, size_t length, uint64_t begun_ns)
 {
     const uint64_t until_ns = begun_ns + keel_pace_ns(length, writer->rate);
 
-    writer_look(writer);
+    writer_attend(writer);
     pthread_mutex_lock(&writer->lock);
     while (!writer->is_revoked && !writer->is_hurried && writer_now_ns() < until_ns) {
         writer_wait(writer, until_ns);
         pthread_mutex_unlock(&writer->lock);
-        writer_look(writer);
+        writer_attend(writer);
         pthread_mutex_lock(&writer->lock);
     }
     pthread_mutex_unlock(&writer->lock);
@@ -226,8 +224,7 @@ static int writer_manifest(keel_writer_t *writer)
     if (error == 0) {
         result->remove_error = keel_folder_prune(writer->folder, result->job.id, result->job.keep);
         if (result->job.meets_request) {
-            (void)unlinkat(writer_dir(writer), KEEL_FILES_TAKEN, 0);
-            __atomic_store_n(&writer->is_requested, 0, __ATOMIC_RELAXED);
+            keel_watch_met(&writer->watch, writer->folder);
         }
     }
     return error;
@@ -282,7 +279,7 @@ static void *writer_run(void *arg)
             __atomic_store_n(&writer->state, WRITER_ENDED, __ATOMIC_RELEASE);
         }
         writer_find_folder(writer);
-        writer_look(writer);
+        writer_attend(writer);
         pthread_mutex_lock(&writer->lock);
     }
     if (writer->is_over) {
@@ -437,16 +434,40 @@ void keel_writer_detach(keel_writer_t *writer, uint32_t used)
 
 int keel_writer_is_requested(const keel_writer_t *writer)
 {
-    return __atomic_load_n(&writer->is_requested, __ATOMIC_RELAXED);
+    return __atomic_load_n(&writer->watch.is_requested, __ATOMIC_RELAXED);
 }
 
 int keel_writer_is_stopping(const keel_writer_t *writer)
 {
-    return __atomic_load_n(&writer->is_stopping, __ATOMIC_RELAXED);
+    return __atomic_load_n(&writer->watch.is_stopping, __ATOMIC_RELAXED);
+}
+
+uint64_t keel_writer_looks(const keel_writer_t *writer)
+{
+    return __atomic_load_n(&writer->watch.looks, __ATOMIC_ACQUIRE);
+}
+
+void keel_writer_ask_stop(keel_writer_t *writer)
+{
+    pthread_mutex_lock(&writer->lock);
+    writer->is_stop_due = 1;
+    pthread_cond_signal(&writer->begins);
+    pthread_mutex_unlock(&writer->lock);
+}
+
+int keel_writer_has_asked_stop(keel_writer_t *writer, int *error_p)
+{
+    int is_done;
+
+    pthread_mutex_lock(&writer->lock);
+    is_done = !writer->is_stop_due;
+    *error_p = writer->stop_error;
+    pthread_mutex_unlock(&writer->lock);
+    return is_done;
 }
 
 void keel_writer_end_stop(keel_writer_t *writer)
 {
     (void)unlinkat(writer_dir(writer), KEEL_FILES_STOP, 0);
-    __atomic_store_n(&writer->is_stopping, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&writer->watch.is_stopping, 0, __ATOMIC_RELAXED);
 }

@@ -77,6 +77,14 @@ void keel_writer_detach(keel_writer_t *writer, uint32_t used);
 int keel_writer_is_requested(const keel_writer_t *writer);
 /* True if KEEL_FILES_STOP existed at the last look. */
 int keel_writer_is_stopping(const keel_writer_t *writer);
+/* Number of successful looks for KEEL_FILES_STOP. The second look from here on begins after this
+ * call. */
+uint64_t keel_writer_looks(const keel_writer_t *writer);
+/* Has the thread make KEEL_FILES_STOP between two file operations. */
+void keel_writer_ask_stop(keel_writer_t *writer);
+/* After keel_writer_ask_stop(): returns 0 while the file is not made; then *error_p is 0 or the
+ * errno. */
+int keel_writer_has_asked_stop(keel_writer_t *writer, int *error_p);
 /* Removes KEEL_FILES_STOP. */
 void keel_writer_end_stop(keel_writer_t *writer);
 

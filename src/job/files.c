@@ -164,8 +164,10 @@ static void files_receive(void *arg, const keel_control_in_t *in)
             files->refusing = in->source;
             files->refusal = (int)message.error;
         }
-    } else if (message.kind == KEEL_FILES_STOP_ASKED && keel_lane_is_leader(&ctx->lane)) {
-        keel_files_set_stop_asked(ctx, (int)message.error);
+    } else if (message.kind == KEEL_FILES_STOP_BEGINS && keel_lane_is_leader(&ctx->lane)) {
+        keel_files_set_stop_begins(ctx, in->source);
+    } else if (message.kind == KEEL_FILES_STOP_ENDS && keel_lane_is_leader(&ctx->lane)) {
+        keel_files_set_stop_ends(ctx, in->source, (int)message.error);
     } else if (message.kind == KEEL_FILES_WRITE && in->source == ctx->lane.leader) {
         files->ordered = (keel_set_id_t){.generation = message.generation, .run = message.run};
         files->is_hurried = 0;

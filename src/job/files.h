@@ -27,32 +27,36 @@
 
 #include <keel/keel.h>
 
-typedef enum {
-    KEEL_FILES_WRITE,   /* the leader: write the image of this set */
-    KEEL_FILES_WRITTEN, /* to the leader: the image is written, or the write failed */
-    KEEL_FILES_LOAD,    /* the leader, at the start: load the image of this set */
-    KEEL_FILES_LOADED,  /* to the leader: the image is loaded, or the load failed */
-    KEEL_FILES_BEGIN,   /* the leader: begin at the loaded set; generation 0: at the start */
-    KEEL_FILES_GIVE_UP, /* the leader: the job does not begin */
-    /* to the leader: keel_checkpoint_and_stop() was called; with an error: the call has failed */
-    KEEL_FILES_STOP_ASKED,
-    KEEL_FILES_HURRY /* the leader: write the ordered image without regard to KEEL_FILE_RATE */
+typedef enum keel_files_kind {
+    KEEL_FILES_WRITE,       /* the leader: write the image of this set */
+    KEEL_FILES_WRITTEN,     /* to the leader: the image is written, or the write failed */
+    KEEL_FILES_LOAD,        /* the leader, at the start: load the image of this set */
+    KEEL_FILES_LOADED,      /* to the leader: the image is loaded, or the load failed */
+    KEEL_FILES_BEGIN,       /* the leader: begin at the loaded set; generation 0: at the start */
+    KEEL_FILES_GIVE_UP,     /* the leader: the job does not begin */
+    KEEL_FILES_STOP_BEGINS, /* to the leader: a call of keel_checkpoint_and_stop() begins */
+    KEEL_FILES_STOP_ENDS,   /* to the leader: the call has made the file, or has failed */
+    KEEL_FILES_HURRY        /* the leader: KEEL_FILE_RATE does not hold for the ordered image */
 } keel_files_kind_t;
 
 /* control message KEEL_CONTROL_FILES; crc and bytes: of the file of the rank */
 typedef struct keel_files_message {
     uint32_t kind; /* keel_files_kind_t */
     uint32_t generation, run;
-    uint32_t error;        /* WRITTEN, LOADED and STOP_ASKED: errno; 0: done */
+    uint32_t error;        /* WRITTEN, LOADED and STOP_ENDS: errno; 0: done */
     uint32_t crc;          /* WRITTEN, LOAD */
     uint32_t window_calls; /* BEGIN: made before the images */
     uint64_t bytes;        /* WRITTEN, LOAD */
 } keel_files_message_t;
 
-/* part of a rank in the set in the making, at the leader */
+/* a rank at the leader */
 typedef struct keel_files_rank {
-    uint32_t ordered; /* incarnation that has the order */
-    int is_written;
+    uint32_t ordered; /* incarnation that has the order of the set in the making */
+    int is_written;   /* file of the set in the making */
+    /* incarnation + 1 that has begun a call of keel_checkpoint_and_stop(); 0: none */
+    uint32_t stop_asked;
+    /* the call has made the file, which counts from this number of looks on; 0: the call runs */
+    uint64_t stop_looks;
 } keel_files_rank_t;
 
 typedef struct keel_files {
@@ -75,21 +79,21 @@ typedef struct keel_files {
     uint32_t passed; /* generations committed since the last set began */
     uint64_t last_ns, begun_ns;
     keel_files_interval_t interval;
-    uint64_t decisions;       /* decisions adopted when orders were last repeated */
-    keel_manifest_t making;   /* set in the making; generation 0: none */
-    keel_files_rank_t *ranks; /* of the set in the making */
-    uint32_t missing;         /* files to come */
+    uint64_t decisions;     /* decisions adopted when orders were last repeated */
+    keel_manifest_t making; /* set in the making; generation 0: none */
+    keel_files_rank_t *ranks;
+    uint32_t missing; /* files to come */
     keel_files_ask_t request, stop;
-    int is_stop_asked;  /* by a rank; a hanging writer sees no file */
-    int is_ending;      /* the launcher was asked to end the job because of the stop */
-    int is_requested;   /* the set in the making meets the request */
-    int is_stopping;    /* and the job ends when it is complete */
-    int is_set_hurried; /* the set in the making, or a later one, meets a request */
-    int is_completing;  /* the writer is to write, or writes, the manifest */
-    int is_prune_due;   /* a set was given up */
-    int reported_error; /* errno of the last reported failure; 0: none since a success */
-    int is_late;        /* a newer generation is due during the set in the making */
-    int is_late_said;   /* and reported */
+    uint32_t stop_asked; /* ranks in a call of a stop; a writer that hangs sees no file */
+    int is_ending;       /* the launcher was asked to end the job because of the stop */
+    int is_requested;    /* the set in the making meets the request */
+    int is_stopping;     /* and the job ends when it is complete */
+    int is_set_hurried;  /* the set in the making, or a later one, meets a request */
+    int is_completing;   /* the writer is to write, or writes, the manifest */
+    int is_prune_due;    /* a set was given up */
+    int reported_error;  /* errno of the last reported failure; 0: none since a success */
+    int is_late;         /* a newer generation is due during the set in the making */
+    int is_late_said;    /* and reported */
     /* at the start: answers to LOAD */
     uint32_t answers, refusals;
     uint32_t refusing; /* a rank that could not load, with its errno */

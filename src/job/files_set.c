@@ -219,6 +219,13 @@ static uint64_t set_bytes(const keel_files_t *files)
     return bytes;
 }
 
+/* The launcher ends the job. No request counts from here on: a runtime's abort may return. */
+static void stop_end(keel_files_t *files)
+{
+    files->is_ending = 1;
+    files->request.is_open = files->stop.is_open = 0;
+}
+
 void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *result)
 {
     keel_files_t *files = ctx->files;
@@ -240,7 +247,7 @@ void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *res
               (double)(files->last_ns - files->begun_ns) * 1e-9);
     keel_files_interval_measured(ctx, (double)(files->last_ns - files->begun_ns) * 1e-9);
     if (files->is_stopping && !files->is_ending) {
-        files->is_ending = 1;
+        stop_end(files);
         ctx->runtime->ops->abort(ctx->runtime, KEEL_EXIT_STOPPED, "the job has stopped, with a checkpoint in files");
         /* Only now: a replacement of the leader has to see the request. If this process ends
          * before, the next job removes the file. */
@@ -256,7 +263,7 @@ void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *res
  * the file system may not answer: the next job removes KEEL_FILES_STOP. */
 static void stop_failed(keel_context_h ctx)
 {
-    ctx->files->is_ending = 1;
+    stop_end(ctx->files);
     keel_error_ctx(ctx, "no checkpoint is complete in %s within %g s of the stop (KEEL_FILE_STOP_WITHIN): the job ends",
                    ctx->config.file_dir, ctx->config.file_stop_within_s);
     ctx->runtime->ops->abort(ctx->runtime, STATUS_LATE, "a stop without a checkpoint in files");
@@ -274,13 +281,64 @@ static uint32_t set_newest(keel_context_h ctx)
     return (making > used) ? making : used;
 }
 
+static void stop_forget(keel_files_t *files, uint32_t rank)
+{
+    files->stop_asked -= files->ranks[rank].stop_asked != 0;
+    files->ranks[rank].stop_asked = 0;
+}
+
+void keel_files_set_stop_begins(keel_context_h ctx, uint32_t rank)
+{
+    keel_files_t *files = ctx->files;
+
+    if (rank < files->making.count) {
+        stop_forget(files, rank);
+        files->stop_asked++;
+        files->ranks[rank].stop_asked = ctx->lane.peers[rank].incarnation + 1;
+        files->ranks[rank].stop_looks = 0;
+    }
+}
+
+void keel_files_set_stop_ends(keel_context_h ctx, uint32_t rank, int error)
+{
+    keel_files_t *files = ctx->files;
+
+    if (rank >= files->making.count) {
+        return;
+    }
+    if (error != 0 || files->writer == NULL) {
+        stop_forget(files, rank);
+    } else {
+        files->ranks[rank].stop_looks = keel_writer_looks(files->writer) + 2;
+    }
+}
+
+/* True if a rank asks for a stop, and the writer has not looked for its file yet. A rank that died
+ * in its call repeats the call. */
+static int set_is_stop_asked(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+    const uint64_t looks = (files->stop_asked > 0) ? keel_writer_looks(files->writer) : 0;
+
+    for (uint32_t r = 0; r < files->making.count && files->stop_asked > 0; r++) {
+        const keel_files_rank_t *rank = &files->ranks[r];
+
+        if (rank->stop_asked != 0 && (rank->stop_asked != ctx->lane.peers[r].incarnation + 1 ||
+                                      (rank->stop_looks != 0 && looks >= rank->stop_looks))) {
+            stop_forget(files, r);
+        }
+    }
+    return files->stop_asked > 0;
+}
+
 /* Looks for requests, and has a checkpoint taken for them at the next safe gsync. */
 static void set_look(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
     const uint32_t used = ctx->ckpt.set.used.number, making = ctx->ckpt.set.making.number, newest = set_newest(ctx);
     const int is_requested = keel_writer_is_requested(files->writer);
-    const int is_stopping = keel_writer_is_stopping(files->writer) || files->is_stop_asked;
+    const int is_stop_asked = set_is_stop_asked(ctx);
+    const int is_stopping = keel_writer_is_stopping(files->writer) || is_stop_asked;
     const uint64_t now_ns = (is_requested || is_stopping) ? keel_files_now(ctx) : 0;
 
     keel_files_ask_look(&files->request, is_requested, newest, now_ns);
@@ -295,22 +353,18 @@ static void set_look(keel_context_h ctx)
     if ((is_requested || is_stopping) && files->making.id.generation != 0 && !files->is_set_hurried) {
         set_hurry_all(ctx); /* the set that meets the request comes next */
     }
-    if (is_stopping && !files->is_ending &&
-        keel_files_ask_is_late(&files->stop, now_ns, ctx->config.file_stop_within_s)) {
+    if (is_stopping && keel_files_ask_is_late(&files->stop, now_ns, ctx->config.file_stop_within_s)) {
         stop_failed(ctx);
     }
-}
-
-void keel_files_set_stop_asked(keel_context_h ctx, int error)
-{
-    ctx->files->is_stop_asked = error == 0;
 }
 
 void keel_files_set_step(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
 
-    set_look(ctx);
+    if (!files->is_ending) {
+        set_look(ctx);
+    }
     if (files->making.id.generation > ctx->ckpt.set.used.number) {
         set_failed(ctx, 0, ECANCELED); /* the generation is not in use any more */
     }

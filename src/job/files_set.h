@@ -9,7 +9,9 @@
 void keel_files_set_written(keel_context_h ctx, uint32_t rank, const keel_files_message_t *message);
 void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *result);
 void keel_files_set_step(keel_context_h ctx);
-/* The leader learns of a call of keel_checkpoint_and_stop(); with an errno the call has failed. */
-void keel_files_set_stop_asked(keel_context_h ctx, int error);
+/* The leader: a call of keel_checkpoint_and_stop() begins at the rank, and has made the file
+ * KEEL_FILES_STOP, or has failed with an errno. */
+void keel_files_set_stop_begins(keel_context_h ctx, uint32_t rank);
+void keel_files_set_stop_ends(keel_context_h ctx, uint32_t rank, int error);
 
 #endif

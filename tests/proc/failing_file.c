@@ -7,6 +7,8 @@
  *   KEELTEST_START_FAILS, KEELTEST_END_FAILS    the same for calls of the program's thread, before
  *                                               the writer begins and after that
  *   KEELTEST_FILE_WAITS=PATH                    the writer waits at fsync while that file exists
+ *   KEELTEST_STOP_WAITS=PATH                    each thread waits while that file exists before the
+ *                                               file "stop" is made
  *   KEELTEST_FILE_DIES=RANK:N[:VICTIM]          at the N-th call of the writer of RANK: kills the
  *                                               rank, the launcher (keelrun) or all ranks (job)
  *   KEELTEST_START_DIES, KEELTEST_END_DIES      the same for calls of the program's thread
@@ -255,6 +257,16 @@ int open(const char *path, int flags, ...)
     return (fails("folder") != 0) ? -1 : opened(call(path, flags, mode), OF_FOLDER);
 }
 
+/* Waits while the file exists that the variable names. */
+static void pass_gate(const char *name)
+{
+    const char *gate = getenv(name);
+
+    while (gate != NULL && access(gate, F_OK) == 0) {
+        usleep(1000);
+    }
+}
+
 int openat(int dir, const char *path, int flags, ...)
 {
     int (*call)(int, const char *, int, ...) = (int (*)(int, const char *, int, ...))next("openat");
@@ -270,6 +282,9 @@ int openat(int dir, const char *path, int flags, ...)
     va_end(arguments);
     if (!is_within(dir)) {
         return call(dir, path, flags, mode);
+    }
+    if (strcmp(path, "stop") == 0) {
+        pass_gate("KEELTEST_STOP_WAITS");
     }
     return (fails(kind) != 0) ? -1 : opened(call(dir, path, flags, mode), 1);
 }
@@ -378,10 +393,9 @@ ssize_t write(int file, const void *data, size_t length)
 int fsync(int file)
 {
     int (*call)(int) = (int (*)(int))next("fsync");
-    const char *gate = getenv("KEELTEST_FILE_WAITS");
 
-    while (is_writer && gate != NULL && access(gate, F_OK) == 0) {
-        usleep(1000);
+    if (is_writer) {
+        pass_gate("KEELTEST_FILE_WAITS");
     }
     return (is_within(file) && fails("fsync") != 0) ? -1 : call(file);
 }

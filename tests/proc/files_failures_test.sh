@@ -175,13 +175,16 @@ each_failure_of_an_end_is_survived()
     done
     [ $n -gt 6 ] || fail "only $n operations"
     # a request that cannot be made: the call fails, and the job goes on from its checkpoint
-    rm -rf "$dir"
-    cp -r "$scratch/sets" "$dir"
-    run 3 -n 3 "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x RING_STOP=y -x KEELTEST_END_FAILS=open:28:1:1 "${failing[@]}" "$ring" 90 80
-    has "$err" 1 'keel_checkpoint_and_stop: KEEL_FILE_DIR .*: No space left on device'
-    run 0 -n 3 "${job[@]}" "$ring" 90
-    begins_at_files 3
-    is_right
+    for n in 0 1; do
+        rm -rf "$dir"
+        cp -r "$scratch/sets" "$dir"
+        run 3 -n 3 "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x RING_STOP=$n -x KEELTEST_END_FAILS=open:28:1:1 \
+            -x KEELTEST_FILE_FAILS=open:28:1:0 "${failing[@]}" "$ring" 90 80
+        has "$err" 1 'keel_checkpoint_and_stop: KEEL_FILE_DIR .*: No space left on device'
+        run 0 -n 3 "${job[@]}" "$ring" 90
+        begins_at_files 3
+        is_right
+    done
 }
 
 # what cannot be looked at or removed stays, and is removed later; what is complete is not given up for that

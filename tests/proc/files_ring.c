@@ -7,8 +7,8 @@
  * were seen; RING_AFTER: one of a later generation) is complete in KEEL_FILE_DIR. In the first run
  * of the job the given ranks then kill themselves. RING_BYTES: size of the window. RING_MARK: a
  * line that rank 0 prints at step AT, before all ranks go on slowly. RING_LOOP: the program
- * takes checkpoints during the wait, and is not deterministic. RING_STOP: rank 1 asks for the
- * end of the job at step AT; rank 0 waits there only with RING_SETS.
+ * takes checkpoints during the wait, and is not deterministic. RING_STOP: this rank asks for
+ * the end of the job at step AT; rank 0 waits there only with RING_SETS.
  */
 #include "lost.h"
 
@@ -75,10 +75,10 @@ static void wait_for_sets(keel_context_h ctx)
     }
 }
 
-/* Rank 1 asks for the end of the job; no rank waits for that. */
+/* One rank asks for the end of the job; no rank waits for that. */
 static void stop(keel_context_h ctx)
 {
-    if (keel_rank(ctx) == 1 && keel_checkpoint_and_stop(ctx) != KEEL_OK) {
+    if (keel_rank(ctx) == strtoul(getenv("RING_STOP"), NULL, 10) && keel_checkpoint_and_stop(ctx) != KEEL_OK) {
         keel_abort(ctx, 3);
     }
     if (keel_rank(ctx) == 0 && getenv("RING_MARK") != NULL) {

@@ -148,10 +148,10 @@ a_program_stops_itself_with_a_checkpoint()
     local options
 
     right 60 -n 3
-    for options in "" "--kill 1@anyone:asked" "--kill 0@anyone:asked"; do
+    for options in "" "--kill 1@anyone:asked" "--kill 0@anyone:asked" "-x RING_STOP=0" "-x RING_STOP=0 --kill 0@anyone:asked"; do
         rm -rf "$dir"
         # shellcheck disable=SC2086 # several options
-        run 121 -n 3 $options "${tier[@]}" -x KEEL_FILE_INTERVAL=3600 -x "KEEL_FILE_DIR=$dir" -x RING_STOP=y -x RING_MARK=asked "$ring" \
+        run 121 -n 3 -x RING_STOP=1 $options "${tier[@]}" -x KEEL_FILE_INTERVAL=3600 -x "KEEL_FILE_DIR=$dir" -x RING_MARK=asked "$ring" \
             100000 30
         [ "$("$files" list "$dir" | grep -c ' complete ')" -ge 1 ] || fail "no checkpoint"
         run 0 -n 3 "${job[@]}" "$ring" 60 # less than the steps that it was asked for: those done count
@@ -165,24 +165,26 @@ a_program_stops_itself_with_a_checkpoint()
     run 0 -n 3 "${job[@]}" "$ring" 60
     is_right
     # without a folder the call fails
-    run 3 -n 3 "${tier[@]}" -x RING_STOP=y "$ring" 60 30
+    run 3 -n 3 "${tier[@]}" -x RING_STOP=1 "$ring" 60 30
     has "$err" 1 'keel_checkpoint_and_stop: there is no KEEL_FILE_DIR'
 }
 
-# The files of a stop cannot be written, or the file system does not answer from the first checkpoint on: the job ends when its time
-# is over, and is not started again.
+# The files of a stop cannot be written, or the file system does not answer from the first checkpoint or from the call on: the job
+# ends when its time is over, and is not started again. Any rank calls.
 a_stop_without_files_ends_in_time()
 {
-    local plan
+    local plan rank
 
     touch "$scratch/gate"
-    for plan in FAILS=fsync:5:0 "WAITS=$scratch/gate"; do
-        rm -rf "$dir"
-        run 143 -n 3 "${job[@]}" -x KEEL_FILE_STOP_WITHIN=500ms -x RING_STOP=y -x RING_MARK=asked -x "KEELTEST_FILE_$plan" \
-            "${failing[@]}" "$ring" 100000 30
-        has "$err" 1 'no checkpoint is complete in .* within 0.5 s of the stop'
-        has "$err" 0 'the job is started anew'
-        [ -z "$(newest)" ] || fail "a checkpoint is complete"
+    for plan in KEELTEST_FILE_FAILS=fsync:5:0 "KEELTEST_FILE_WAITS=$scratch/gate" "KEELTEST_STOP_WAITS=$scratch/gate"; do
+        for rank in 0 1; do
+            rm -rf "$dir"
+            run 143 -n 3 "${job[@]}" -x KEEL_FILE_STOP_WITHIN=500ms -x RING_STOP=$rank -x RING_MARK=asked -x "$plan" \
+                "${failing[@]}" "$ring" 100000 30
+            has "$err" 1 'no checkpoint is complete in .* within 0.5 s of the stop'
+            has "$err" 0 'the job is started anew'
+            [ "${plan%%=*}" = KEELTEST_STOP_WAITS ] || [ -z "$(newest)" ] || fail "a checkpoint is complete"
+        done
     done
     # by the file alone, and the next job is asked for nothing
     rm -rf "$dir"
@@ -223,7 +225,7 @@ a_stop_is_met_by_a_later_checkpoint()
 {
     right 60 -n 3
     touch "$scratch/gate"
-    start -n 3 "${job[@]}" -x RING_STOP=y -x RING_SETS=1 -x RING_MARK=asked -x "KEELTEST_FILE_WAITS=$scratch/gate" "${failing[@]}" \
+    start -n 3 "${job[@]}" -x RING_STOP=1 -x RING_SETS=1 -x RING_MARK=asked -x "KEELTEST_FILE_WAITS=$scratch/gate" "${failing[@]}" \
         "$ring" 100000 30
     wait_for asked "$out"
     until [ -e "$dir/stop" ]; do sleep 0.02; done
@@ -231,7 +233,7 @@ a_stop_is_met_by_a_later_checkpoint()
     wait "$pid"
     status=$?
     [ $status -eq 121 ] || fail "status $status"
-    run 0 -n 3 "${job[@]}" -x RING_STOP=y "$ring" 60 30
+    run 0 -n 3 "${job[@]}" -x RING_STOP=1 "$ring" 60 30
     begins_at_files 3
     ! grep -q '^rank [0-9]* begins at step \([0-9]\|[12][0-9]\|30\)$' "$out" || fail "the image is older than the call"
     is_right
@@ -321,7 +323,7 @@ the_loop_of_the_documents_goes_on()
 echo begins >>"$scratch/begun"
 case \$(wc -l <"$scratch/begun") in
 1) exec "$keelrun" --job-restarts 0 -n 3 ${job[*]} "$ring" 60 30 0 1 2 ;;
-2) RING_STOP=y exec "$keelrun" -n 3 ${job[*]} -x KEEL_FILE_INTERVAL=3600 "$ring" 1000000 30 ;;
+2) RING_STOP=1 exec "$keelrun" -n 3 ${job[*]} -x KEEL_FILE_INTERVAL=3600 "$ring" 1000000 30 ;;
 3) exec "$keelrun" -n 3 ${job[*]} "$ring" 60 ;;
 *) exit 17 ;;
 esac

@@ -3,6 +3,7 @@
  * writer, detached memory, removal.
  */
 #include "files/pace.h"
+#include "files/watch.h"
 #include "files/writer.h"
 
 #include "base/crc.h"
@@ -514,6 +515,26 @@ START_TEST(request_amid_a_set_stays)
 }
 END_TEST
 
+/* A folder that cannot be read is no folder without requests. */
+START_TEST(failed_look_changes_nothing)
+{
+    const keel_folder_t unreadable = {.dir = -1};
+    keel_watch_t watch = {.looks = 0};
+
+    folder_setup();
+    ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
+    ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_STOP), 0);
+    keel_watch_look(&watch, &folder, 1);
+    ck_assert(watch.is_requested && watch.is_stopping && watch.looks == 1);
+    keel_watch_look(&watch, &unreadable, 2);
+    ck_assert(watch.is_requested && watch.is_stopping && watch.looks == 1);
+    ck_assert_int_eq(unlinkat(dir, KEEL_FILES_STOP, 0), 0);
+    keel_watch_look(&watch, &folder, 3);
+    ck_assert(watch.is_requested && !watch.is_stopping && watch.looks == 2);
+    folder_teardown();
+}
+END_TEST
+
 START_TEST(request_is_met_by_later_generations_only)
 {
     keel_files_ask_t ask = {.is_open = 0};
@@ -628,6 +649,7 @@ int main(void)
                             complete_set_replaces_older_ones,
                             request_is_seen_and_met,
                             request_amid_a_set_stays,
+                            failed_look_changes_nothing,
                             request_is_met_by_later_generations_only,
                             request_waits_for_the_generation_in_use,
                             request_is_late_after_its_time,

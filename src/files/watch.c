@@ -1,0 +1,52 @@
+/* The looks for requests and stops. */
+#include "files/watch.h"
+#include "files/set_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h> /* renameat() */
+#include <unistd.h>
+
+/* Returns 1 if the file exists, 0 if not, and below 0 if the file system does not tell. */
+static int has(int dir, const char *name)
+{
+    if (faccessat(dir, name, F_OK, 0) == 0) {
+        return 1;
+    }
+    return (errno == ENOENT) ? 0 : -errno;
+}
+
+/* Returns 1 if there is a request, 0 if not, and below 0 if the file system does not tell. */
+static int take_request(int dir)
+{
+    const int is_taken = has(dir, KEEL_FILES_TAKEN);
+
+    if (is_taken != 0) {
+        return is_taken;
+    }
+    if (renameat(dir, KEEL_FILES_REQUEST, dir, KEEL_FILES_TAKEN) == 0) {
+        return 1;
+    }
+    return (errno == ENOENT) ? 0 : -errno;
+}
+
+void keel_watch_look(keel_watch_t *watch, const keel_folder_t *folder, uint64_t now_ns)
+{
+    const int dir = keel_folder_dir(folder), is_stopping = has(dir, KEEL_FILES_STOP), is_requested = take_request(dir);
+
+    if (is_stopping >= 0) {
+        __atomic_store_n(&watch->is_stopping, is_stopping, __ATOMIC_RELAXED);
+        /* pairs with keel_writer_looks(): a reader of the number reads what was found, too */
+        __atomic_store_n(&watch->looks, watch->looks + 1, __ATOMIC_RELEASE);
+    }
+    if (is_requested >= 0) {
+        __atomic_store_n(&watch->is_requested, is_requested, __ATOMIC_RELAXED);
+    }
+    watch->look_ns = now_ns;
+}
+
+void keel_watch_met(keel_watch_t *watch, const keel_folder_t *folder)
+{
+    (void)unlinkat(keel_folder_dir(folder), KEEL_FILES_TAKEN, 0);
+    __atomic_store_n(&watch->is_requested, 0, __ATOMIC_RELAXED);
+}
