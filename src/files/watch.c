@@ -30,9 +30,22 @@ static int take_request(int dir)
     return (errno == ENOENT) ? 0 : -errno;
 }
 
+/* As take_request() if KEEL_FILES_TAKEN is of a request that was met: a newer request takes the
+ * name, or the file is removed. */
+static int take_newer(keel_watch_t *watch, int dir)
+{
+    if (renameat(dir, KEEL_FILES_REQUEST, dir, KEEL_FILES_TAKEN) == 0) {
+        watch->is_met = 0;
+        return 1;
+    }
+    watch->is_met = unlinkat(dir, KEEL_FILES_TAKEN, 0) != 0 && errno != ENOENT;
+    return 0;
+}
+
 void keel_watch_look(keel_watch_t *watch, const keel_folder_t *folder, uint64_t now_ns)
 {
-    const int dir = keel_folder_dir(folder), is_stopping = has(dir, KEEL_FILES_STOP), is_requested = take_request(dir);
+    const int dir = keel_folder_dir(folder), is_stopping = has(dir, KEEL_FILES_STOP);
+    const int is_requested = watch->is_met ? take_newer(watch, dir) : take_request(dir);
 
     if (is_stopping >= 0) {
         __atomic_store_n(&watch->is_stopping, is_stopping, __ATOMIC_RELAXED);
@@ -45,8 +58,11 @@ void keel_watch_look(keel_watch_t *watch, const keel_folder_t *folder, uint64_t 
     watch->look_ns = now_ns;
 }
 
-void keel_watch_met(keel_watch_t *watch, const keel_folder_t *folder)
+int keel_watch_met(keel_watch_t *watch, const keel_folder_t *folder)
 {
-    (void)unlinkat(keel_folder_dir(folder), KEEL_FILES_TAKEN, 0);
+    const int error = (unlinkat(keel_folder_dir(folder), KEEL_FILES_TAKEN, 0) != 0 && errno != ENOENT) ? errno : 0;
+
+    watch->is_met = error != 0;
     __atomic_store_n(&watch->is_requested, 0, __ATOMIC_RELAXED);
+    return error;
 }

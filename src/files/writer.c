@@ -216,16 +216,14 @@ static int writer_rank(keel_writer_t *writer)
     return error;
 }
 
+/* The removal of older sets is another job: the file system may take long for it. */
 static int writer_manifest(keel_writer_t *writer)
 {
     keel_write_result_t *result = &writer->result;
     const int error = keel_folder_complete(writer->folder, result->job.manifest);
 
-    if (error == 0) {
-        result->remove_error = keel_folder_prune(writer->folder, result->job.id, result->job.keep);
-        if (result->job.meets_request) {
-            keel_watch_met(&writer->watch, writer->folder);
-        }
+    if (error == 0 && result->job.meets_request) {
+        result->remove_error = keel_watch_met(&writer->watch, writer->folder);
     }
     return error;
 }

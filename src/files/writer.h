@@ -18,10 +18,10 @@
 typedef struct keel_writer keel_writer_t;
 
 typedef enum {
-    KEEL_WRITE_RANK, /* writes the file of a rank */
-    /* completes a set, then removes all other sets but the newest @a keep complete ones */
-    KEEL_WRITE_MANIFEST,
-    KEEL_WRITE_PRUNE /* removes sets that are not complete */
+    KEEL_WRITE_RANK,     /* writes the file of a rank */
+    KEEL_WRITE_MANIFEST, /* completes a set */
+    /* removes all sets but the newest @a keep complete ones and the one of the job */
+    KEEL_WRITE_PRUNE
 } keel_write_kind_t;
 
 typedef struct keel_write_job {
@@ -33,13 +33,14 @@ typedef struct keel_write_job {
     int is_hurried;                  /* RANK: without regard to the rate */
     const keel_manifest_t *manifest; /* MANIFEST: unchanged until the job ends */
     int meets_request;               /* MANIFEST: then removes KEEL_FILES_TAKEN */
-    unsigned keep;
+    unsigned keep;                   /* PRUNE */
 } keel_write_job_t;
 
 typedef struct keel_write_result {
     keel_write_job_t job;
-    int error;          /* errno; 0: done; ECANCELED: given up */
-    int remove_error;   /* MANIFEST, PRUNE: errno of a set that could not be removed; 0: none */
+    int error; /* errno; 0: done; ECANCELED: given up */
+    /* MANIFEST: errno of KEEL_FILES_TAKEN, PRUNE: of a set, that could not be removed; 0: none */
+    int remove_error;
     uint32_t crc;       /* RANK: of the contents */
     double processor_s; /* seconds of a processor that the thread took */
 } keel_write_result_t;

@@ -117,7 +117,9 @@ void keel_files_progress(keel_context_h ctx)
     if (keel_writer_take(files->writer, &result)) {
         if (result.job.kind == KEEL_WRITE_MANIFEST) {
             keel_files_set_completed(ctx, &result);
-        } else if (result.job.kind == KEEL_WRITE_RANK) {
+        } else if (result.job.kind == KEEL_WRITE_PRUNE) {
+            keel_files_set_pruned(ctx, &result);
+        } else {
             files->interval.writer_s = result.processor_s;
             image_result(ctx, result.job.id, result.error, result.crc, result.job.bytes);
         }

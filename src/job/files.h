@@ -90,10 +90,11 @@ typedef struct keel_files {
     int is_stopping;     /* and the job ends when it is complete */
     int is_set_hurried;  /* the set in the making, or a later one, meets a request */
     int is_completing;   /* the writer is to write, or writes, the manifest */
-    int is_prune_due;    /* a set was given up */
-    int reported_error;  /* errno of the last reported failure; 0: none since a success */
-    int is_late;         /* a newer generation is due during the set in the making */
-    int is_late_said;    /* and reported */
+    int is_prune_due;    /* a set was completed or given up */
+    keel_write_job_t prune;
+    int reported_error; /* errno of the last reported failure; 0: none since a success */
+    int is_late;        /* a newer generation is due during the set in the making */
+    int is_late_said;   /* and reported */
     /* at the start: answers to LOAD */
     uint32_t answers, refusals;
     uint32_t refusing; /* a rank that could not load, with its errno */

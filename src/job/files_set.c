@@ -33,6 +33,7 @@ static void set_failed(keel_context_h ctx, uint32_t rank, int error)
     files->making.id.generation = 0;
     files->is_completing = 0;
     files->is_prune_due = 1;
+    files->prune = (keel_write_job_t){.kind = KEEL_WRITE_PRUNE, .keep = UINT_MAX};
 }
 
 void keel_files_set_written(keel_context_h ctx, uint32_t rank, const keel_files_message_t *message)
@@ -240,6 +241,8 @@ void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *res
     files->last_ns = keel_files_now(ctx);
     keel_trace_span(ctx->lane.trace, KEEL_TRACE_FILE, files->making.id.generation, files->begun_ns, set_bytes(files));
     files->making.id.generation = 0;
+    files->is_prune_due = 1;
+    files->prune = (keel_write_job_t){.kind = KEEL_WRITE_PRUNE, .id = result->job.id, .keep = ctx->config.file_keep};
     if (files->is_requested) {
         files->request.is_open = 0; /* the writer may have seen another one by now */
     }
@@ -254,8 +257,16 @@ void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *res
         keel_writer_end_stop(files->writer);
     }
     if (result->remove_error != 0) {
+        keel_warn(&ctx->message, "the request in %s is met, and its file cannot be removed: %s", ctx->config.file_dir,
+                  keel_files_error(result->remove_error));
+    }
+}
+
+void keel_files_set_pruned(keel_context_h ctx, const keel_write_result_t *result)
+{
+    if (result->remove_error != 0) {
         keel_warn(&ctx->message, "an older checkpoint in %s cannot be removed: %s", ctx->config.file_dir,
-                  strerror(result->remove_error));
+                  keel_files_error(result->remove_error));
     }
 }
 
@@ -331,6 +342,13 @@ static int set_is_stop_asked(keel_context_h ctx)
     return files->stop_asked > 0;
 }
 
+/* True in keel_finalize(): the program needs no checkpoint any more. After a rollback the word
+ * counts until the second gsync. */
+static int set_is_final(keel_context_h ctx)
+{
+    return ((ctx->lane.slot.flags[0] | ctx->lane.slot.flags[1]) & KEEL_ARRIVE_FINAL) != 0;
+}
+
 /* Looks for requests, and has a checkpoint taken for them at the next safe gsync. */
 static void set_look(keel_context_h ctx)
 {
@@ -353,7 +371,8 @@ static void set_look(keel_context_h ctx)
     if ((is_requested || is_stopping) && files->making.id.generation != 0 && !files->is_set_hurried) {
         set_hurry_all(ctx); /* the set that meets the request comes next */
     }
-    if (is_stopping && keel_files_ask_is_late(&files->stop, now_ns, ctx->config.file_stop_within_s)) {
+    if (is_stopping && !set_is_final(ctx) &&
+        keel_files_ask_is_late(&files->stop, now_ns, ctx->config.file_stop_within_s)) {
         stop_failed(ctx);
     }
 }
@@ -370,10 +389,8 @@ void keel_files_set_step(keel_context_h ctx)
     }
     if (files->making.id.generation == 0) {
         if (files->is_prune_due && !keel_writer_is_busy(files->writer)) {
-            const keel_write_job_t job = {.kind = KEEL_WRITE_PRUNE, .keep = UINT_MAX};
-
             files->is_prune_due = 0;
-            keel_writer_begin(files->writer, &job);
+            keel_writer_begin(files->writer, &files->prune);
         } else if (!files->is_prune_due && !keel_writer_is_busy(files->writer)) {
             /* the files of a new set have to be safe from the removal */
             set_consider(ctx);
@@ -385,8 +402,7 @@ void keel_files_set_step(keel_context_h ctx)
         const keel_write_job_t job = {.kind = KEEL_WRITE_MANIFEST,
                                       .id = files->making.id,
                                       .manifest = &files->making,
-                                      .meets_request = files->is_requested,
-                                      .keep = ctx->config.file_keep};
+                                      .meets_request = files->is_requested};
 
         files->is_completing = 1;
         keel_writer_begin(files->writer, &job);

@@ -9,6 +9,8 @@
  *   KEELTEST_FILE_WAITS=PATH                    the writer waits at fsync while that file exists
  *   KEELTEST_STOP_WAITS=PATH                    each thread waits while that file exists before the
  *                                               file "stop" is made
+ *   KEELTEST_REMOVAL_WAITS=PATH                 the writer waits while that file exists before the
+ *                                               removal of a manifest
  *   KEELTEST_FILE_DIES=RANK:N[:VICTIM]          at the N-th call of the writer of RANK: kills the
  *                                               rank, the launcher (keelrun) or all ranks (job)
  *   KEELTEST_START_DIES, KEELTEST_END_DIES      the same for calls of the program's thread
@@ -418,6 +420,9 @@ int unlinkat(int dir, const char *path, int flags)
 {
     int (*call)(int, const char *, int) = (int (*)(int, const char *, int))next("unlinkat");
 
+    if (is_writer && strcmp(path, "manifest") == 0) {
+        pass_gate("KEELTEST_REMOVAL_WAITS");
+    }
     return (is_within(dir) && fails("unlink") != 0) ? -1 : call(dir, path, flags);
 }
 

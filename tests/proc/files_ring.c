@@ -8,7 +8,8 @@
  * of the job the given ranks then kill themselves. RING_BYTES: size of the window. RING_MARK: a
  * line that rank 0 prints at step AT, before all ranks go on slowly. RING_LOOP: the program
  * takes checkpoints during the wait, and is not deterministic. RING_STOP: this rank asks for
- * the end of the job at step AT; rank 0 waits there only with RING_SETS.
+ * the end of the job at step AT; rank 0 waits there only with RING_SETS. RING_LATE: rank 1
+ * calls keel_finalize() so many milliseconds later.
  */
 #include "lost.h"
 
@@ -157,5 +158,9 @@ int main(int argc, char **argv)
         sum = sum * 31 + words[i];
     }
     printf("rank %u: %016llx\n", keel_rank(ctx), (unsigned long long)sum);
+    if (getenv("RING_LATE") != NULL && keel_rank(ctx) == 1) {
+        fflush(stdout);
+        usleep((useconds_t)strtoul(getenv("RING_LATE"), NULL, 10) * 1000);
+    }
     return keel_finalize(ctx) != KEEL_OK;
 }

@@ -398,9 +398,12 @@ static void make_set(keel_writer_t *writer, uint32_t generation, int is_complete
     keel_writer_begin(writer, &job);
     ck_assert_int_eq(result_of(writer).error, 0);
     if (is_complete) {
-        job = (keel_write_job_t){.kind = KEEL_WRITE_MANIFEST, .id = manifest.id, .manifest = &manifest, .keep = keep};
+        job = (keel_write_job_t){.kind = KEEL_WRITE_MANIFEST, .id = manifest.id, .manifest = &manifest};
         keel_writer_begin(writer, &job);
         ck_assert_int_eq(result_of(writer).error, 0);
+        job = (keel_write_job_t){.kind = KEEL_WRITE_PRUNE, .id = manifest.id, .keep = keep};
+        keel_writer_begin(writer, &job);
+        ck_assert_int_eq(result_of(writer).remove_error, 0);
     }
 }
 
@@ -409,7 +412,7 @@ static void make_set_for_request(keel_writer_t *writer, uint32_t generation)
     keel_manifest_file_t file;
     const keel_manifest_t manifest = {.id = id_of(generation, 1), .program = "p", .count = 1, .files = &file};
     const keel_write_job_t job = {
-        .kind = KEEL_WRITE_MANIFEST, .id = manifest.id, .manifest = &manifest, .keep = 2, .meets_request = 1};
+        .kind = KEEL_WRITE_MANIFEST, .id = manifest.id, .manifest = &manifest, .meets_request = 1};
 
     make_set(writer, generation, 0, 2);
     file = (keel_manifest_file_t){.bytes = sizeof("contents")};
@@ -535,6 +538,30 @@ START_TEST(failed_look_changes_nothing)
 }
 END_TEST
 
+/* The file of a met request cannot be removed: the request does not come again, and a newer one
+ * does. */
+START_TEST(met_request_whose_file_stays_does_not_come_again)
+{
+    const keel_folder_t unreadable = {.dir = -1};
+    keel_watch_t watch = {.looks = 0};
+
+    folder_setup();
+    ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
+    keel_watch_look(&watch, &folder, 1);
+    ck_assert(watch.is_requested);
+    ck_assert_int_eq(keel_watch_met(&watch, &unreadable), EBADF);
+    keel_watch_look(&watch, &unreadable, 2);
+    ck_assert(!watch.is_requested);
+    ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
+    keel_watch_look(&watch, &folder, 3);
+    ck_assert(watch.is_requested);
+    ck_assert_int_eq(keel_watch_met(&watch, &unreadable), EBADF);
+    keel_watch_look(&watch, &folder, 4);
+    ck_assert(!watch.is_requested && !has_file(KEEL_FILES_TAKEN));
+    folder_teardown();
+}
+END_TEST
+
 START_TEST(request_is_met_by_later_generations_only)
 {
     keel_files_ask_t ask = {.is_open = 0};
@@ -650,6 +677,7 @@ int main(void)
                             request_is_seen_and_met,
                             request_amid_a_set_stays,
                             failed_look_changes_nothing,
+                            met_request_whose_file_stays_does_not_come_again,
                             request_is_met_by_later_generations_only,
                             request_waits_for_the_generation_in_use,
                             request_is_late_after_its_time,
