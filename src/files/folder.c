@@ -86,6 +86,11 @@ int keel_folder_is_gone(const keel_folder_t *folder)
     return (fstat(folder->dir, &own) == 0) ? own.st_nlink == 0 : errno == ESTALE;
 }
 
+void keel_folder_leave(keel_folder_t *folder)
+{
+    __atomic_store_n(&folder->is_left, 1, __ATOMIC_RELAXED);
+}
+
 /* Verifies that all files of the manifest are there. */
 static int complete_check(const keel_manifest_t *manifest, int set)
 {
@@ -109,9 +114,11 @@ int keel_folder_complete(const keel_folder_t *folder, const keel_manifest_t *man
         return error;
     }
     error = complete_check(manifest, set);
+    error = (error == 0 && keel_folder_is_left(folder)) ? ECANCELED : error;
     error = (error == 0) ? keel_manifest_write(set, manifest) : error;
     if (error == 0 && fsync(dir) != 0) { /* the folder's name */
         error = errno;
+        (void)unlinkat(set, KEEL_FILES_MANIFEST, 0);
     }
     close(set);
     return error;
@@ -131,7 +138,7 @@ int keel_folder_prune(const keel_folder_t *folder, keel_set_id_t id, unsigned ke
     if (error != 0) {
         return error;
     }
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count && !keel_folder_is_left(folder); i++) {
         /* also if that cannot be told */
         const int is_complete = keel_set_has(dir, ids[i], KEEL_FILES_MANIFEST) != 0;
 
@@ -153,7 +160,7 @@ void keel_folder_end(const keel_folder_t *folder, keel_folder_end_t *end_p)
     int error;
 
     *end_p = (keel_folder_end_t){.error = 0};
-    if (!folder->is_locked) {
+    if (!folder->is_locked || keel_folder_is_left(folder)) {
         end_p->error = (folder->is_leader && !keel_folder_is_gone(folder)) ? ENOLCK : 0;
         return;
     }
@@ -163,7 +170,7 @@ void keel_folder_end(const keel_folder_t *folder, keel_folder_end_t *end_p)
         end_p->error = keel_folder_is_gone(folder) ? 0 : error;
         return;
     }
-    for (unsigned i = count; i-- > 0;) {
+    for (unsigned i = count; i-- > 0 && !keel_folder_is_left(folder);) {
         error = (keel_set_has(folder->dir, ids[i], KEEL_FILES_MANIFEST) != 0)
                     ? keel_set_mark(folder->dir, ids[i], KEEL_FILES_ENDED)
                     : 0;

@@ -13,6 +13,7 @@ typedef struct keel_folder {
     int dir;       /* descriptor; -1: not open yet; atomic. The number never changes again. */
     int lock;      /* descriptor; -1: closed */
     int is_locked;
+    int is_left; /* atomic */
 } keel_folder_t;
 
 void keel_folder_init(keel_folder_t *folder, const char *path, int is_leader);
@@ -23,6 +24,14 @@ int keel_folder_open(keel_folder_t *folder);
 /* True if the open folder has been removed, as far as its descriptor shows. */
 int keel_folder_is_gone(const keel_folder_t *folder);
 void keel_folder_close(keel_folder_t *folder);
+
+/* From any thread: keel_folder_complete(), keel_folder_prune() and keel_folder_end() begin no
+ * further change, because another job may have the folder soon. */
+void keel_folder_leave(keel_folder_t *folder);
+static inline int keel_folder_is_left(const keel_folder_t *folder)
+{
+    return __atomic_load_n(&folder->is_left, __ATOMIC_RELAXED);
+}
 
 /* Completes a set: verifies that all files of the manifest are there, and writes the manifest.
  * Returns 0 or an errno. */

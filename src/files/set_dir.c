@@ -291,7 +291,8 @@ static int set_verify(int file, const keel_set_contents_t *contents)
     return (lseek(file, 0, SEEK_SET) < 0) ? errno : contents->verify(contents->arg, file);
 }
 
-/* Moves a written file to its name. */
+/* Moves a written file to its name. If the folder cannot be synced the file has failed, so the name
+ * goes: otherwise a manifest would count. */
 static int set_publish(int set, int file, const char *from, const char *to, const keel_set_contents_t *contents)
 {
     int error = sync_file(file);
@@ -300,7 +301,14 @@ static int set_publish(int set, int file, const char *from, const char *to, cons
     if (error == 0 && renameat(set, from, set, to) != 0) {
         error = errno;
     }
-    return (error == 0) ? sync_file(set) : error;
+    if (error != 0) {
+        return error;
+    }
+    error = sync_file(set);
+    if (error != 0) {
+        (void)unlinkat(set, to, 0);
+    }
+    return error;
 }
 
 int keel_set_write_file(int set, const char *name, const keel_set_contents_t *contents)

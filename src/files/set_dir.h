@@ -2,10 +2,12 @@
  * The folder of KEEL_FILE_DIR: checkpoints of a job in files, beyond the life of its processes.
  *
  *   lock                        held by the leader of the job that uses the folder
- *   request                     asks for a set soon; removed when a set is complete
- *   stop                        the same, and the job ends then
+ *   request                     asks for a set soon
+ *   request.taken               a request that the leader has seen; removed when a set is complete
+ *   stop                        asks for a set soon and then for the end of the job
  *   set-GENERATION-RUN/rank-R   image of rank R, as in memory (ckpt/image.h)
  *   set-GENERATION-RUN/manifest exists if and only if the set is complete (manifest.h)
+ *   set-GENERATION-RUN/manifest-ended the same of an ended job: no job restarts from the set
  *
  * A file gets its name by a rename after its contents are on stable storage and were read back.
  * RUN is drawn by the leader at its start, so that two attempts at one generation never share a

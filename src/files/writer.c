@@ -1,4 +1,5 @@
 /* The thread that writes files. */
+#define _GNU_SOURCE /* dladdr() */
 #include "files/writer.h"
 #include "files/pace.h"
 #include "files/watch.h"
@@ -6,6 +7,7 @@
 #include "base/crc.h"
 #include "base/memory.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -64,6 +66,9 @@ static void writer_attend(keel_writer_t *writer)
 {
     int is_due;
 
+    if (keel_folder_is_left(writer->folder)) {
+        return;
+    }
     pthread_mutex_lock(&writer->lock);
     is_due = writer->is_stop_due;
     pthread_mutex_unlock(&writer->lock);
@@ -222,7 +227,7 @@ static int writer_manifest(keel_writer_t *writer)
     keel_write_result_t *result = &writer->result;
     const int error = keel_folder_complete(writer->folder, result->job.manifest);
 
-    if (error == 0 && result->job.meets_request) {
+    if (error == 0 && result->job.meets_request && !keel_folder_is_left(writer->folder)) {
         result->remove_error = keel_watch_met(&writer->watch, writer->folder);
     }
     return error;
@@ -254,7 +259,7 @@ static void writer_job(keel_writer_t *writer)
 /* Between jobs. A request comes to the new folder; the next set reports a failure. */
 static void writer_find_folder(keel_writer_t *writer)
 {
-    if (writer->is_watching && keel_folder_is_gone(writer->folder)) {
+    if (writer->is_watching && !keel_folder_is_left(writer->folder) && keel_folder_is_gone(writer->folder)) {
         (void)keel_folder_open(writer->folder);
     }
 }
@@ -349,6 +354,17 @@ int keel_writer_join(keel_writer_t *writer, uint64_t within_ns)
     return has_left;
 }
 
+void keel_writer_give_up(keel_writer_t *writer)
+{
+    static const char inside;
+    Dl_info own;
+
+    keel_folder_leave(writer->folder);
+    if (dladdr(&inside, &own) != 0) {
+        (void)dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    }
+}
+
 keel_folder_end_t keel_writer_folder_end(const keel_writer_t *writer)
 {
     return writer->end;
@@ -422,6 +438,7 @@ void keel_writer_detach(keel_writer_t *writer, uint32_t used)
         writer->copy = keel_alloc(rest, "image for a file");
         if (writer->copy == NULL) {
             writer->is_revoked = 1;
+            pthread_cond_signal(&writer->begins);
         } else {
             memcpy(writer->copy, writer->memory + writer->at, rest);
             writer->memory = (const uint8_t *)writer->copy - writer->at;

@@ -57,6 +57,10 @@ void keel_writer_leave(keel_writer_t *writer, int is_over);
  * thread has not ended, since the file system does not answer. Otherwise the result of a job that
  * was not cancelled can still be taken. */
 int keel_writer_join(keel_writer_t *writer, uint64_t within_ns);
+/* After keel_writer_join() has returned 0: once the file operation that hangs has ended, the thread
+ * begins no further change of the folder, because another job may have the folder then. The library
+ * stays in memory after dlclose(), with the code of the thread. */
+void keel_writer_give_up(keel_writer_t *writer);
 /* Sets that were not marked. Precondition: keel_writer_join() has returned 1. */
 keel_folder_end_t keel_writer_folder_end(const keel_writer_t *writer);
 /* Ends the thread, waits without a limit, and releases the writer. NULL: no effect. */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define END_WAIT_NS 1000000000u /* of a wait for the end of the writer */
+#define END_MAX_S   1e9         /* a longer time is no limit */
 
 /* ---- every rank: the own image ---- */
 
@@ -232,10 +233,10 @@ keel_status_t keel_files_init(keel_context_h ctx)
     }
     ctx->files = files;
     files->path = files_path(ctx->config.file_dir);
+    keel_folder_init(&files->folder, files->path, keel_lane_is_leader(&ctx->lane));
     if (files->path == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    keel_folder_init(&files->folder, files->path, keel_lane_is_leader(&ctx->lane));
     files->run = (uint32_t)(keel_files_now(ctx) * 0x9e3779b97f4a7c15u >> 32);
     files->making.count = ctx->lane.programs;
     files_set_program(&files->making);
@@ -262,27 +263,41 @@ keel_status_t keel_files_init(keel_context_h ctx)
     return KEEL_OK;
 }
 
-/* Ends the writer. Returns 0 if its thread does not end in time; what the thread uses is then never
- * released. */
+/* Reports that the writer's thread does not end; @a is_over: the program is complete. */
+static void end_report_wait(keel_context_h ctx, int is_over)
+{
+    if (is_over) {
+        keel_warn(&ctx->message, "the end of this rank waits for a file operation in %s", ctx->config.file_dir);
+    } else {
+        keel_warn(&ctx->message, "a rank that fails waits for a file operation in %s", ctx->config.file_dir);
+    }
+}
+
+/* Ends the writer. @a is_over: the program is complete. Returns 0 if the writer's thread does not
+ * end in time; memory that the thread uses is then never released. */
 static int end_writer(keel_context_h ctx, keel_files_t *files, int is_over)
 {
     const double within_s = ctx->config.file_stop_within_s;
+    const uint64_t within_ns = (within_s > 0 && within_s < END_MAX_S) ? (uint64_t)(within_s * 1e9) : UINT64_MAX;
     uint64_t waited_ns = 0;
 
     keel_writer_leave(files->writer, is_over);
-    while (!keel_writer_join(files->writer, END_WAIT_NS)) {
+    while (waited_ns < within_ns) {
+        const uint64_t left_ns = within_ns - waited_ns, wait_ns = (left_ns < END_WAIT_NS) ? left_ns : END_WAIT_NS;
+
+        if (keel_writer_join(files->writer, wait_ns)) {
+            return 1;
+        }
         if (waited_ns == 0) {
-            keel_warn(&ctx->message, "the end of this rank waits for a file operation in %s", ctx->config.file_dir);
+            end_report_wait(ctx, is_over);
         }
-        waited_ns += END_WAIT_NS;
-        if (within_s > 0 && (double)waited_ns * 1e-9 >= within_s) {
-            keel_warn(&ctx->message, "a file operation in %s does not end within %g s (KEEL_FILE_STOP_WITHIN)",
-                      ctx->config.file_dir, within_s);
-            files->is_abandoned = 1;
-            return 0;
-        }
+        waited_ns += wait_ns;
     }
-    return 1;
+    keel_warn(&ctx->message, "a file operation in %s does not end within %g s (KEEL_FILE_STOP_WITHIN): the rank ends",
+              ctx->config.file_dir, within_s);
+    keel_writer_give_up(files->writer);
+    files->is_abandoned = 1;
+    return 0;
 }
 
 static void end_report(keel_context_h ctx, const keel_folder_end_t *end)

@@ -248,7 +248,9 @@ void keel_files_set_completed(keel_context_h ctx, const keel_write_result_t *res
     }
     keel_info(&ctx->message, "checkpoint %u is in %s, after %.3f s", result->job.id.generation, ctx->config.file_dir,
               (double)(files->last_ns - files->begun_ns) * 1e-9);
-    keel_files_interval_measured(ctx, (double)(files->last_ns - files->begun_ns) * 1e-9);
+    if (!files->is_set_hurried) { /* without a rate a set takes less time */
+        keel_files_interval_measured(ctx, (double)(files->last_ns - files->begun_ns) * 1e-9);
+    }
     if (files->is_stopping && !files->is_ending) {
         stop_end(files);
         ctx->runtime->ops->abort(ctx->runtime, KEEL_EXIT_STOPPED, "the job has stopped, with a checkpoint in files");

@@ -430,7 +430,7 @@ a_folder_that_hangs_at_the_end_is_left()
 
     right 90 -n 3
     touch "$scratch/gate"
-    run 0 -n 3 "${job[@]}" "${gate[@]}" "${failing[@]}" "$ring" 90
+    run 0 -n 3 "${job[@]}" "${gate[@]}" -x RING_WRITES=y "${failing[@]}" "$ring" 90 60
     is_right
     grep -q 'the end of this rank waits for a file operation in ' "$err" || fail "nothing is said of the wait"
     grep -q 'a file operation in .* does not end within 1 s (KEEL_FILE_STOP_WITHIN)' "$err" || fail "nothing is said of the end"

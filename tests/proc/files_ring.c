@@ -4,7 +4,8 @@
  *   files_ring STEPS [AT [RANK...]]
  *
  * At step AT rank 0 waits until a checkpoint (RING_SETS: so many, 0: none; RING_WRITTEN: so many
- * were seen; RING_AFTER: one of a later generation) is complete in KEEL_FILE_DIR. In the first run
+ * were seen; RING_AFTER: one of a later generation) is complete in KEEL_FILE_DIR; with RING_WRITES
+ * until the file of rank 0 is being written there. In the first run
  * of the job the given ranks then kill themselves. RING_BYTES: size of the window. RING_MARK: a
  * line that rank 0 prints at step AT, before all ranks go on slowly. RING_LOOP: the program
  * takes checkpoints during the wait, and is not deterministic. RING_STOP: this rank asks for
@@ -15,11 +16,27 @@
 
 #include <keel/keel.h>
 
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* True if the temporary file of rank 0 exists in a set. */
+static int is_being_written(void)
+{
+    char pattern[4096];
+    glob_t found;
+    int is_there;
+
+    snprintf(pattern, sizeof pattern, "%s/set-*/rank-0.tmp", getenv("KEEL_FILE_DIR"));
+    is_there = glob(pattern, 0, NULL, &found) == 0;
+    if (is_there) {
+        globfree(&found);
+    }
+    return is_there;
+}
 
 static int is_complete(void)
 {
@@ -70,7 +87,7 @@ static void loop(keel_context_h ctx, keel_win_h win, size_t bytes)
 
 static void wait_for_sets(keel_context_h ctx)
 {
-    while (!is_complete()) {
+    while (getenv("RING_WRITES") != NULL ? !is_being_written() : !is_complete()) {
         keel_progress(ctx);
         usleep(1000);
     }

@@ -215,7 +215,7 @@ a_stop_without_files_ends_in_time()
 a_rate_does_not_hold_for_a_stop()
 {
     RING_BYTES=2097152 start -n 3 "${job[@]}" -x KEEL_FILE_RATE=4k -x RING_MARK=begun -x RING_SETS=0 "$ring" 100000 1
-    until compgen -G "$dir/set-*" >"$scratch/begun"; do sleep 0.05; done
+    wait_for 'is still being written to' "$err"
     [ -z "$(newest)" ] || fail "the rate does not hold"
     kill -TERM "$pid"
     wait "$pid"
@@ -224,8 +224,8 @@ a_rate_does_not_hold_for_a_stop()
     [ -n "$(newest)" ] || fail "no checkpoint"
     # nor does the end of a job wait for it
     rm -rf "$dir"
-    right 40 -n 3
-    run 0 -n 3 "${job[@]}" -x KEEL_FILE_RATE=4k "$ring" 40
+    RING_BYTES=2097152 right 40 -n 3
+    RING_BYTES=2097152 run 0 -n 3 "${job[@]}" -x KEEL_FILE_RATE=4k -x RING_WRITES=y "$ring" 40 20
     is_right
 }
 

@@ -616,26 +616,67 @@ START_TEST(sets_are_marked_at_the_end)
     keel_writer_t *writer;
 
     folder_setup();
+    ck_assert_int_eq(keel_writer_create(&folder, 0, 0, &writer), KEEL_OK);
+    make_set(writer, 10, 1, 2);
+    keel_writer_destroy(writer);
+    ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_STOP), 0);
     keel_folder_init(&leader, path, 1);
     ck_assert_int_eq(keel_folder_open(&leader), 0);
-    for (leader.is_locked = 0;; leader.is_locked = 1) {
+    for (int is_locked = 0; is_locked <= 1; is_locked++) {
+        leader.is_locked = is_locked;
         ck_assert_int_eq(keel_writer_create(&leader, 1, 0, &writer), KEEL_OK);
-        if (!leader.is_locked) {
-            make_set(writer, 10, 1, 2);
-            ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_STOP), 0);
-        }
         keel_writer_leave(writer, 1);
         while (!keel_writer_join(writer, 1000000)) {
         }
-        ck_assert_int_eq(keel_writer_folder_end(writer).error, leader.is_locked ? 0 : ENOLCK);
-        ck_assert_int_eq(keel_set_has(dir, id, KEEL_FILES_MANIFEST), !leader.is_locked);
-        ck_assert_int_eq(keel_set_has(dir, id, KEEL_FILES_ENDED), leader.is_locked);
-        ck_assert_int_eq(has_file(KEEL_FILES_STOP), !leader.is_locked);
+        ck_assert_int_eq(keel_writer_folder_end(writer).error, (is_locked ? 0 : ENOLCK));
+        ck_assert_int_eq(keel_set_has(dir, id, KEEL_FILES_MANIFEST), !is_locked);
+        ck_assert_int_eq(keel_set_has(dir, id, KEEL_FILES_ENDED), is_locked);
+        ck_assert_int_eq(has_file(KEEL_FILES_STOP), !is_locked);
         keel_writer_destroy(writer);
-        if (leader.is_locked) {
-            break;
-        }
     }
+    keel_folder_close(&leader);
+    folder_teardown();
+}
+END_TEST
+
+/* A pipe that no process reads holds the thread in write(), as a file system that does not answer.
+ * After the thread was given up, no set is marked, and a request stays for the next job. */
+START_TEST(writer_that_was_given_up_leaves_the_folder_alone)
+{
+    static uint8_t memory[1 << 20], drained[1 << 16];
+    const keel_set_id_t marked = id_of(10, 1);
+    const keel_write_job_t job = {
+        .kind = KEEL_WRITE_RANK, .id = id_of(20, 1), .memory = memory, .bytes = sizeof(memory)};
+    char name[KEEL_FILES_NAME_MAX], pipe_path[2 * KEEL_FILES_NAME_MAX];
+    keel_folder_t leader;
+    keel_writer_t *writer;
+    int set, pipe;
+
+    folder_setup();
+    keel_folder_init(&leader, path, 1);
+    ck_assert_int_eq(keel_folder_open(&leader), 0);
+    ck_assert_int_eq(keel_writer_create(&leader, 1, 0, &writer), KEEL_OK);
+    make_set(writer, 10, 1, 2);
+    ck_assert_int_eq(keel_set_open(dir, job.id, 1, &set), 0);
+    close(set);
+    keel_set_name(job.id, name);
+    snprintf(pipe_path, sizeof(pipe_path), "%s/rank-0.tmp", name);
+    ck_assert_int_eq(mkfifoat(dir, pipe_path, 0600), 0);
+    pipe = openat(dir, pipe_path, O_RDONLY | O_NONBLOCK);
+    keel_writer_begin(writer, &job);
+    while (read(pipe, drained, 1) != 1) { /* the thread is in its job */
+    }
+    keel_writer_leave(writer, 1);
+    ck_assert_int_eq(keel_writer_join(writer, 1000000), 0);
+    ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
+    keel_writer_give_up(writer);
+    while (!keel_writer_join(writer, 1000000)) {
+        (void)!read(pipe, drained, sizeof(drained));
+    }
+    ck_assert_int_eq(keel_set_has(dir, marked, KEEL_FILES_MANIFEST), 1);
+    ck_assert(has_file(KEEL_FILES_REQUEST) && !has_file(KEEL_FILES_TAKEN));
+    keel_writer_destroy(writer);
+    close(pipe);
     keel_folder_close(&leader);
     folder_teardown();
 }
@@ -682,6 +723,7 @@ int main(void)
                             request_waits_for_the_generation_in_use,
                             request_is_late_after_its_time,
                             sets_are_marked_at_the_end,
+                            writer_that_was_given_up_leaves_the_folder_alone,
                             writer_ends_amid_a_job,
                             NULL};
 

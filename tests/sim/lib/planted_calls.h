@@ -5,6 +5,8 @@
 #ifndef KEEL_SIM_PLANTED_CALLS_H_
 #define KEEL_SIM_PLANTED_CALLS_H_
 
+#define _GNU_SOURCE /* for files/writer.c: a later definition has no effect */
+
 #include "keel/status.h"
 
 #include <stddef.h>
