@@ -96,6 +96,26 @@ void keel_files_lost(keel_context_h ctx)
     keel_free(ids);
 }
 
+/* Makes the writer. A replacement without a writer goes on and tries again. */
+static keel_status_t files_writer_make(keel_context_h ctx)
+{
+    keel_files_t *files = ctx->files;
+    const keel_status_t status =
+        keel_writer_create(&files->folder, keel_lane_is_leader(&ctx->lane), ctx->config.file_rate, &files->writer);
+
+    files->tried = ctx->ckpt.set.used.number;
+    if (status == KEEL_OK || ctx->lane.incarnation == 0) {
+        files->error = 0;
+        return status;
+    }
+    if (files->error == 0) {
+        files->error = ECHILD;
+        keel_warn(&ctx->message, "KEEL_FILE_DIR %s: %s: the replacement tries again with the next checkpoint",
+                  ctx->config.file_dir, keel_files_error(files->error));
+    }
+    return KEEL_OK;
+}
+
 void keel_files_progress(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
@@ -107,6 +127,9 @@ void keel_files_progress(keel_context_h ctx)
     if (ctx->rec.fatal != KEEL_OK) {
         keel_files_lost(ctx);
         return;
+    }
+    if (files->writer == NULL && files->error != 0 && files->tried != ctx->ckpt.set.used.number) {
+        (void)files_writer_make(ctx);
     }
     if (files->writer == NULL) {
         if (files->ordered.generation != 0) {
@@ -185,20 +208,14 @@ static void files_receive(void *arg, const keel_control_in_t *in)
 keel_status_t keel_files_writer_begin(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
-    keel_status_t status = KEEL_OK;
 
     files->last_ns = keel_files_now(ctx);
     files->seen = UINT32_MAX; /* the generation in use, which the first step finds */
     files->has_begun = 1;
-    if (ctx->lane.rank < ctx->lane.programs && files->error == 0 && !ctx->runtime->ops->is_threadless) {
-        status =
-            keel_writer_create(&files->folder, keel_lane_is_leader(&ctx->lane), ctx->config.file_rate, &files->writer);
+    if (ctx->lane.rank < ctx->lane.programs && !ctx->runtime->ops->is_threadless) {
+        return files_writer_make(ctx);
     }
-    if (status != KEEL_OK && ctx->lane.incarnation > 0) {
-        files->error = EAGAIN;
-        status = KEEL_OK;
-    }
-    return status;
+    return KEEL_OK;
 }
 
 /* The absolute path of the folder, or the path as given if the own folder has no name. */

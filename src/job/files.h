@@ -62,7 +62,8 @@ typedef struct keel_files_rank {
 typedef struct keel_files {
     keel_folder_t folder; /* the writer's while there is one */
     char *path;           /* of the folder, absolute: the program may change its own folder */
-    int error;            /* errno of a replacement that has no writer; 0: none */
+    int error;            /* ECHILD: a replacement has no writer; 0: otherwise */
+    uint32_t tried;       /* generation in use when the writer was tried last */
     int has_begun;        /* the restart is over */
     int is_lost;          /* the launcher was asked to start the job again */
     keel_writer_t *writer;

@@ -29,6 +29,8 @@ const char *keel_files_error(int error)
     switch (error) {
     case EBADMSG:
         return "the bytes there are not those that were written";
+    case ECHILD:
+        return "no thread can write files";
     case ENOLCK:
         return "no lock";
     case ETIMEDOUT:

@@ -11,6 +11,7 @@
  *                                               file "stop" is made
  *   KEELTEST_REMOVAL_WAITS=PATH                 the writer waits while that file exists before the
  *                                               removal of a manifest
+ *   KEELTEST_THREAD_FAILS=RANK                  a replacement of RANK has no writer at first
  *   KEELTEST_FILE_DIES=RANK:N[:VICTIM]          at the N-th call of the writer of RANK: kills the
  *                                               rank, the launcher (keelrun) or all ranks (job)
  *   KEELTEST_START_DIES, KEELTEST_END_DIES      the same for calls of the program's thread
@@ -26,6 +27,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -235,6 +237,23 @@ int setpriority(__priority_which_t which, id_t of, int priority)
         is_writer = has_writer = 1;
     }
     return call(which, of, priority);
+}
+
+/* The writer is the first thread that a process makes after it has opened KEEL_FILE_DIR. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
+{
+    int (*call)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+        (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))next("pthread_create");
+    const char *plan = getenv("KEELTEST_THREAD_FAILS"), *life = getenv("KEEL_INCARNATION");
+    static int is_over;
+
+    if (plan == NULL || life == NULL || strcmp(life, "0") == 0 || strtol(plan, NULL, 10) != own_rank() || is_over ||
+        memchr(is_ours, OF_FOLDER, sizeof is_ours) == NULL) {
+        return call(thread, attributes, routine, argument);
+    }
+    is_over = 1;
+    dprintf(2, "planned failure: thread\n");
+    return EAGAIN;
 }
 
 int mkdir(const char *path, mode_t mode)

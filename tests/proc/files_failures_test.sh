@@ -206,6 +206,16 @@ failures_of_a_removal_are_survived()
     done
 }
 
+# A replacement of rank 0 says that it has no thread for files, makes one later, and meets the stop.
+a_replacement_without_a_writer_makes_one_later()
+{
+    run 121 -n 3 --kill 0@anyone:asked "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x RING_STOP=1 -x RING_MARK=asked -x KEELTEST_THREAD_FAILS=0 \
+        "${failing[@]}" "$ring" 100000 30
+    has "$err" 1 'planned failure: thread'
+    has "$err" 1 'KEEL_FILE_DIR .*: no thread can write files: the replacement tries again with the next checkpoint'
+    [ -n "$(newest)" ] || fail "no checkpoint"
+}
+
 # The first file is not synced for long: that is said once for this checkpoint, those due meanwhile are skipped, and it is complete.
 a_slow_folder_is_said()
 {
