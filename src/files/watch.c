@@ -16,25 +16,30 @@ static int has(int dir, const char *name)
     return (errno == ENOENT) ? 0 : -errno;
 }
 
-/* Returns 1 if there is a request, 0 if not, and below 0 if the file system does not tell. */
+/* Renames a new request. Returns 1 if there is one, 0 if not, and below 0 if the file system does
+ * not tell. */
+static int rename_request(int dir)
+{
+    const int is_new = has(dir, KEEL_FILES_REQUEST);
+
+    if (is_new <= 0) {
+        return is_new;
+    }
+    return (renameat(dir, KEEL_FILES_REQUEST, dir, KEEL_FILES_TAKEN) == 0) ? 1 : -errno;
+}
+
 static int take_request(int dir)
 {
     const int is_taken = has(dir, KEEL_FILES_TAKEN);
 
-    if (is_taken != 0) {
-        return is_taken;
-    }
-    if (renameat(dir, KEEL_FILES_REQUEST, dir, KEEL_FILES_TAKEN) == 0) {
-        return 1;
-    }
-    return (errno == ENOENT) ? 0 : -errno;
+    return (is_taken != 0) ? is_taken : rename_request(dir);
 }
 
 /* As take_request() if KEEL_FILES_TAKEN is of a request that was met: a newer request takes the
  * name, or the file is removed. */
 static int take_newer(keel_watch_t *watch, int dir)
 {
-    if (renameat(dir, KEEL_FILES_REQUEST, dir, KEEL_FILES_TAKEN) == 0) {
+    if (rename_request(dir) == 1) {
         watch->is_met = 0;
         return 1;
     }
