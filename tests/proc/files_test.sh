@@ -188,12 +188,12 @@ a_stop_without_files_ends_in_time()
     done
     # the removal of an older checkpoint is no part of a stop
     two_sets 90
-    run 121 -n 3 "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x KEEL_FILE_KEEP=1 -x KEEL_FILE_STOP_WITHIN=10 -x RING_STOP=1 -x RING_MARK=asked \
+    run 121 -n 3 "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x KEEL_FILE_KEEP=1 -x KEEL_FILE_STOP_WITHIN=50 -x RING_STOP=1 -x RING_MARK=asked \
         -x "KEELTEST_REMOVAL_WAITS=$scratch/gate" "${failing[@]}" "$ring" 100000 75
     # a job that waits for its last rank is complete
     rm -rf "$dir"
     right 60 -n 3
-    run 0 -n 3 "${job[@]}" -x KEEL_FILE_STOP_WITHIN=3 -x RING_STOP=1 -x RING_LATE=4000 -x KEELTEST_FILE_FAILS=fsync:5:0 "${failing[@]}" \
+    run 0 -n 3 "${job[@]}" -x KEEL_FILE_STOP_WITHIN=15 -x RING_STOP=1 -x RING_LATE=16000 -x KEELTEST_FILE_FAILS=fsync:5:0 "${failing[@]}" \
         "$ring" 60 59
     is_right
     # by the file alone, and the next job is asked for nothing
