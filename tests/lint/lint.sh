@@ -229,6 +229,8 @@ lint_readme() {
     local link costs
     costs=$(perf/lib/costs 2>&1) || complain "$costs"
     [ "$bad" -ne 0 ] || diff <(echo "$costs") contrib/doc/costs.md || complain "contrib/doc/costs.md (>): not what perf/lib/costs prints (<)"
+    [ "$(wc -l < README.md)" -le 120 ] || complain "README.md: more than 120 lines"
+    [ "$(wc -l < tests/README.md)" -le 40 ] || complain "tests/README.md: more than 40 lines"
     diff <(awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' README.md) contrib/examples/hello_keel.c ||
         complain "README.md (<) and contrib/examples/hello_keel.c (>) differ"
     while read -r link; do
