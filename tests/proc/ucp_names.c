@@ -100,7 +100,7 @@ static void check_statuses(void)
         CHECK(KEEL_UCS_PTR_IS_ERR(KEEL_UCS_STATUS_PTR(status)) && !KEEL_UCS_PTR_IS_PTR(KEEL_UCS_STATUS_PTR(status)));
         CHECK(KEEL_UCS_PTR_STATUS(KEEL_UCS_STATUS_PTR(status)) == status);
         CHECK((status == KEEL_UCS_ERR_CANCELED) == (s == KEEL_ERR_ROLLED_BACK));
-        CHECK((status == KEEL_UCS_ERR_CONNECTION_RESET) == (s == KEEL_ERR_CATASTROPHIC));
+        CHECK((status == KEEL_UCS_ERR_CONNECTION_RESET) == (s == KEEL_ERR_CATASTROPHIC || s == KEEL_ERR_LOST));
         CHECK((status == KEEL_UCS_ERR_NOT_CONNECTED) == (s == KEEL_ERR_ISOLATED));
     }
     CHECK(keel_ucs_status(KEEL_OK) == KEEL_UCS_OK && keel_ucs_status(KEEL_INPROGRESS) == KEEL_UCS_INPROGRESS);
