@@ -120,7 +120,7 @@ static int push_part(const keel_store_push_t *push, const uint8_t *bytes, uint64
     } else if (stage <= data) {
         *part_p = part_of(bytes, valid, store->mark_bytes, stage - 1, payload);
     } else if (stage <= data + marks) {
-        *part_p = part_of(&store->mark->total, rest, sizeof(none), stage - 1 - data, payload);
+        *part_p = part_of(keel_store_mark_rest(store->mark), rest, sizeof(none), stage - 1 - data, payload);
     } else {
         *part_p = part_of(&store->mark->label, sizeof(none), 0, 0, payload);
     }
@@ -181,7 +181,8 @@ static void push_by_stores(const keel_store_push_t *push, char *cell, const uint
     if (valid > 0) {
         keel_store_bytes(cell + store->mark_bytes, bytes, valid);
     }
-    keel_store_bytes(&mark->total, &store->mark->total, store->mark_bytes - offsetof(keel_store_mark_t, total));
+    keel_store_bytes(keel_store_mark_rest(mark), keel_store_mark_rest(store->mark),
+                     store->mark_bytes - offsetof(keel_store_mark_t, total));
     keel_store_word_release(&mark->label, push->label);
 }
 

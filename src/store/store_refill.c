@@ -74,7 +74,8 @@ static void refill_cell_end(keel_store_h store)
     keel_store_refill_t *refill = &store->refill;
     keel_store_mark_t *mark = keel_store_own_mark(store, refill->slot, refill->cell);
 
-    keel_store_bytes(&mark->total, &refill->fetch->mark->total, store->mark_bytes - offsetof(keel_store_mark_t, total));
+    keel_store_bytes(keel_store_mark_rest(mark), keel_store_mark_rest(refill->fetch->mark),
+                     store->mark_bytes - offsetof(keel_store_mark_t, total));
     keel_store_word_release(&mark->label, refill->label);
     refill->is_fetching = 0;
     refill->cell++;

@@ -54,6 +54,12 @@ typedef struct keel_store_mark {
     uint32_t sums[]; /* of each leaf of the range, as far as it has bytes */
 } keel_store_mark_t;
 
+/* The bytes of a mark behind the label. */
+static inline void *keel_store_mark_rest(keel_store_mark_t *mark)
+{
+    return (uint8_t *)mark + offsetof(keel_store_mark_t, total);
+}
+
 typedef struct keel_store_fetch keel_store_fetch_t;
 
 /* Restores missing cells of one version (store_refill). */
