@@ -183,7 +183,7 @@ costs_show_what_is_missed()
     "$copy/perf/lib/costs" >"$out" 2>"$err" || fail "status $?"
     has "$out" 1 '^| posted add 64 a flush: rate / raw UCX | [0-9.]* \[[0-9.]*, [0-9.]*\] | at least 9 | \*\*no\*\* | 2 |$'
     has "$out" 1 '\*\*no\*\*'
-    has "$out" 1 '^| blocking fetch-add: .* | at least 0.5 | unclear | 2 |$'
+    has "$out" 1 '^| blocking fetch-add: .* | at least 1.0 | unclear | 2 |$'
     has "$out" 0 '^| put of 8 over tcp'
     has "$out" 1 '^text$'
     has "$out" 0 '^old$'
@@ -218,7 +218,7 @@ numbers_changed_by_hand_are_found()
     done <<'END'
 goals/goals.csv /^shm.*fetch-add/s/,[0-9.]*/,9.999/2
 goals/goals.csv /^shm.*fetch-add/s/,[0-9.]*,>=/,9.999,>=/
-goals/goals.csv /^shm.*fetch-add/s/>=0.5/>=0.1/
+goals/goals.csv /^shm.*fetch-add/s/>=1.0/>=0.1/
 goals/goals.csv /^daly.*(seconds)/s/\(yes\|NO\|unclear\),/reached,/
 goals/goals.csv /^daly.*: share of a run/d
 goals/perftest.shm.csv 2d

@@ -488,7 +488,7 @@ goals_are_compared_with_what_is_measured()
 {
     "$perf/numbers" --build "$build" --out "$scratch/numbers" --rounds 1 shm >"$out" 2>"$err" || fail "status $?"
     has "$scratch/numbers/goals.csv" 6 ''
-    has "$scratch/numbers/goals.csv" 3 ',\(yes\|NO\|unclear\),2,'
+    has "$scratch/numbers/goals.csv" 4 ',\(yes\|NO\|unclear\),2,'
     awk -F, 'NR > 1 && $6 != "" { bound = substr($6, 3) + 0; met = ($6 ~ /^>/) ? $3 >= bound : $3 <= bound
             bad += $7 != ((($4 != 0 || $5 != 0) && $4 < bound && bound < $5) ? "unclear" : met ? "yes" : "NO") }
         END { exit bad > 0 }' "$scratch/numbers/goals.csv" ||
