@@ -226,7 +226,7 @@ an_mpi_program_is_traced()
         keelrun=$build/src/adapters/mpi/keel-mpirun
         run 0 -n 3 "${tier[@]}" -x "KEEL_STATS=$stats" -x KEELMPI_ARENA=16m "$build/tests/adapters/mpi/mpi_windows_$mpi"
         is_right 3 'incarnation 0=3' 'gsync >=3'
-        is_stat gets "> 0"
+        is_stat gsyncs "> 0"
     done
     [ -n "$found" ] || exit 77
 }
