@@ -325,7 +325,8 @@ killed_in_a_restart() # rank|keelrun|job
             else
                 # without keelrun the ranks go on for a moment, and may come to their end
                 before=$(newest)
-                [ -n "$before" ] || [ "$1" = keelrun ] || fail "rank $rank, operation $n: no checkpoint is left"
+                [ -n "$before" ] || { [ "$1" = keelrun ] && compgen -G "$dir/set-*/manifest-ended" >/dev/null; } ||
+                    fail "rank $rank, operation $n: no checkpoint is left"
                 run 0 -n 3 "${job[@]}" "$ring" 90
                 begins_at_files $((${#before} > 0 ? 3 : 0))
             fi
