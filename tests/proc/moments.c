@@ -6,6 +6,8 @@
  *
  *   moments plain STEPS             without deaths of its own; rank 0 prints a line at step 100,
  *                                   after checkpoints were taken
+ *   moments awaited STEPS           the same, and in its first incarnation rank 0 waits behind that
+ *                                   line until it is killed
  *   moments init RANK DELAY_US      RANK dies this long after keel_init() in its first incarnation
  *   moments reinit RANK DELAY_US    RANK dies in a step, and again this long after its
  *                                   replacement called keel_init()
@@ -258,9 +260,14 @@ static void print_false_alarm(const job_t *job)
 
 static void print_step(const job_t *job)
 {
-    if (is_mode(job, "plain") && keel_rank(job->ctx) == 0 && job->step == PRINTED_STEP) {
+    const int is_awaited = is_mode(job, "awaited");
+
+    if ((is_awaited || is_mode(job, "plain")) && keel_rank(job->ctx) == 0 && job->step == PRINTED_STEP) {
         puts("moments: step 100");
         fflush(stdout);
+        while (is_awaited && keel_incarnation(job->ctx) == 0) {
+            pause();
+        }
     }
 }
 
@@ -337,7 +344,7 @@ int main(int argc, char **argv)
 
     job.victim = number;
     job.delay_us = argc > 3 ? strtoul(argv[3], NULL, 10) : 0; /* not a number: unused */
-    if (is_mode(&job, "plain") || is_mode(&job, "doubted")) {
+    if (is_mode(&job, "plain") || is_mode(&job, "awaited") || is_mode(&job, "doubted")) {
         job.steps = number;
     } else if (is_mode(&job, "many")) {
         job.deaths = (number < DEATHS_MIN) ? DEATHS_MIN : (number > DEATHS_MAX) ? DEATHS_MAX : number;

@@ -86,7 +86,7 @@ what_would_cover_a_node_is_said()
     run 0 -n 3 --nodes 2 "${small[@]}" "$moments" plain 3
     has "$err" 1 'a lost node'
     has "$err" 1 'keel 0.0 warn: a lost node takes up to 2 ranks of a group, more than parity replaces (1), and ends the job: KEEL_PARITIES=2 covers it$'
-    run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_GROUP_SIZE=4 --kill "0@$amid" "$moments" plain 4000
+    run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_GROUP_SIZE=4 --kill "0@$amid" "$moments" awaited 200
     has "$err" 1 'a lost node'
     has "$err" 1 'keel 0.0 warn: .* KEEL_GROUP_SIZE=3 covers it$'
     run 0 -n 4 --nodes 1 "${small[@]}" "$moments" plain 3
@@ -143,7 +143,7 @@ ranks_that_form_other_groups_do_not_run_together()
 # node 0 dies and its ranks move to node 1, where another member of their group lives
 replacements_say_when_their_group_is_less_safe()
 {
-    run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_GROUP_SIZE=4 --kill-node "0@$amid" "$moments" plain 4000
+    run 0 -n 4 --nodes 4 "${small[@]}" -x KEEL_GROUP_SIZE=4 --kill-node "0@$amid" "$moments" awaited 200
     has "$err" 1 'keel 0.1 warn: this replacement runs on node node1, which now holds 2 of group 0: losing it would lose more than parity covers$'
 }
 
