@@ -9,6 +9,23 @@ endforeach()
 
 proc_job(cg_a_verifies_on_2 2 1 cg -x KEEL_PROTECT=none PROGRAM -c A)
 
+# kernels with their input in a store: alone, as a death finds them in the submit, in the middle and in the last step, and as
+# keelrun kills them at any moment
+proc_job(kmeans_verifies_alone 1 1 kmeans)
+proc_job(kmeans_verifies_on_5 5 2 kmeans -s 10007 -d 3 -k 5 --copies 2 --ckpt-every 7)
+proc_job(kmeans_verifies_without_protection 2 1 kmeans -x KEEL_PROTECT=none PROGRAM -n 10)
+foreach(death direct:1@0.1 direct:3@31.1 served:0@25.0 served:2@51.1)
+  string(REGEX REPLACE "[:@.]" "_" place ${death})
+  string(REGEX MATCH "^[a-z]*" lane ${death})
+  string(REGEX REPLACE "^[a-z]*:" "" death ${death})
+  proc_job(kmeans_survives_death_${place} 4 2 kmeans -x KEEL_LANES=${lane} ${small_logs} PROGRAM --ckpt-every 10 --json --die ${death})
+  proc_job_reports(kmeans_survives_death_${place} "\"rollbacks\": 0,")
+endforeach()
+foreach(lane direct served)
+  proc_kills(proc_kills_kmeans_${lane} kmeans ${lane} --runs 1 --ranks 4 --nodes 2 --seed 46)
+  proc_kills(proc_kills_long_kmeans_${lane} kmeans ${lane} --runs ${KEEL_KILLS_LONG})
+endforeach()
+
 # proc_job_long(NAME ...): proc_job() of minutes
 function(proc_job_long name)
   proc_job(long_${name} ${ARGN})
@@ -22,7 +39,8 @@ proc_job_long(ft_b_verifies_on_2 2 1 ft ${minutes} -c B)
 foreach(case
         steps_done_again_are_counted cpu_time_is_reported_by_every_process what_is_set_up_is_not_timed share_of_inserts_is_reported
         images_of_a_timed_run_find_their_memory logs_grow_with_images many_phases_ask_for_images a_replacement_counts_its_own recoveries_are_counted
-        spoilt_ft_is_found spoilt_cg_is_found spoilt_stencil_is_found spoilt_dht_is_found spoilt_log_is_found peak_is_that_of_the_timed_run)
+        spoilt_ft_is_found spoilt_cg_is_found spoilt_kmeans_is_found time_in_the_store_is_reported
+        spoilt_stencil_is_found spoilt_dht_is_found spoilt_log_is_found peak_is_that_of_the_timed_run)
   add_test(NAME proc_kernels_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/kernels_test.sh ${CMAKE_BINARY_DIR} ${case})
   set_tests_properties(proc_kernels_${case} PROPERTIES LABELS proc TIMEOUT 300)
 endforeach()

@@ -184,6 +184,14 @@ a_replacement_counts_its_own()
     [ "$(column verified)" = yes ] || fail "not verified"
 }
 
+# the longest of all ranks, as a share of the whole; each rank's share of the points is of its own copy or another's
+time_in_the_store_is_reported()
+{
+    run 0 -n 3 "${small[@]}" "$kernels/kmeans" -n 10 --csv
+    is_true "$(column store_seconds) > 0" || fail "no time in the store"
+    is_true "$(column store_percent) * $(column seconds) / 100 - $(column store_seconds) < 0.001" || fail "not its share"
+}
+
 # ---- what is found wrong --------------------------------------------------------------------------------------------------
 
 # spoilt KERNEL ARGUMENTS -- WORDS: the verification fails when one of these words of the result is another
@@ -218,6 +226,8 @@ spoilt()
 # real and imaginary parts of both ranks' shares, of the first iteration and the last
 spoilt_ft_is_found() { spoilt ft -c S -- 0 1 3 22 23; }
 spoilt_cg_is_found() { spoilt cg -c S -- 0; }
+# sums: the first coordinate, a count, the last count
+spoilt_kmeans_is_found() { spoilt kmeans -n 10 -- 0 8 71; }
 # the first cell, one amid them, the last one
 spoilt_stencil_is_found() { spoilt stencil -s 64x64 -n 20 -- 0 2000 4095; }
 # the number of cells drawn, the first element, its link
