@@ -21,9 +21,22 @@ foreach(death direct:1@0.1 direct:3@31.1 served:0@25.0 served:2@51.1)
   proc_job(kmeans_survives_death_${place} 4 2 kmeans -x KEEL_LANES=${lane} ${small_logs} PROGRAM --ckpt-every 10 --json --die ${death})
   proc_job_reports(kmeans_survives_death_${place} "\"rollbacks\": 0,")
 endforeach()
-foreach(lane direct served)
-  proc_kills(proc_kills_kmeans_${lane} kmeans ${lane} --runs 1 --ranks 4 --nodes 2 --seed 46)
-  proc_kills(proc_kills_long_kmeans_${lane} kmeans ${lane} --runs ${KEEL_KILLS_LONG})
+proc_job(pagerank_verifies_alone 1 1 pagerank)
+proc_job(pagerank_verifies_on_5 5 2 pagerank -s 10007 -d 3 --copies 2 --ckpt-every 7)
+proc_job(pagerank_verifies_on_more_ranks_than_vertices 5 1 pagerank -s 3)
+proc_job(pagerank_verifies_without_protection 2 1 pagerank -x KEEL_PROTECT=none PROGRAM -n 10)
+foreach(death direct:1@0.1 direct:3@15.0 served:0@25.0 served:2@31.1)
+  string(REGEX REPLACE "[:@.]" "_" place ${death})
+  string(REGEX MATCH "^[a-z]*" lane ${death})
+  string(REGEX REPLACE "^[a-z]*:" "" death ${death})
+  proc_job(pagerank_survives_death_${place} 4 2 pagerank -x KEEL_LANES=${lane} ${small_logs} PROGRAM --ckpt-every 10 --json --die ${death})
+  proc_job_reports(pagerank_survives_death_${place} "\"rollbacks\": 0,")
+endforeach()
+foreach(program kmeans pagerank)
+  foreach(lane direct served)
+    proc_kills(proc_kills_${program}_${lane} ${program} ${lane} --runs 1 --ranks 4 --nodes 2 --seed 46)
+    proc_kills(proc_kills_long_${program}_${lane} ${program} ${lane} --runs ${KEEL_KILLS_LONG})
+  endforeach()
 endforeach()
 
 # proc_job_long(NAME ...): proc_job() of minutes
@@ -39,7 +52,7 @@ proc_job_long(ft_b_verifies_on_2 2 1 ft ${minutes} -c B)
 foreach(case
         steps_done_again_are_counted cpu_time_is_reported_by_every_process what_is_set_up_is_not_timed share_of_inserts_is_reported
         images_of_a_timed_run_find_their_memory logs_grow_with_images many_phases_ask_for_images a_replacement_counts_its_own recoveries_are_counted
-        spoilt_ft_is_found spoilt_cg_is_found spoilt_kmeans_is_found time_in_the_store_is_reported
+        spoilt_ft_is_found spoilt_cg_is_found spoilt_kmeans_is_found spoilt_pagerank_is_found time_in_the_store_is_reported
         spoilt_stencil_is_found spoilt_dht_is_found spoilt_log_is_found peak_is_that_of_the_timed_run)
   add_test(NAME proc_kernels_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/kernels_test.sh ${CMAKE_BINARY_DIR} ${case})
   set_tests_properties(proc_kernels_${case} PROPERTIES LABELS proc TIMEOUT 300)

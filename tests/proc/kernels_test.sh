@@ -228,6 +228,8 @@ spoilt_ft_is_found() { spoilt ft -c S -- 0 1 3 22 23; }
 spoilt_cg_is_found() { spoilt cg -c S -- 0; }
 # sums: the first coordinate, a count, the last count
 spoilt_kmeans_is_found() { spoilt kmeans -n 10 -- 0 8 71; }
+# of each rank the first value, one amid them, the sum of changes
+spoilt_pagerank_is_found() { spoilt pagerank -n 10 -- 0 1000 2048; }
 # the first cell, one amid them, the last one
 spoilt_stencil_is_found() { spoilt stencil -s 64x64 -n 20 -- 0 2000 4095; }
 # the number of cells drawn, the first element, its link

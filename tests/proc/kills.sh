@@ -9,7 +9,7 @@ usage()
     cat <<'END'
 usage: kills.sh [options]
   --build DIR           where keelrun and the kernels were built (build)
-  --program ft|stencil|stencil-atomics|sections|waits|dht|cg|kmeans
+  --program ft|stencil|stencil-atomics|sections|waits|dht|cg|kmeans|pagerank
                         what is run (ft)
   --lane direct|served|auto
                         KEEL_LANES; auto: direct inside a node, served between nodes (auto)
@@ -98,6 +98,7 @@ case $program in
         if [ "$lane" = direct ]; then command+=(200); else command+=(100); fi ;;
     cg) command=("$build/perf/kernels/cg" -c S --json) oplog=48m ;;
     kmeans) command=("$build/perf/kernels/kmeans" -n 500 --json) oplog=48m ;;
+    pagerank) command=("$build/perf/kernels/pagerank" -n 1000 --json) oplog=48m ;;
     sections) # a lock between nodes is some messages, one inside a node some instructions
         command=("$build/tests/proc/sections" --json -n) oplog=48m
         if [ "$lane" = direct ]; then command+=(6000 --unit 250); else command+=(30); fi ;;
@@ -107,7 +108,7 @@ case $program in
     dht) # the same of an insert
         command=("$build/perf/kernels/dht" --closed --json -n) oplog=48m
         if [ "$lane" = direct ]; then command+=(40000 --batch 1000); else command+=(1000 --batch 25); fi ;;
-    *) fail_usage "--program is ft, stencil, stencil-atomics, sections, waits, dht, cg or kmeans" ;;
+    *) fail_usage "--program is ft, stencil, stencil-atomics, sections, waits, dht, cg, kmeans or pagerank" ;;
 esac
 if [ "$demand" = yes ]; then # an image is in use some gsyncs after it was asked for
     [ "$program" = stencil ] || fail_usage "--demand goes with stencil"
@@ -222,7 +223,7 @@ must_be_local()
 {
     [ "$killed" -eq 1 ] || return 1
     case $program,$lane in
-        ft,* | stencil,* | cg,* | kmeans,* | waits,* | sections,served) ;;
+        ft,* | stencil,* | cg,* | kmeans,* | pagerank,* | waits,* | sections,served) ;;
         stencil-atomics,served) [[ " ${victim_ranks[*]} " != *" 0 "* ]] ;;
         *) return 1 ;;
     esac
