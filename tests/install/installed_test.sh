@@ -252,12 +252,27 @@ mpis_are_suggested()
     done
 }
 
+# the names that Spack's recipe gives to CMake are CMakeLists.txt's; Spack itself is in no release of Debian
+spack_recipe_fits()
+{
+    local line
+
+    PYTHONDONTWRITEBYTECODE=1 python3 "$(dirname "$0")/spack_recipe.py" "$sources" >"$scratch/spack" || fail "Spack's recipe does not fit"
+    [ "$(wc -l <"$scratch/spack")" -ge 4 ] || fail "only these definitions are Spack's: $(cat "$scratch/spack")"
+    while read -r line; do
+        # shellcheck disable=SC2086 # definitions
+        "$cmake" -G Ninja -S "$sources" -B "$scratch/s" $line >"$scratch/log" 2>&1 || fail "$line: $(cat "$scratch/log")"
+        ! grep -q 'not used by the project' "$scratch/log" || fail "$line: $(cat "$scratch/log")"
+        rm -r "$scratch/s"
+    done < <(grep -e 'TESTING=OFF' "$scratch/spack")
+}
+
 # what packagers have beside CMake's files names this version and this licence, and is whole
 recipes_are_current()
 {
     [ "$(sed -n '1s/^keel (\(.*\)-[0-9]*) .*/\1/p' "$sources/contrib/debian/changelog")" = "$version" ] || fail "debian/changelog has another version"
     grep -qxF "    version(\"$version\")" "$sources/contrib/spack/package.py" || fail "Spack's recipe has another version"
-    python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$sources/contrib/spack/package.py" || fail "Spack's recipe is no Python"
+    spack_recipe_fits
     mpis_are_suggested
     # each installed file is in the list of a Debian package, by component; debian_packages_are_clean builds the packages
     install_into "$scratch/p"
