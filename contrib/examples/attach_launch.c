@@ -63,7 +63,10 @@ static int end_all(const char *why)
     return 1;
 }
 
-/* Steps completed by all ranks. Kills go by steps, not by time. */
+/*
+ * Steps completed by all ranks, in their present lives. Kills go by steps, not by time: a rank dies
+ * after the replacement of the last victim has reached new steps, since parity covers one death.
+ */
 static uint32_t steps_done(void)
 {
     uint32_t least = UINT32_MAX;
@@ -79,6 +82,7 @@ static uint32_t steps_done(void)
 static int run(unsigned kills)
 {
     uint32_t left = board->size, next_step = 1 + (uint32_t)rand() % 20, victim = (uint32_t)rand() % board->size;
+    int is_dying = 0;
 
     for (uint32_t r = 0; r < board->size; r++) {
         if (!start(r)) {
@@ -104,14 +108,17 @@ static int run(unsigned kills)
             } else {
                 board_report(board, BOARD_DEATH, r, life[r]);
                 life[r]++;
+                __atomic_store_n(&board->steps[r], 0, __ATOMIC_RELAXED);
+                is_dying = 0;
                 if (life[r] == LIVES_MAX || !start(r)) {
                     return end_all("a rank died too often");
                 }
             }
         }
-        if (kills > 0 && steps_done() >= next_step && pid[victim] > 0) {
+        if (kills > 0 && !is_dying && steps_done() >= next_step && pid[victim] > 0) {
             printf("attach_launch: kills rank %u, life %u, after step %u\n", victim, life[victim], steps_done());
             (void)kill(pid[victim], SIGKILL);
+            is_dying = 1;
             next_step = steps_done() + 1 + (uint32_t)rand() % 20;
             victim = (uint32_t)rand() % board->size;
             kills--;
