@@ -125,5 +125,8 @@ static int perf_main(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], RAW_UCP_TRY) == 0) {
+        raw_ucp_try_environment();
+    }
     return tool_output_end("keel_perftest", perf_main(argc, argv));
 }

@@ -58,19 +58,28 @@ static const char *split_option(const char *option, char variable[RAW_UCP_VARIAB
 }
 
 /*
- * In a child process: opens a context over all transports with the option set. UCX then warns about
- * unused variables.
+ * In a process of its own: opens a context over all transports, with the option in the environment.
+ * UCX then warns about unused variables.
  */
-static void open_and_exit(const char *option, int output)
+void raw_ucp_try_environment(void)
+{
+    raw_ucp_t raw = {0};
+
+    (void)open_context(&raw, "all", "", "warn");
+    fflush(stdout);
+    _exit(0);
+}
+
+/* A child of fork() alone may not open UCX: a thread that UCX starts when it is loaded may have held
+ * a lock of UCX at the fork. */
+static void try_in_new_process(const char *option, int output)
 {
     char variable[RAW_UCP_VARIABLE];
     const char *value = split_option(option, variable);
-    raw_ucp_t raw = {0};
 
     if (dup2(output, STDOUT_FILENO) >= 0 && setenv(variable, value, 1) == 0) {
-        (void)open_context(&raw, "all", "", "warn");
+        execl("/proc/self/exe", "keel_perftest", RAW_UCP_TRY, NULL);
     }
-    fflush(stdout);
     _exit(0);
 }
 
@@ -88,7 +97,7 @@ int raw_ucp_option_check(const char *option)
     }
     child = fork();
     if (child == 0) {
-        open_and_exit(option, ends[1]);
+        try_in_new_process(option, ends[1]);
     }
     close(ends[1]);
     stream = fdopen(ends[0], "r");

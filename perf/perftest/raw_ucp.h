@@ -7,8 +7,9 @@
 
 #include <ucp/api/ucp.h>
 
-#define RAW_UCP_CARD   1024 /* bytes of a card, with which another rank writes here */
-#define RAW_UCP_OPTION 64   /* largest name of an option */
+#define RAW_UCP_CARD   1024        /* bytes of a card, with which another rank writes here */
+#define RAW_UCP_OPTION 64          /* largest name of an option */
+#define RAW_UCP_TRY    "--try-ucx" /* the only argument of a process that tries an option */
 
 typedef struct raw_target {
     ucp_ep_h ep;
@@ -32,6 +33,8 @@ typedef struct raw_ucp {
  * the settings of its transports.
  */
 int raw_ucp_option_check(const char *option);
+/* main() of the child process, which ends here. */
+void raw_ucp_try_environment(void);
 /*
  * @a tls: as UCX_TLS; @a option: "NAME=VALUE" without UCX_, or empty. Returns 0, or -1 after a
  * message on stderr; raw_ucp_close() closes in either case.

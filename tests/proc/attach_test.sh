@@ -17,10 +17,11 @@ fail()
     exit 1
 }
 
-# alone COMMAND...: without PMIx. A job that hangs is ended with all that it started
+# alone COMMAND...: without PMIx. A job that hangs is ended with all that it started. Without UCX's VFS, as some programs fork
+# their ranks: a thread of the VFS may hold a lock of UCX then
 alone()
 {
-    timeout -k 5 240 env -i LD_PRELOAD="$build/tests/proc/libattach_no_pmix.so" KEEL_OPLOG_SIZE=4m KEEL_GETLOG_SIZE=1m \
+    timeout -k 5 240 env -i UCX_VFS_ENABLE=n LD_PRELOAD="$build/tests/proc/libattach_no_pmix.so" KEEL_OPLOG_SIZE=4m KEEL_GETLOG_SIZE=1m \
         ${settings[@]+"${settings[@]}"} "$@" >"$scratch/out" 2>&1
 }
 
