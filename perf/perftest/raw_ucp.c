@@ -70,8 +70,10 @@ void raw_ucp_try_environment(void)
     _exit(0);
 }
 
-/* A child of fork() alone may not open UCX: a thread that UCX starts when it is loaded may have held
- * a lock of UCX at the fork. */
+/*
+ * A child of fork() alone may not open UCX: a thread that UCX starts when it is loaded may have
+ * held a lock of UCX at the fork.
+ */
 static void try_in_new_process(const char *option, int output)
 {
     char variable[RAW_UCP_VARIABLE];

@@ -1,7 +1,7 @@
 /*
  * A rank of attach_launch without Keel: the launcher kills no rank while a replacement has not
- * reached the steps of the others. Rank 0 is slow, the others are ahead of it by all steps, and each
- * replacement begins late.
+ * reached the steps of the others. Rank 0 is slow, the others are ahead of rank 0 by all steps, and
+ * each replacement begins late.
  */
 #include "attach_board.h"
 
