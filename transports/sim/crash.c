@@ -99,7 +99,7 @@ void sim_respawn(sim_process_t *dead)
     sim_process_t *process = sim_process_create(sim, dead->rank, dead->incarnation + 1);
 
     process->wake_ns = sim->now_ns + keel_random_scaled(&sim->random, SIM_RESPAWN_NS);
-    sim_due(sim, process->wake_ns);
+    sim_due(process, process->wake_ns);
 }
 
 void sim_succeed(sim_process_t *process)

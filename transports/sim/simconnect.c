@@ -90,10 +90,8 @@ keel_status_t sim_connect(keel_transport_t *transport, uint32_t peer, const void
     if ((to.magic != SIM_ADDRESS_MAGIC) || (to.rank != peer)) {
         return KEEL_ERR_CORRUPT;
     }
-    for (target = sim->all; target != NULL; target = target->all_next) {
-        if ((target->rank == peer) && (target->incarnation == to.incarnation)) {
-            break;
-        }
+    for (target = sim->rank[peer]; (target != NULL) && (target->incarnation != to.incarnation);) {
+        target = target->earlier;
     }
     if (target == NULL) {
         return KEEL_ERR_CORRUPT;
@@ -119,9 +117,9 @@ static void sim_cut_off(sim_process_t *process, uint32_t peer)
     sim_process_t *from;
     sim_link_t *link;
 
-    for (from = sim->all; from != NULL; from = from->all_next) {
+    for (from = sim->rank[peer]; from != NULL; from = from->earlier) {
         link = &from->links[process->rank];
-        if ((from->rank != peer) || (from->state != SIM_DEAD)) {
+        if (from->state != SIM_DEAD) {
             continue;
         }
         if (link->target == process) {

@@ -73,10 +73,7 @@ static const keel_transport_mem_t *sim_pool_find(const keel_sim_t *sim, uint32_t
     const keel_transport_mem_t *mem;
     const sim_process_t *process;
 
-    for (process = sim->all; process != NULL; process = process->all_next) {
-        if (process->rank != rank) {
-            continue;
-        }
+    for (process = sim->rank[rank]; process != NULL; process = process->earlier) {
         for (mem = process->mems; mem != NULL; mem = mem->next) {
             if (mem->wanted == at) {
                 return mem;

@@ -29,6 +29,7 @@ sim_process_t *sim_process_create(keel_sim_t *sim, uint32_t rank, uint32_t incar
     process->wake_ns = process->fence_ns = SIM_NEVER;
     process->speed = 1024;
     process->idle_idx = -1;
+    process->timer_idx = -1;
     process->stores.idx = -1;
     process->where = "start";
     process->transport.super.ops = &sim->transport_ops;
@@ -41,6 +42,7 @@ sim_process_t *sim_process_create(keel_sim_t *sim, uint32_t rank, uint32_t incar
     }
     process->all_next = sim->all;
     sim->all = process;
+    process->earlier = sim->rank[rank];
     sim->rank[rank] = process;
     return process;
 }
@@ -115,7 +117,7 @@ int keel_sim_hang(keel_sim_t *sim, uint32_t rank, uint64_t ns)
     sim_unready(process);
     process->state = SIM_HUNG;
     process->wake_ns = (ns < SIM_NEVER - sim->now_ns) ? sim->now_ns + ns : SIM_NEVER;
-    sim_due(sim, process->wake_ns);
+    sim_due(process, process->wake_ns);
     sim_service_update(process);
     return 1;
 }

@@ -48,7 +48,7 @@ void sim_event_post(sim_process_t *to, keel_event_type_t type, const sim_process
         event->event.address_len = about->address_len;
     }
     event->due_ns = due_ns;
-    sim_due(to->sim, due_ns);
+    sim_due(to, due_ns);
 }
 
 static int sim_event_first(const sim_process_t *process)
@@ -190,10 +190,8 @@ static keel_status_t sim_lookup(keel_runtime_t *runtime, uint32_t rank, void **a
     const sim_process_t *process = sim_self(runtime);
     const sim_process_t *other;
 
-    for (other = process->sim->all; other != NULL; other = other->all_next) {
-        if ((other->rank == rank) && (other->incarnation == 0)) {
-            break;
-        }
+    for (other = process->sim->rank[rank]; (other != NULL) && (other->incarnation > 0);) {
+        other = other->earlier;
     }
     if ((process->incarnation > 0) || !process->is_announced || (other == NULL) || !other->is_announced) {
         return KEEL_ERR_STATE;
@@ -298,7 +296,7 @@ static keel_status_t sim_suspect(keel_runtime_t *runtime, const keel_suspicion_t
     }
     suspect->fence_ns = sim->now_ns + (sim_chance(sim, 256) ? sim_below(sim, SIM_LATE_FENCE_NS)
                                                             : keel_random_scaled(&sim->random, SIM_FENCE_NS));
-    sim_due(sim, suspect->fence_ns);
+    sim_due(suspect, suspect->fence_ns);
     return KEEL_OK;
 }
 
@@ -326,28 +324,25 @@ static void sim_replace(keel_runtime_t *runtime, uint32_t rank, uint32_t incarna
     }
 }
 
-void sim_fences(keel_sim_t *sim)
+void sim_fence_check(sim_process_t *process)
 {
-    sim_process_t *process;
-    uint32_t r;
+    keel_sim_t *sim = process->sim;
+    const uint32_t rank = process->rank;
 
-    for (r = 0; r < sim->options.ranks; ++r) {
-        process = sim->rank[r];
-        if (!sim_is_live(process) || (process->fence_ns == SIM_NEVER)) {
-            continue;
-        }
-        if (process->fence_ns > sim->now_ns) {
-            sim_due(sim, process->fence_ns);
-            continue;
-        }
-        process->fence_ns = SIM_NEVER;
-        keel_sim_trace(sim, "FENCE %u.%u", process->rank, process->incarnation);
-        if ((sim->options.fence == NULL) || sim->options.fence(sim->options.arg, sim, r)) {
-            keel_sim_kill(sim, r);
-        } else if (process->state == SIM_HUNG) {
-            process->wake_ns = sim->now_ns;
-            sim_due(sim, sim->now_ns);
-        }
+    if ((sim->rank[rank] != process) || !sim_is_live(process) || (process->fence_ns == SIM_NEVER)) {
+        return;
+    }
+    if (process->fence_ns > sim->now_ns) {
+        sim_due(process, process->fence_ns);
+        return;
+    }
+    process->fence_ns = SIM_NEVER;
+    keel_sim_trace(sim, "FENCE %u.%u", rank, process->incarnation);
+    if ((sim->options.fence == NULL) || sim->options.fence(sim->options.arg, sim, rank)) {
+        keel_sim_kill(sim, rank);
+    } else if (process->state == SIM_HUNG) {
+        process->wake_ns = sim->now_ns;
+        sim_due(process, sim->now_ns);
     }
 }
 

@@ -130,8 +130,8 @@ void sim_channels_update(sim_process_t *process, uint32_t peer)
 {
     sim_process_t *from;
 
-    for (from = process->sim->all; from != NULL; from = from->all_next) {
-        if ((from->rank == peer) && (from->links[process->rank].target == process)) {
+    for (from = process->sim->rank[peer]; from != NULL; from = from->earlier) {
+        if (from->links[process->rank].target == process) {
             sim_channel_update(&from->links[process->rank]);
         }
     }
@@ -463,7 +463,7 @@ static void sim_wait(keel_transport_t *transport, unsigned round, unsigned timeo
         return;
     }
     keel_sim_store_fence(sim); /* a sleep is a system call */
-    sim_due(sim, sim_event_next_due(process));
+    sim_due(process, sim_event_next_due(process));
     sim_give_way(process, SIM_WAITING, sim->now_ns + timeout_ns);
 }
 

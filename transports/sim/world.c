@@ -77,13 +77,6 @@ uint64_t sim_sum(const void *data, size_t length)
 
 /* ---- states ---- */
 
-void sim_due(keel_sim_t *sim, uint64_t ns)
-{
-    if (ns < sim->next_due_ns) {
-        sim->next_due_ns = ns;
-    }
-}
-
 void sim_make_ready(sim_process_t *process)
 {
     process->state = SIM_READY;
@@ -155,7 +148,7 @@ void sim_give_way(sim_process_t *process, sim_state_t state, uint64_t wake_ns)
         sim_unready(process);
         process->state = state;
         process->wake_ns = wake_ns;
-        sim_due(process->sim, wake_ns);
+        sim_due(process, wake_ns);
     }
     sim_leave(process);
 }
@@ -196,55 +189,6 @@ static void sim_weather_change(keel_sim_t *sim)
     for (r = 0; r < sim->options.ranks; ++r) {
         sim->rank[r]->speed = sim_chance(sim, 200) ? 1024u >> sim_below(sim, 11) : 1024;
     }
-}
-
-static void sim_timers(keel_sim_t *sim)
-{
-    sim_process_t *process;
-    uint64_t due;
-    uint32_t r;
-
-    sim->next_due_ns = SIM_NEVER;
-    for (r = 0; r < sim->options.ranks; ++r) {
-        process = sim->rank[r];
-        switch (process->state) {
-        case SIM_NEW:
-            if (process->wake_ns <= sim->now_ns) {
-                sim_process_start(process);
-            } else {
-                sim_due(sim, process->wake_ns);
-            }
-            break;
-        case SIM_WAITING:
-            due = sim_event_next_due(process);
-            due = (process->wake_ns < due) ? process->wake_ns : due;
-            if (due <= sim->now_ns) {
-                sim_make_ready(process);
-            } else {
-                sim_due(sim, due);
-            }
-            break;
-        case SIM_SLEEPING:
-            if (process->wake_ns <= sim->now_ns) {
-                sim_make_ready(process);
-            } else {
-                sim_due(sim, process->wake_ns);
-            }
-            break;
-        case SIM_HUNG:
-            if (process->wake_ns <= sim->now_ns) {
-                keel_sim_trace(sim, "rank %u.%u goes on", process->rank, process->incarnation);
-                sim_make_ready(process);
-                sim_service_update(process);
-            } else {
-                sim_due(sim, process->wake_ns);
-            }
-            break;
-        default:
-            break;
-        }
-    }
-    sim_fences(sim);
 }
 
 /* notifications that other threads of the process would have given to the running one */
@@ -364,7 +308,7 @@ keel_sim_end_t keel_sim_run(keel_sim_t *sim)
     sim_weather_change(sim);
     for (r = 0; r < sim->options.ranks; ++r) {
         sim->rank[r]->wake_ns = keel_random_scaled(&sim->random, 100000);
-        sim_due(sim, sim->rank[r]->wake_ns);
+        sim_due(sim->rank[r], sim->rank[r]->wake_ns);
     }
     while ((sim->alive > 0) && !sim->has_ended) {
         sim_step_once(sim);
@@ -436,6 +380,8 @@ void keel_sim_destroy(keel_sim_t *sim)
         sim_process_free(process);
     }
     free(sim->ready.item);
+    free(sim->timers.item);
+    free(sim->due.item);
     free(sim->channels.item);
     free(sim->oplinks.item);
     free(sim->idles.item);

@@ -184,10 +184,13 @@ struct sim_process {
 
     keel_sim_t *sim;
     sim_process_t *all_next;
+    sim_process_t *earlier; /* the life before of the same rank, or NULL */
     uint32_t rank, incarnation;
     sim_state_t state;
     sim_fiber_t *fiber;
     uint64_t wake_ns;
+    uint64_t timer_ns; /* nothing is due before, while the process is in sim->timers */
+    int timer_idx;     /* index in sim->timers, -1: not listed */
     unsigned ready_idx;
     unsigned speed; /* chance, of 1024, that the scheduler takes the process when drawn */
     unsigned held;  /* mutexes held */
@@ -254,6 +257,8 @@ struct keel_sim {
     uint64_t now_ns, step, hook_step, next_due_ns;
     uint32_t announced, alive;
     sim_list_t ready, channels, oplinks, idles, storing;
+    sim_list_t timers;           /* heap by timer_ns (simtimers.c) */
+    sim_list_t due;              /* processes of the timers that fire now */
     unsigned stores_shown;       /* nesting depth of keel_sim_stores_show() */
     keel_random_t stores_random; /* separate source: other draws do not depend on delayed stores */
     struct {
@@ -308,11 +313,15 @@ void sim_give_way(sim_process_t *process, sim_state_t state, uint64_t wake_ns);
 void sim_trace_line(void *arg, keel_message_level_t level, const char *line);
 void sim_wake(sim_process_t *process); /* ends wait() */
 void sim_make_ready(sim_process_t *process);
-void sim_due(keel_sim_t *sim, uint64_t ns);
 sim_process_t *sim_process_create(keel_sim_t *sim, uint32_t rank, uint32_t incarnation);
 /* removes the process from the lists of runnable processes and of services, and frees its fiber */
 void sim_process_stop(sim_process_t *process);
 uint64_t sim_sum(const void *data, size_t length);
+
+/* ---- simtimers.c ---- */
+/* at @a ns, or later, something of the process is due */
+void sim_due(sim_process_t *process, uint64_t ns);
+void sim_timers(keel_sim_t *sim); /* wakes processes, and executes fences, that are due */
 
 /* ---- simserved.c ---- */
 extern const keel_transport_ops_t sim_transport_ops;
@@ -400,7 +409,7 @@ void sim_poison(sim_process_t *process);
 
 /* ---- simruntime.c ---- */
 extern const keel_runtime_ops_t sim_runtime_ops;
-void sim_fences(keel_sim_t *sim); /* executes fences that are due */
+void sim_fence_check(sim_process_t *process); /* executes a fence that is due */
 void sim_leave_job(sim_process_t *process);
 void sim_event_post(sim_process_t *to, keel_event_type_t type, const sim_process_t *about, uint64_t due_ns);
 uint64_t sim_event_next_due(const sim_process_t *process);
