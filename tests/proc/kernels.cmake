@@ -32,7 +32,27 @@ foreach(death direct:1@0.1 direct:3@15.0 served:0@25.0 served:2@31.1)
   proc_job(pagerank_survives_death_${place} 4 2 pagerank -x KEEL_LANES=${lane} ${small_logs} PROGRAM --ckpt-every 10 --json --die ${death})
   proc_job_reports(pagerank_survives_death_${place} "\"rollbacks\": 0,")
 endforeach()
-foreach(program kmeans pagerank)
+
+# Energies as published; with and without neighbours in the same rank, in the first phases, in the middle, and in the last step.
+proc_job(hydro_5_verifies_alone 1 1 hydro --sides 1 --json)
+set_tests_properties(proc_hydro_5_verifies_alone PROPERTIES PASS_REGULAR_EXPRESSION "72, \"energy\": \"7.853665e.03\".*\"yes\"")
+proc_job(hydro_10_verifies_on_4 4 2 hydro --ckpt-every 50 --json)
+set_tests_properties(proc_hydro_10_verifies_on_4 PROPERTIES PASS_REGULAR_EXPRESSION "231, \"energy\": \"2.720531e.04\".*\"yes\"")
+proc_job(hydro_verifies_27_subdomains_on_5 5 2 hydro -s 2 --sides 3 -n 30)
+proc_job(hydro_verifies_without_protection 2 1 hydro -x KEEL_PROTECT=none PROGRAM -n 20)
+proc_job(hydro_refuses_more_ranks_than_subdomains 2 1 hydro --sides 1)
+set_tests_properties(proc_hydro_refuses_more_ranks_than_subdomains PROPERTIES PASS_REGULAR_EXPRESSION "more ranks than subdomains")
+foreach(death direct:1@0.0 direct:3@30.1 served:0@30.0 served:2@60.0)
+  string(REGEX REPLACE "[:@.]" "_" place ${death})
+  string(REGEX MATCH "^[a-z]*" lane ${death})
+  string(REGEX REPLACE "^[a-z]*:" "" death ${death})
+  proc_job(hydro_survives_death_${place} 4 2 hydro -x KEEL_LANES=${lane} ${small_logs} PROGRAM -s 3 -n 60 --ckpt-every 20 --json --die ${death})
+  proc_job_reports(hydro_survives_death_${place} "\"rollbacks\": 0,")
+endforeach()
+# images without logs: all ranks go back
+proc_job(hydro_rolls_back_from_death_at_2_30_1 4 2 hydro -x KEEL_PROTECT=ckpt PROGRAM -s 3 -n 60 --ckpt-every 20 --json --die 2@30.1)
+proc_job_reports(hydro_rolls_back_from_death_at_2_30_1 "\"rollbacks\": 1,")
+foreach(program kmeans pagerank hydro)
   foreach(lane direct served)
     proc_kills(proc_kills_${program}_${lane} ${program} ${lane} --runs 1 --ranks 4 --nodes 2 --seed 46)
     proc_kills(proc_kills_long_${program}_${lane} ${program} ${lane} --runs ${KEEL_KILLS_LONG})
@@ -52,7 +72,8 @@ proc_job_long(ft_b_verifies_on_2 2 1 ft ${minutes} -c B)
 foreach(case
         steps_done_again_are_counted cpu_time_is_reported_by_every_process what_is_set_up_is_not_timed share_of_inserts_is_reported
         images_of_a_timed_run_find_their_memory logs_grow_with_images many_phases_ask_for_images a_replacement_counts_its_own recoveries_are_counted
-        spoilt_ft_is_found spoilt_cg_is_found spoilt_kmeans_is_found spoilt_pagerank_is_found time_in_the_store_is_reported
+        spoilt_ft_is_found spoilt_cg_is_found spoilt_kmeans_is_found spoilt_pagerank_is_found spoilt_hydro_is_found hydro_is_the_same_on_any_ranks
+        costs_of_logging_are_printed time_in_the_store_is_reported
         spoilt_stencil_is_found spoilt_dht_is_found spoilt_log_is_found peak_is_that_of_the_timed_run)
   add_test(NAME proc_kernels_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/kernels_test.sh ${CMAKE_BINARY_DIR} ${case})
   set_tests_properties(proc_kernels_${case} PROPERTIES LABELS proc TIMEOUT 300)

@@ -184,6 +184,27 @@ a_replacement_counts_its_own()
     [ "$(column verified)" = yes ] || fail "not verified"
 }
 
+hydro_is_the_same_on_any_ranks()
+{
+    local ranks memory=''
+
+    for ranks in 1 3 8; do
+        run 0 -n "$ranks" "${small[@]}" "$kernels/hydro" -s 3 -n 30 --csv
+        [ "${memory:-$(column memory)}" = "$(column memory)" ] || fail "another memory on $ranks ranks"
+        memory=$(column memory)
+    done
+}
+
+# two kernels, one without a clock for its calls; three protections of each
+costs_of_logging_are_printed()
+{
+    "$here/../../perf/kernels/logging" -n 1 -r 2 -o csv "$build" 'hydro -s 3 -n 40 --ckpt-every 20' 'cg -c S -n 1 --ckpt-every 1' \
+        >"$out" 2>"$err" || fail "a run failed"
+    has "$out" 6 '^\(hydro\|cg\),\(none\|ckpt\|all\),[1-9][0-9]*,[1-9][0-9]*,[0-9]*,[0-9]*,"'
+    awk -F, '/^hydro,(ckpt|all)/ && $6 == 0 { exit 1 }' "$out" || fail "no image"
+    ! "$here/../../perf/kernels/logging" -n 1 -r 9 "$build" 'hydro -n 5' >"$out" 2>"$err" || fail "more ranks than subdomains passed"
+}
+
 # the longest of all ranks, as a share of the whole; each rank's share of the points is of its own copy or another's
 time_in_the_store_is_reported()
 {
@@ -230,6 +251,8 @@ spoilt_cg_is_found() { spoilt cg -c S -- 0; }
 spoilt_kmeans_is_found() { spoilt kmeans -n 10 -- 0 8 71; }
 # of each rank the first value, one amid them, the sum of changes
 spoilt_pagerank_is_found() { spoilt pagerank -n 10 -- 0 1000 2048; }
+# forces of the hot element on two corners that may move
+spoilt_hydro_is_found() { spoilt hydro -n 20 -- 1371 1389 1391; }
 # the first cell, one amid them, the last one
 spoilt_stencil_is_found() { spoilt stencil -s 64x64 -n 20 -- 0 2000 4095; }
 # the number of cells drawn, the first element, its link

@@ -9,7 +9,7 @@ usage()
     cat <<'END'
 usage: kills.sh [options]
   --build DIR           where keelrun and the kernels were built (build)
-  --program ft|stencil|stencil-atomics|sections|waits|dht|cg|kmeans|pagerank
+  --program ft|stencil|stencil-atomics|sections|waits|dht|cg|kmeans|pagerank|hydro
                         what is run (ft)
   --lane direct|served|auto
                         KEEL_LANES; auto: direct inside a node, served between nodes (auto)
@@ -99,6 +99,7 @@ case $program in
     cg) command=("$build/perf/kernels/cg" -c S --json) oplog=48m ;;
     kmeans) command=("$build/perf/kernels/kmeans" -n 500 --json) oplog=48m ;;
     pagerank) command=("$build/perf/kernels/pagerank" -n 1000 --json) oplog=48m ;;
+    hydro) command=("$build/perf/kernels/hydro" --no-verify --json) oplog=48m ;; # its energy is the published one
     sections) # a lock between nodes is some messages, one inside a node some instructions
         command=("$build/tests/proc/sections" --json -n) oplog=48m
         if [ "$lane" = direct ]; then command+=(6000 --unit 250); else command+=(30); fi ;;
@@ -108,7 +109,7 @@ case $program in
     dht) # the same of an insert
         command=("$build/perf/kernels/dht" --closed --json -n) oplog=48m
         if [ "$lane" = direct ]; then command+=(40000 --batch 1000); else command+=(1000 --batch 25); fi ;;
-    *) fail_usage "--program is ft, stencil, stencil-atomics, sections, waits, dht, cg, kmeans or pagerank" ;;
+    *) fail_usage "--program is ft, stencil, stencil-atomics, sections, waits, dht, cg, kmeans, pagerank or hydro" ;;
 esac
 if [ "$demand" = yes ]; then # an image is in use some gsyncs after it was asked for
     [ "$program" = stencil ] || fail_usage "--demand goes with stencil"
@@ -223,7 +224,7 @@ must_be_local()
 {
     [ "$killed" -eq 1 ] || return 1
     case $program,$lane in
-        ft,* | stencil,* | cg,* | kmeans,* | pagerank,* | waits,* | sections,served) ;;
+        ft,* | stencil,* | cg,* | kmeans,* | pagerank,* | hydro,* | waits,* | sections,served) ;;
         stencil-atomics,served) [[ " ${victim_ranks[*]} " != *" 0 "* ]] ;;
         *) return 1 ;;
     esac

@@ -1,10 +1,11 @@
 # The tiers of the tests of this folder: of each family the tier check has what finds a common mistake within seconds.
 keel_tiers(
   DEEP "proc_(counted|deaths|detect|figures|files|kernels|kills|limits|mixed|numbers|output|perftest|polling|rehearsal|split|topo|trace)_.*"
-       "proc_(cg|dht|ft|kmeans|pagerank|sections|stencil|waits)_.*" "proc_accesses_allocate_nothing_on_[12]_nodes" proc_preload_table_is_printed
+       "proc_(cg|dht|ft|hydro|kmeans|pagerank|sections|stencil|waits)_.*" "proc_accesses_allocate_nothing_on_[12]_nodes" proc_preload_table_is_printed
        proc_attach_own_memory_served
        "proc_job_(what_was_put_is_sent_before_looking|programs_that_mix_all_ways_roll_back|programs_that_test_words_are_recovered)"
-  CHECK proc_kmeans_verifies_on_5 proc_pagerank_verifies_on_5 proc_pagerank_survives_death_direct_3_15_0 proc_kmeans_survives_death_served_0_25_0 "proc_(cg_s_verifies|sections_verify)_on_5" proc_cg_survives_death_at_0_121_2 proc_sections_survive_death_at_5_333_2
+  CHECK proc_hydro_5_verifies_alone proc_hydro_verifies_27_subdomains_on_5 proc_hydro_survives_death_direct_3_30_1
+        proc_kmeans_verifies_on_5 proc_pagerank_verifies_on_5 proc_pagerank_survives_death_direct_3_15_0 proc_kmeans_survives_death_served_0_25_0 "proc_(cg_s_verifies|sections_verify)_on_5" proc_cg_survives_death_at_0_121_2 proc_sections_survive_death_at_5_333_2
         proc_dht_verifies_on_5 proc_dht_rolls_back_from_death_at_3_7_0 proc_waits_verify_on_5 proc_waits_survive_death_at_5_33_5
         proc_ft_s_verifies_on_4 proc_ft_refuses_3_ranks proc_ft_survives_death_at_1_4_0
         proc_stencil_verifies_on_6 proc_stencil_survives_death_at_0_17_0 proc_stencil_rolls_back_from_death_at_0_17_1

@@ -34,8 +34,8 @@ typedef struct {
     double *centres; /* protected: those of the latest iteration */
     double *points;  /* own share */
     int has_points;
-    int64_t *sums; /* own, sent until the next gsync; behind them those of all ranks */
-    double store_s;
+    int64_t *sums;           /* own, sent until the next gsync; behind them those of all ranks */
+    double store_s, calls_s; /* in calls of the store, and in puts and gsyncs */
 } kmeans_t;
 
 static const char help[] =
@@ -156,7 +156,8 @@ static keel_status_t iterate(kmeans_t *kmeans)
     const unsigned long every = kmeans->common.ckpt_every;
     const kernel_range_t own = kernel_share_own(kmeans->problem.points, &kmeans->living);
     const uint64_t offset = slot_offset(kmeans, kmeans->state.step, keel_rank(kmeans->ctx));
-    double error = 0;
+    double error = 0, begun;
+    keel_status_t status;
     uint32_t i;
 
     if (kmeans->state.step > 1) {
@@ -165,18 +166,23 @@ static keel_status_t iterate(kmeans_t *kmeans)
     kernel_die_here(&kmeans->common.death, kmeans->ctx, kmeans->state.step, 0);
     memset(kmeans->sums, 0, sum_bytes(kmeans));
     kmeans_add(&kmeans->problem, kmeans->points, own.count, kmeans->centres, kmeans->sums);
+    begun = kernel_now_s();
     for (i = 1; i <= kmeans->living.count; i++) { /* different ranks start at different targets */
         const uint32_t target = kmeans->living.ranks[(kmeans->living.place + i) % kmeans->living.count];
 
         KERNEL_TRY(keel_put_nbx(kmeans->win, target, offset, kmeans->sums, sum_bytes(kmeans), NULL, NULL));
     }
+    kmeans->calls_s += kernel_now_s() - begun;
     if (kmeans->common.is_verbose && (keel_rank(kmeans->ctx) == 0) &&
         (kmeans->state.step % (kmeans->iterations / 10 + 1) == 0)) {
         printf(PROGRAM ": %8.3f s  iteration %lu of %lu  error before %.6e\n", kernel_now_s() - kmeans->state.started,
                (unsigned long)kmeans->state.step, kmeans->iterations, error);
         fflush(stdout);
     }
-    return step_end(kmeans, (every != 0) && (kmeans->state.step % every == 0));
+    begun = kernel_now_s();
+    status = step_end(kmeans, (every != 0) && (kmeans->state.step % every == 0));
+    kmeans->calls_s += kernel_now_s() - begun;
+    return status;
 }
 
 /* Last step: sends rank 0 a hash of the centres, and the time in the store. */
@@ -234,6 +240,7 @@ static void print(const kmeans_t *kmeans, const kernel_outcome_t *outcome, doubl
         {"error", NULL, error},
         {"store_seconds", NULL, store_s},
         {"store_percent", NULL, 100 * store_s / outcome->seconds},
+        {"call_seconds", NULL, kmeans->calls_s},
     };
 
     kernel_print_outcome(outcome, kmeans->common.format, fields, sizeof fields / sizeof *fields);
