@@ -205,6 +205,16 @@ costs_of_logging_are_printed()
     ! "$here/../../perf/kernels/logging" -n 1 -r 9 "$build" 'hydro -n 5' >"$out" 2>"$err" || fail "more ranks than subdomains passed"
 }
 
+# one rank computes again, or all four
+work_is_that_since_the_image()
+{
+    "$here/../../perf/kernels/moments" -n 1 -m 2 -e 4 -w 'local global' -o csv "$build" 'hydro -s 3 -n 12' >"$out" 2>"$err" || fail "a run failed"
+    has "$out" 5 .
+    has "$out" 1 '^hydro,local,0,1,0,'
+    has "$out" 1 '^hydro,local,2,1,2,'
+    awk -F, '$2 == "global" && ($4 != 0 || $5 < 4 * $3 || $5 > 4 * $3 + 3) { exit 1 }' "$out" || fail "$(cat "$out")"
+}
+
 # the longest of all ranks, as a share of the whole; each rank's share of the points is of its own copy or another's
 time_in_the_store_is_reported()
 {

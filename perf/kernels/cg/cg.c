@@ -245,16 +245,6 @@ static uint64_t steps(const cg_t *cg)
     return cg->iterations * STEPS_PER_ITERATION + 1;
 }
 
-/* Reports repeated steps. A replacement knows its predecessor's progress from --die only. */
-static void report_repeated(const cg_t *cg, uint32_t rank, uint32_t incarnation)
-{
-    if (incarnation == 0) {
-        kernel_report_repeated(cg->executed - steps(cg));
-    } else if (cg->common.death.is_set && (cg->common.death.rank == rank)) {
-        kernel_report_repeated(cg->executed - (steps(cg) - cg->common.death.step));
-    }
-}
-
 static void report(const cg_t *cg)
 {
     if (cg->common.is_verbose && (keel_rank(cg->ctx) == 0) && (cg->state.step % STEPS_PER_ITERATION == 0)) {
@@ -398,7 +388,7 @@ int main(int argc, char **argv)
     if (rank == 0) {
         print(&cg, &outcome);
     }
-    report_repeated(&cg, rank, incarnation);
+    kernel_report_repeated(&cg.common.death, rank, incarnation, steps(&cg), cg.executed);
     cg_matrix_cleanup(&cg.matrix);
     free(cg.x);
     return outcome.is_right ? KERNEL_EXIT_OK : KERNEL_EXIT_WRONG;

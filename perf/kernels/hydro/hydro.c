@@ -37,6 +37,8 @@ typedef struct {
     char *outboxes;
     int has_forces; /* the forces of the own elements are not protected */
     double calls_s, copies_s;
+    uint64_t executed; /* iterations done by this process */
+    uint32_t rank, incarnation;
 } hydro_t;
 
 /* Published results: elements along an edge, iterations, final energy of the first element. */
@@ -226,6 +228,7 @@ static keel_status_t iterate(hydro_t *hydro)
     KERNEL_TRY(send_all(hydro, HYDRO_FORCES));
     KERNEL_TRY(send_limits(hydro, limits));
     kernel_die_here(&hydro->common.death, hydro->ctx, hydro->state.step, 1);
+    hydro->executed++;
     hydro->state.step++; /* an image taken here must continue, not repeat */
     return synchronise(hydro, 1);
 }
@@ -313,6 +316,8 @@ static int scratch_init(hydro_t *hydro)
     const size_t bytes = hydro_domain_bytes(&hydro->mesh);
     uint64_t i;
 
+    hydro->rank = keel_rank(hydro->ctx);
+    hydro->incarnation = keel_incarnation(hydro->ctx);
     hydro->own = kernel_share_own(hydro_subdomains(&hydro->mesh), &hydro->living);
     hydro->domains = calloc(hydro->own.count + 1, sizeof *hydro->domains);
     hydro->memory = malloc(hydro->own.count * bytes + 1);
@@ -433,6 +438,7 @@ int main(int argc, char **argv)
     if (status != KEEL_OK) {
         return kernel_keel_error(PROGRAM, "run", status);
     }
+    kernel_report_repeated(&hydro.common.death, hydro.rank, hydro.incarnation, hydro.state.step, hydro.executed);
     cleanup(&hydro);
     return outcome.is_right ? KERNEL_EXIT_OK : KERNEL_EXIT_WRONG;
 }

@@ -34,7 +34,9 @@ typedef struct {
     double *centres; /* protected: those of the latest iteration */
     double *points;  /* own share */
     int has_points;
-    int64_t *sums;           /* own, sent until the next gsync; behind them those of all ranks */
+    int64_t *sums;     /* own, sent until the next gsync; behind them those of all ranks */
+    uint64_t executed; /* steps done by this process */
+    uint32_t rank, incarnation;
     double store_s, calls_s; /* in calls of the store, and in puts and gsyncs */
 } kmeans_t;
 
@@ -121,6 +123,7 @@ static keel_status_t begin_share(kmeans_t *kmeans)
 static keel_status_t step_end(kmeans_t *kmeans, int is_image)
 {
     kernel_die_here(&kmeans->common.death, kmeans->ctx, kmeans->state.step, 1);
+    kmeans->executed++;
     kmeans->state.step++; /* an image taken here must continue, not repeat */
     return is_image ? keel_checkpoint(kmeans->ctx) : keel_gsync(kmeans->ctx, KEEL_GSYNC_SAFE);
 }
@@ -252,6 +255,8 @@ static int scratch_init(kmeans_t *kmeans)
 {
     const size_t bytes = kernel_share_own(kmeans->problem.points, &kmeans->living).count * point_bytes(kmeans);
 
+    kmeans->rank = keel_rank(kmeans->ctx);
+    kmeans->incarnation = keel_incarnation(kmeans->ctx);
     kmeans->points = malloc(bytes + 1);
     kmeans->sums = calloc(2, sum_bytes(kmeans));
     kmeans->centres = calloc(kmeans->problem.centres, point_bytes(kmeans));
@@ -374,6 +379,7 @@ int main(int argc, char **argv)
     if (status != KEEL_OK) {
         return kernel_keel_error(PROGRAM, "run", status);
     }
+    kernel_report_repeated(&kmeans.common.death, kmeans.rank, kmeans.incarnation, kmeans.state.step, kmeans.executed);
     kernel_living_cleanup(&kmeans.living);
     free(kmeans.points);
     free(kmeans.sums);

@@ -99,10 +99,16 @@ void kernel_spoil(void *result, size_t bytes)
     }
 }
 
-void kernel_report_repeated(uint64_t steps)
+void kernel_report_repeated(const kernel_death_t *death, uint32_t rank, uint32_t incarnation, uint64_t steps,
+                            uint64_t executed)
 {
-    life.steps_again = steps;
-    life.has_again = 1;
+    if (incarnation == 0) {
+        life.steps_again = executed - steps;
+        life.has_again = 1;
+    } else if (death->is_set && (death->rank == rank)) {
+        life.steps_again = executed - (steps - death->step);
+        life.has_again = 1;
+    }
 }
 
 static double seconds_between(struct timeval begin, struct timeval end)

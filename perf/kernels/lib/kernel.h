@@ -54,11 +54,6 @@ void kernel_touch(void *memory, size_t bytes);
  */
 void kernel_spoil(void *result, size_t bytes);
 
-/*
- * Reports steps that this process repeated after a predecessor; printed at its end with KERNEL_CPU.
- */
-void kernel_report_repeated(uint64_t steps);
-
 /* Continues @a hash (KERNEL_HASH_START at first) over @a bytes of memory. */
 #define KERNEL_HASH_START 0xcbf29ce484222325ull
 uint64_t kernel_hash(uint64_t hash, const void *data, size_t bytes);
@@ -73,6 +68,13 @@ int kernel_is_speaker(void);
 int kernel_usage_error(const char *program, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Keel error: one line on stderr; returns KERNEL_EXIT_KEEL. */
 int kernel_keel_error(const char *program, const char *what, keel_status_t status);
+
+/*
+ * Reports the steps that this process repeated, of a program of @a steps; printed at the end of
+ * the process with KERNEL_CPU. A replacement knows the predecessor's progress from --die only.
+ */
+void kernel_report_repeated(const kernel_death_t *death, uint32_t rank, uint32_t incarnation, uint64_t steps,
+                            uint64_t executed);
 
 /* Parses a whole decimal number of at least @a min; 0 on success. */
 int kernel_parse_number(const char *text, unsigned long min, unsigned long *value_p);
