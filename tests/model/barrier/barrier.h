@@ -30,6 +30,7 @@
 #define BARRIER_RULES(_)                                                                     \
     _(epoch, "a word counts in its own epoch alone")                                         \
     _(epoch_of_view, "the epoch is a function of the view, not counted by the coordinator")  \
+    _(placement_of_view, "leaders and partners are a function of the view")                  \
     _(no_hole, "a rank arrives when all that it logged in the phase is in place")            \
     _(join, "a first access to a re-executing rank is announced to that rank")               \
     _(two_slots, "the flags of two successive gsyncs are kept apart")                        \

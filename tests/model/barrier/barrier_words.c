@@ -14,7 +14,13 @@ void topology_build(world_t *world, process_t *process)
 
     memset(topology, 0, sizeof(*topology));
     for (r = 0; r < world->ranks; ++r) {
-        node[r] = world->options->nodes ? process_reached(world, process, r)->node : r;
+        if (!world->options->nodes) {
+            node[r] = r;
+        } else if (is_kept(world, RULE_placement_of_view)) {
+            node[r] = process_reached(world, process, r)->node;
+        } else {
+            node[r] = world->current[r]->node;
+        }
     }
     for (r = 0; r < world->ranks; ++r) {
         for (q = 0; node[q] != node[r];) {
@@ -140,6 +146,9 @@ word_t word_combined(world_t *world, process_t *process)
 {
     word_t word;
 
+    if (!is_kept(world, RULE_placement_of_view)) {
+        topology_build(world, process);
+    }
     if (process->topology.leader[process->rank] == process->rank) {
         return word_of_leader(world, process, process->topology.rounds);
     }
@@ -183,6 +192,9 @@ void words_announce(world_t *world, process_t *process)
 
     if (process->is_frozen) {
         return;
+    }
+    if (!is_kept(world, RULE_placement_of_view)) {
+        topology_build(world, process);
     }
     if (topology->leader[process->rank] != process->rank) {
         word = process->own;
