@@ -20,6 +20,8 @@
     _(get_waits, "a get from a rank that is behind waits")                                                 \
     _(get_fast, "a get takes the fast path of the direct lane")                                            \
     _(atomic_fast, "an atomic takes the fast path of the direct lane")                                     \
+    _(atomic_waits_fast, "an atomic of a program that waits takes the short path")                         \
+    _(poll_again_fast, "a poll repeats the last one on the short path")                                    \
     _(flush_fast, "a flush has nothing to wait for")                                                       \
     _(put_cached, "a put of a program that waits takes the short path")                                    \
     _(get_waiting, "a get of a program that waits takes the fast path and is recorded later")              \

@@ -184,40 +184,70 @@ static inline int keel_get_log_is_pushed(const keel_get_log_t *log, uint32_t tar
 }
 
 /*
- * Direct lane: pushes the last record, complete and with a payload of the one word @a value, to a
- * live target, if the target has all records before it and its chunk has room. Other records are
- * left to keel_get_log_push(). The words come from registers, because loads from the record would
- * wait for the stores of the caller. Precondition: the board has the phase of the record if this is
- * one of an atomic (keel_get_log_note_atomic()).
+ * Direct lane: room for a copy of the last record at a live target, if the target has all records
+ * before it and its chunk has room. NULL: the record is left to keel_get_log_push(). *used_p: bytes
+ * in use before, for keel_get_log_push_end().
  */
-static inline __attribute__((always_inline)) void keel_get_log_push_word(keel_get_log_t *log, uint32_t target,
-                                                                         const keel_get_record_t *record,
-                                                                         uint64_t where, uint32_t index,
-                                                                         uint32_t length, uint64_t value)
+static inline __attribute__((always_inline)) keel_get_chunk_t *keel_get_log_push_begin(const keel_get_log_t *log,
+                                                                                       uint32_t target,
+                                                                                       const keel_get_record_t *record,
+                                                                                       uint32_t bytes, uint32_t *used_p)
 {
-    keel_get_target_t *t = &log->targets[target];
-    const uint32_t bytes = sizeof(*record) + sizeof(value);
+    const keel_get_target_t *t = &log->targets[target];
     const keel_peer_t *peer = &log->lane->peers[target];
     char *arena = (char *)peer->regions[KEEL_REGION_GETLOG].ptr;
     keel_get_chunk_t *chunk;
-    uint32_t used;
 
     if (__builtin_expect(t->pushed.segment != t->list.last ||
                              (const uint8_t *)record != t->list.last->data + t->pushed.offset || t->writer.chunk == 0 ||
                              arena == NULL || peer->mode != KEEL_PEER_LIVE,
                          0)) {
-        return;
+        return NULL;
     }
     chunk = (keel_get_chunk_t *)(void *)(arena + (size_t)(t->writer.chunk - 1) * t->writer.bytes);
-    used = chunk->used; /* read once, since other processes can write there */
-    if (__builtin_expect(used > t->writer.bytes - sizeof(*chunk) - bytes, 0)) {
-        return;
-    }
-    keel_store_four((uint64_t *)(void *)((char *)(chunk + 1) + used), (uint64_t)index << 32 | log->phase, where,
-                    (uint64_t)KEEL_GET_COMPLETE << 32 | length, value);
+    *used_p = chunk->used; /* read once, since other processes can write there */
+    return __builtin_expect(*used_p > t->writer.bytes - sizeof(*chunk) - bytes, 0) ? NULL : chunk;
+}
+
+static inline __attribute__((always_inline)) void
+keel_get_log_push_end(keel_get_log_t *log, uint32_t target, keel_get_chunk_t *chunk, uint32_t used, uint32_t bytes)
+{
     keel_store_half(&chunk->last_phase, log->phase);
     keel_store_half_release(&chunk->used, used + bytes);
-    t->pushed.offset += bytes;
+    log->targets[target].pushed.offset += bytes;
+}
+
+/*
+ * Direct lane: pushes the last record, complete and with a payload of the one word @a value, or of
+ * that and @a second_p. The words come from registers, because loads from the record would wait
+ * for the stores of the caller. Precondition: the board has the phase of the record if this is one
+ * of an atomic (keel_get_log_note_atomic()).
+ */
+static inline __attribute__((always_inline)) void
+keel_get_log_push_words(keel_get_log_t *log, uint32_t target, const keel_get_record_t *record, uint64_t where,
+                        uint32_t index, uint32_t length, uint64_t value, const uint64_t *second_p)
+{
+    const uint32_t bytes = (uint32_t)(sizeof(*record) + (second_p != NULL ? 2 : 1) * sizeof(value));
+    uint32_t used;
+    keel_get_chunk_t *chunk = keel_get_log_push_begin(log, target, record, bytes, &used);
+    uint64_t *to;
+
+    if (chunk == NULL) {
+        return;
+    }
+    to = (uint64_t *)(void *)((char *)(chunk + 1) + used);
+    keel_store_four(to, (uint64_t)index << 32 | log->phase, where, (uint64_t)KEEL_GET_COMPLETE << 32 | length, value);
+    if (second_p != NULL) {
+        keel_store_word(&to[4], *second_p);
+    }
+    keel_get_log_push_end(log, target, chunk, used, bytes);
+}
+static inline __attribute__((always_inline)) void keel_get_log_push_word(keel_get_log_t *log, uint32_t target,
+                                                                         const keel_get_record_t *record,
+                                                                         uint64_t where, uint32_t index,
+                                                                         uint32_t length, uint64_t value)
+{
+    keel_get_log_push_words(log, target, record, where, index, length, value, NULL);
 }
 
 /* Replays the next get from its record. KEEL_OK; KEEL_INPROGRESS: no record; KEEL_ERR_CORRUPT:

@@ -118,8 +118,10 @@ void keel_flush_ring_now(keel_context_h ctx)
 
 int keel_flush_fast(keel_context_h ctx, uint32_t rank)
 {
-    if (rank >= ctx->fast_ranks || rank == ctx->lane.rank ||
-        (keel_context_gate(ctx) & ~(uint32_t)KEEL_GATE_GETS) != 0 || keel_fork_is_child(ctx) ||
+    const uint32_t harmless = KEEL_GATE_GETS | KEEL_GATE_WAITS | KEEL_GATE_READ | KEEL_GATE_DETERMINANTS;
+
+    if (rank >= ctx->fast_ranks || rank == ctx->lane.rank || (keel_context_gate(ctx) & ~harmless) != 0 ||
+        keel_fork_is_child(ctx) || keel_sync_replays(&ctx->sync) == KEEL_STYLE_WAITS ||
         ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || !keel_access_is_stored(&ctx->lane, rank) ||
         ctx->fragments_open[rank] > 0 || !keel_lane_is_flushed(&ctx->lane, rank) || ctx->requests.due != NULL) {
         return 0;
@@ -128,6 +130,7 @@ int keel_flush_fast(keel_context_h ctx, uint32_t rank)
     flush_push_gets(ctx, rank);
     keel_put_log_close_epoch(&ctx->puts);
     flush_fence();
+    flush_ring(ctx, rank);
     return 1;
 }
 

@@ -25,6 +25,7 @@
 #include "rma/atomic_record.h"
 #include "rma/atomic_served.h"
 #include "rma/atomic_stored.h"
+#include "rma/atomic_waits.h"
 #include "rma/fetch.h"
 #include "access/target.h"
 
@@ -197,11 +198,22 @@ static __attribute__((noinline)) keel_status_t atomic_generic(keel_win_h win, ke
     return keel_win_end(win, keel_request_finish(req, status, req_p));
 }
 
+/* programs that wait */
+static int atomic_is_waited(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
+                            uint64_t operand, uint64_t compare, void *result)
+{
+    return win != NULL && keel_context_gate_rma(win->ctx, 0) == KEEL_GATE_WAITS &&
+           keel_atomic_waits(win, op, rank, offset, size, operand, compare, result);
+}
+
 keel_status_t keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
                               uint64_t operand, uint64_t compare, void *result, const keel_rma_params_t *params,
                               keel_req_h *req_p)
 {
     if (__builtin_expect(params == NULL && atomic_fast(win, op, rank, offset, size, operand, compare, result), 1)) {
+        return KEEL_OK;
+    }
+    if (params == NULL && atomic_is_waited(win, op, rank, offset, size, operand, compare, result)) {
         return KEEL_OK;
     }
     return atomic_generic(win, op, rank, offset, size, operand, compare, result, params, req_p);
@@ -212,8 +224,12 @@ static __attribute__((noinline)) keel_status_t atomic_generic_wait(keel_win_h wi
                                                                    uint64_t compare, void *result)
 {
     keel_req_h req = NULL;
-    keel_status_t status = atomic_generic(win, op, rank, offset, size, operand, compare, result, NULL, &req);
+    keel_status_t status;
 
+    if (atomic_is_waited(win, op, rank, offset, size, operand, compare, result)) {
+        return KEEL_OK;
+    }
+    status = atomic_generic(win, op, rank, offset, size, operand, compare, result, NULL, &req);
     return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status;
 }
 
