@@ -37,20 +37,24 @@ enum {
 typedef enum { KEEL_MPI_RECORDS, KEEL_MPI_REPLAYS, KEEL_MPI_RUNS } keel_mpi_phase_t;
 
 /* State of a rank towards one peer. Counts run since the start: bytes, or entries of the ring in
- * deterministic mode. */
+ * deterministic mode. The words that the peer puts have a cache line of their own. */
 typedef struct keel_mpi_channel {
-    uint64_t arrived; /* put by the peer: amount sent to this rank */
-    uint64_t freed;   /* put by the peer: amount taken of the messages sent from here */
+    /* put by the peer */
+    uint64_t arrived;      /* amount sent to this rank */
+    uint64_t freed;        /* amount taken of the messages sent from here */
+    uint64_t offered_done; /* mpi_fetch.h: offered messages that the peer has fetched */
+    uint64_t is_readable;  /* mpi_fetch.h: 1: the peer can read the memory of this process */
+    uint64_t reserved[4];
+    /* own */
     uint64_t sent, taken;
     /* Without deterministic mode: the part of `taken` that was put to the peer's `freed`.
      * In deterministic mode: number of messages sent to the peer, pending sends included. */
     uint64_t announced;
-    /* mpi_fetch.h */
-    uint64_t offered;      /* messages offered to the peer */
-    uint64_t offered_done; /* put by the peer: offered messages that the peer has fetched */
-    uint64_t fetched;      /* messages fetched from the peer */
-    uint64_t is_readable;  /* put by the peer: 1: the peer can read the memory of this process */
+    /* mpi_fetch.h: messages offered to the peer, and those fetched from the peer */
+    uint64_t offered, fetched;
+    uint64_t reserved_own[3];
 } keel_mpi_channel_t;
+_Static_assert(sizeof(keel_mpi_channel_t) == 2 * KEEL_MPI_ALIGN, "two cache lines");
 
 typedef struct keel_mpi_block {
     uint64_t offset, length;
@@ -91,7 +95,7 @@ typedef struct keel_mpi_hidden {
     keel_mpi_exposed_t exposed[KEEL_MPI_EXPOSED]; /* in no order */
     /* a list of up to KEEL_MPI_OPEN_RECEIVES receives; available even if the arena is full */
     uint64_t open_receives_first[4 * KEEL_MPI_OPEN_RECEIVES];
-} keel_mpi_hidden_t;
+} __attribute__((aligned(KEEL_MPI_ALIGN))) keel_mpi_hidden_t; /* channels follow */
 
 typedef struct keel_mpi {
     keel_context_h ctx; /* NULL outside MPI_Init and MPI_Finalize */

@@ -8,11 +8,15 @@
 #include "coll/mpi_reduce.h"
 
 #include "comm/mpi_inter.h"
+#include "rma/mpi_op.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXCHANGED_MAX = 2048 }; /* bytes: longer elements cost more than the time of a message */
+enum {
+    EXCHANGED_MAX = 2048, /* bytes: longer elements cost more than the time of a message */
+    SHORT_MAX = 256       /* bytes on the stack */
+};
 
 /* ---- elements of a reduction ---- */
 
@@ -147,6 +151,36 @@ static void reduce_by_exchange(const keel_mpi_reduction_t *reduction, void **ele
     free(packed);
 }
 
+/* reduce_by_exchange() of a few elements without gaps, of a type and operation that the adapter
+ * knows. Returns 0 for others. */
+static int reduce_short(const keel_mpi_reduction_t *reduction, const void *from, void *to, const keel_mpi_coll_t *coll)
+{
+    const keel_mpi_layout_t *layout = reduction->layout;
+    const uint32_t size = coll->comm->size, rank = coll->comm->rank;
+    const keel_mpi_kind_t kind = (keel_mpi_kind_t)layout->basic_kind;
+    _Alignas(16) char mine[SHORT_MAX], other[SHORT_MAX];
+    size_t count;
+
+    if (reduction->bytes == 0 || reduction->bytes > SHORT_MAX || !layout->is_dense || layout->is_mixed ||
+        !keel_mpi_op_apply(kind, reduction->op, NULL, NULL, 0)) {
+        return 0;
+    }
+    count = reduction->bytes / layout->basic_size;
+    memcpy(mine, (const char *)from + layout->runs[0].offset, reduction->bytes);
+    for (uint32_t distance = 1; distance < size; distance *= 2) {
+        keel_mpi_coll_send(coll, rank ^ distance, mine, reduction->bytes);
+        keel_mpi_coll_receive(coll, rank ^ distance, other, reduction->bytes);
+        if ((rank & distance) == 0) { /* both partners combine in the order of ranks */
+            (void)keel_mpi_op_apply(kind, reduction->op, other, mine, count);
+            memcpy(mine, other, reduction->bytes);
+        } else {
+            (void)keel_mpi_op_apply(kind, reduction->op, mine, other, count);
+        }
+    }
+    memcpy((char *)to + layout->runs[0].offset, mine, reduction->bytes);
+    return 1;
+}
+
 /* Broadcasts from rank 0. */
 static void elements_bcast(const keel_mpi_reduction_t *reduction, void *elements, const keel_mpi_coll_t *coll)
 {
@@ -229,9 +263,10 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
 int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     keel_mpi_reduction_t reduction;
+    const void *from = (sendbuf == MPI_IN_PLACE) ? recvbuf : sendbuf;
     keel_mpi_coll_t coll;
     void *elements;
-    int code;
+    int code, is_exchanged;
     KEEL_MPI_COMM(comm_ptr, comm, "MPI_Allreduce")
 
     code = keel_mpi_reduction_make(&reduction, comm_ptr, count, datatype, op, "MPI_Allreduce");
@@ -239,9 +274,13 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
         return code;
     }
     coll = keel_mpi_coll_begin(comm_ptr, "MPI_Allreduce");
-    elements = keel_mpi_reduction_begin(&reduction, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
-    if (reduction.bytes <= EXCHANGED_MAX && !keel_mpi_comm_is_inter(comm_ptr) &&
-        (comm_ptr->size & (comm_ptr->size - 1)) == 0) {
+    is_exchanged = reduction.bytes <= EXCHANGED_MAX && !keel_mpi_comm_is_inter(comm_ptr) &&
+                   (comm_ptr->size & (comm_ptr->size - 1)) == 0;
+    if (is_exchanged && reduce_short(&reduction, from, recvbuf, &coll)) {
+        return MPI_SUCCESS;
+    }
+    elements = keel_mpi_reduction_begin(&reduction, from);
+    if (is_exchanged) {
         reduce_by_exchange(&reduction, &elements, &coll);
     } else {
         reduce_to_rank_0(&reduction, &elements, &coll);

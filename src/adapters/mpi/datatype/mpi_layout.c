@@ -425,7 +425,9 @@ void keel_mpi_unpack(const void *packed, size_t bytes, void *buffer, size_t coun
 {
     unpack_t unpack = {packed, bytes, buffer};
 
-    if (bytes > 0) {
+    if (layout->is_dense && bytes > 0 && bytes <= count * layout->size) {
+        memcpy((char *)buffer + layout->runs[0].offset, packed, bytes);
+    } else if (bytes > 0) {
         (void)keel_mpi_layout_each(layout, count, unpack_chunk, &unpack);
     }
 }

@@ -27,6 +27,8 @@ enum {
     /* rounds of waiting per call of Keel's progress: progress is a system call, which takes as long
      * as ten rounds, while messages arrive by stores */
     PROGRESS = 64,
+    LOOKS = 50,        /* at the word of one sender, in a round of a wait for its message */
+    CORE_INTERVAL = 16 /* messages sent between two looks at the own core */
 };
 
 static struct {
@@ -39,6 +41,8 @@ static struct {
     uint32_t next_source; /* first rank of the next poll */
     unsigned idle_rounds; /* rounds of waiting since the last arrival */
     unsigned rounds;      /* all rounds of waiting: Keel's work goes on in short waits, too */
+    unsigned sends;       /* messages sent, for CORE_INTERVAL */
+    uint32_t core;        /* at the last look */
 } state;
 
 /* Bytes from which the receiver fetches a message. */
@@ -121,16 +125,16 @@ static int fetch(uint32_t source, const keel_mpi_offer_t *offer, keel_mpi_messag
 static int take_head(uint32_t source, uint64_t arrived, const char *call)
 {
     keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
-    keel_mpi_head_t head;
+    keel_mpi_head_t head = {0};
     keel_mpi_offer_t offer;
     keel_mpi_message_t *message;
     uint32_t kind;
-    size_t bytes = sizeof(head);
+    size_t bytes = KEEL_MPI_STREAM_HEAD;
 
     if (arrived - channel->taken < bytes) {
         return 0;
     }
-    ring_read(source, channel->taken, &head, sizeof(head));
+    ring_read(source, channel->taken, &head, KEEL_MPI_STREAM_HEAD);
     kind = head.is_chain;
     head.is_chain = 0;
     if (kind != KEEL_MPI_OFFER_NONE) {
@@ -138,7 +142,7 @@ static int take_head(uint32_t source, uint64_t arrived, const char *call)
         if (arrived - channel->taken < bytes) {
             return 0;
         }
-        ring_read(source, channel->taken + sizeof(head), &offer, sizeof(offer));
+        ring_read(source, channel->taken + KEEL_MPI_STREAM_HEAD, &offer, sizeof(offer));
     }
     keel_mpi_spin_heard(source, head.part);
     message = (head.bytes >= PLACED_MIN) ? keel_mpi_message_make_placed(&head) : keel_mpi_message_make(&head);
@@ -150,7 +154,9 @@ static int take_head(uint32_t source, uint64_t arrived, const char *call)
         put_word(source, offsetof(keel_mpi_channel_t, is_readable), 1, call);
     }
     channel->taken += bytes;
-    if (kind != KEEL_MPI_OFFER_DATA) {
+    if (kind == KEEL_MPI_OFFER_DATA) {
+        channel->taken += keel_mpi_stream_padding(channel->taken);
+    } else {
         state.incoming[source] = message;
     }
     keel_mpi_match_deliver(message);
@@ -178,10 +184,9 @@ static int take_messages(uint32_t source, const char *call)
         some = (some < arrived - channel->taken) ? some : arrived - channel->taken;
         ring_read(source, channel->taken, message->place + message->received, some);
         message->received += some;
-        channel->taken += (message->received == message->head.bytes)
-                              ? some + keel_mpi_padded(message->head.bytes) - message->head.bytes
-                              : some;
+        channel->taken += some;
         if (message->received == message->head.bytes) {
+            channel->taken += keel_mpi_stream_padding(channel->taken); /* perhaps not sent yet */
             state.incoming[source] = NULL;
         }
     }
@@ -317,12 +322,36 @@ void keel_mpi_channel_post(keel_mpi_receive_t *receive, const char *call)
     }
 }
 
+/*
+ * Looks at the word of one sender, which a look at all senders would delay, and at the line of its
+ * next message, so that both lines are on the way at once. Takes what has arrived; true if there is
+ * anything. Every PROGRESSth round is left to keel_mpi_channel_progress_or_sleep().
+ */
+static int take_from(uint32_t source, const char *call)
+{
+    const keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
+    const char *next =
+        (const char *)keel_mpi_arena_at(keel_mpi_arena_ring(source)) + (channel->taken & (keel_mpi.ring - 1));
+
+    for (unsigned i = 0; i < LOOKS && __atomic_load_n(&channel->arrived, __ATOMIC_RELAXED) == channel->taken; i++) {
+        __builtin_prefetch(next);
+    }
+    if ((state.rounds + 1) % PROGRESS == 0 || keel_mpi_is_replaying() || !take_messages(source, call)) {
+        return 0;
+    }
+    state.rounds++;
+    state.idle_rounds = 0;
+    keel_mpi_channel_send_acks(call);
+    return 1;
+}
+
 void keel_mpi_channel_await_more(const keel_mpi_receive_t *receive, const char *call)
 {
-    if (keel_mpi.is_deterministic_mode && !keel_mpi_is_replaying() && receive->source != KEEL_MPI_ANY_RANK &&
-        receive->source != keel_mpi.rank) {
+    const int is_of_other = receive->source != KEEL_MPI_ANY_RANK && receive->source != keel_mpi.rank;
+
+    if (is_of_other && keel_mpi.is_deterministic_mode && !keel_mpi_is_replaying()) {
         keel_mpi_ordered_take(receive->source, call);
-    } else {
+    } else if (!is_of_other || keel_mpi.is_deterministic_mode || !take_from(receive->source, call)) {
         keel_mpi_channel_progress_or_sleep(call);
     }
 }
@@ -382,7 +411,10 @@ static uint64_t send_message(uint32_t rank, keel_mpi_head_t head, const void *da
     if (keel_mpi.is_deterministic_mode) {
         return keel_mpi_pending_send(rank, head, data, call);
     }
-    head.part = keel_mpi_spin_own_core();
+    if (state.sends++ % CORE_INTERVAL == 0) {
+        state.core = keel_mpi_spin_own_core();
+    }
+    head.part = state.core;
     if (state.is_sending_acks) {
         return keel_mpi_stream_send(rank, head, data, mode, call);
     }

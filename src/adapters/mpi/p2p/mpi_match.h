@@ -15,12 +15,12 @@ typedef struct keel_mpi_head {
     uint64_t bytes;
     uint64_t source; /* rank of the job */
     uint64_t ack;    /* tag of the ack that the sender asks for; 0: none */
-    /* Deterministic mode (mpi_pending.c). node: offset of the message in the sender's arena, 0: the
-     * data follows on the ring. is_chain: the node links to the next message. part: bytes on the
-     * ring after this head. taken: number of the receiver's entries that the sender has taken. */
-    uint64_t node;
+    /* Deterministic mode (mpi_pending.c). is_chain: the node links to the next message. part: bytes
+     * on the ring after this head. node: offset of the message in the sender's arena, 0: the data
+     * follows on the ring. taken: number of the receiver's entries that the sender has taken. */
     uint32_t is_chain; /* without deterministic mode: keel_mpi_offer_kind_t of the offer behind */
     uint32_t part;     /* without deterministic mode: the sender's core (mpi_spin.h) */
+    uint64_t node;     /* from here on not on the ring without deterministic mode */
     uint64_t taken;
 } keel_mpi_head_t;
 

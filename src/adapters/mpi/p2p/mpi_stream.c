@@ -1,9 +1,9 @@
 /*
- * A message is a head, its data, and padding to a multiple of 8. A message without room on the ring
- * stays pending at the sender, together with all later ones to the same rank. Every wait pushes
- * pending messages that find room. Progress needs nothing more: a receiver that waits for such a
- * message empties the ring, and the sender's next call sends the rest. Pending messages are not
- * state: there are none at a checkpoint, and a rollback drops them.
+ * A message is a head, its data, and padding to the next cache line. A message without room on the
+ * ring stays pending at the sender, together with all later ones to the same rank. Every wait
+ * pushes pending messages that find room. Progress needs nothing more: a receiver that waits for
+ * such a message empties the ring, and the sender's next call sends the rest. Pending messages are
+ * not state: there are none at a checkpoint, and a rollback drops them.
  *
  * An offered message (mpi_fetch.h) is a head and an offer, and stays pending until it is fetched.
  */
@@ -14,6 +14,7 @@
 #include "p2p/mpi_fetch.h"
 #include "p2p/mpi_spin.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +24,16 @@ enum {
     FLUSH_INTERVAL = 8 /* parts stored for each call of Keel, which notices deaths */
 };
 
-static const char padding[8];
+static const char padding[KEEL_MPI_ALIGN];
 
-/* What precedes the data on the ring. */
+/* The part of a message ahead of the data: on the ring KEEL_MPI_STREAM_HEAD bytes of the head, and
+ * the offer, if any. */
 typedef struct prefix {
     keel_mpi_head_t head;
     keel_mpi_offer_t offer;
 } prefix_t;
+
+enum { PREFIX_MAX = KEEL_MPI_STREAM_HEAD + sizeof(keel_mpi_offer_t) };
 
 /* A message of which some bytes are not on the ring yet, or that is not fetched yet. */
 typedef struct pending {
@@ -146,7 +150,16 @@ static void write_all(uint32_t rank, const void *data, size_t bytes, const char 
 
 static size_t prefix_bytes(const prefix_t *prefix)
 {
-    return sizeof(prefix->head) + (prefix->head.is_chain != KEEL_MPI_OFFER_NONE ? sizeof(prefix->offer) : 0);
+    return KEEL_MPI_STREAM_HEAD + (prefix->head.is_chain != KEEL_MPI_OFFER_NONE ? sizeof(prefix->offer) : 0);
+}
+
+/* Copies the prefix as on the ring. */
+static void prefix_copy(const prefix_t *prefix, char *to)
+{
+    memcpy(to, &prefix->head, KEEL_MPI_STREAM_HEAD);
+    if (prefix->head.is_chain != KEEL_MPI_OFFER_NONE) {
+        memcpy(to + KEEL_MPI_STREAM_HEAD, &prefix->offer, sizeof(prefix->offer));
+    }
 }
 
 /* Bytes of the message's data on the ring. */
@@ -155,25 +168,67 @@ static size_t data_bytes(const prefix_t *prefix)
     return (prefix->head.is_chain == KEEL_MPI_OFFER_DATA) ? 0 : prefix->head.bytes;
 }
 
+/* Bytes of the message on the ring. */
+static size_t message_bytes(const prefix_t *prefix)
+{
+    const size_t bytes = prefix_bytes(prefix) + data_bytes(prefix);
+
+    return bytes + keel_mpi_stream_padding(bytes);
+}
+
 /* Waits for room, and makes progress meanwhile. */
 static void write_message(uint32_t rank, const prefix_t *prefix, const void *data, const char *call)
 {
     const size_t before = prefix_bytes(prefix), bytes = data_bytes(prefix);
 
     if (bytes <= TOGETHER) {
-        char together[sizeof(*prefix) + TOGETHER];
+        char together[PREFIX_MAX + TOGETHER + sizeof(padding)];
 
-        memcpy(together, prefix, before);
+        prefix_copy(prefix, together);
         if (bytes > 0) {
             memcpy(together + before, data, bytes);
         }
-        memset(together + before + bytes, 0, keel_mpi_padded(bytes) - bytes);
-        write_all(rank, together, before + keel_mpi_padded(bytes), call);
+        memset(together + before + bytes, 0, message_bytes(prefix) - before - bytes);
+        write_all(rank, together, message_bytes(prefix), call);
     } else {
-        write_all(rank, prefix, before, call);
+        char first[PREFIX_MAX];
+
+        prefix_copy(prefix, first);
+        write_all(rank, first, before, call);
         write_all(rank, data, bytes, call);
-        write_all(rank, padding, keel_mpi_padded(bytes) - bytes, call);
+        write_all(rank, padding, message_bytes(prefix) - before - bytes, call);
     }
+}
+
+/*
+ * Stores a short message without an offer to a mapped ring with room for all of it in one place.
+ * Returns 0, and stores nothing, otherwise. The line of the next message is fetched meanwhile.
+ */
+static int store_message(uint32_t rank, const keel_mpi_head_t *head, const void *data, const char *call)
+{
+    keel_mpi_channel_t *channel = keel_mpi_arena_channel(rank);
+    const size_t before = KEEL_MPI_STREAM_HEAD, bytes = before + head->bytes;
+    const size_t total = bytes + keel_mpi_stream_padding(bytes), at = channel->sent & (keel_mpi.ring - 1);
+    char *arena = arena_of(rank, call), *to;
+
+    if (arena == NULL || head->bytes > TOGETHER || total > keel_mpi.ring - at || total > ring_room(rank)) {
+        return 0;
+    }
+    to = arena + keel_mpi_arena_ring(keel_mpi.rank) + at;
+    memcpy(to, head, KEEL_MPI_STREAM_HEAD);
+    if (head->bytes > 0) {
+        memcpy(to + before, data, head->bytes);
+    }
+    channel->sent += total;
+    __atomic_store_n(
+        (uint64_t *)(void *)(arena + keel_mpi_arena_word(keel_mpi.rank, offsetof(keel_mpi_channel_t, arrived))),
+        channel->sent, __ATOMIC_RELEASE);
+    __builtin_prefetch(to + total, 1);
+    if (++stores % FLUSH_INTERVAL == 0) {
+        keel_mpi_flush(rank, call);
+    }
+    keel_mpi_spin_wake(rank, call);
+    return 1;
 }
 
 /* ---- pending messages ---- */
@@ -247,13 +302,15 @@ void keel_mpi_stream_copy(uint32_t rank, uint64_t ticket, const char *call)
 static int pending_write(uint32_t rank, pending_t *pending, const char *call)
 {
     const uint64_t prefix = prefix_bytes(&pending->prefix), data = prefix + data_bytes(&pending->prefix),
-                   end = prefix + keel_mpi_padded(data_bytes(&pending->prefix));
+                   end = message_bytes(&pending->prefix);
+    char first[PREFIX_MAX];
     uint64_t some = 1;
 
+    prefix_copy(&pending->prefix, first);
     while (some > 0 && pending->done < end) {
         const uint64_t at = pending->done;
 
-        some = (at < prefix) ? write_some(rank, (const char *)&pending->prefix + at, prefix - at, call)
+        some = (at < prefix) ? write_some(rank, first + at, prefix - at, call)
                : (at < data) ? write_some(rank, pending->data + (at - prefix), data - at, call)
                              : write_some(rank, padding, end - at, call);
         pending->done += some;
@@ -340,14 +397,20 @@ uint64_t keel_mpi_stream_send(uint32_t rank, keel_mpi_head_t head, const void *d
     prefix_t prefix = {.head = head};
     uint64_t ticket;
 
-    if (must_queue || mode != KEEL_MPI_SEND_BLOCKS || sizeof(head) + keel_mpi_padded(head.bytes) > ring_room(rank)) {
+    if (!must_queue &&
+        (mode == KEEL_MPI_SEND_BLOCKS ||
+         !keel_mpi_fetch_is_due(mode == KEEL_MPI_SEND_COPIES ? NULL : data, head.bytes)) &&
+        store_message(rank, &head, data, call)) {
+        return 0;
+    }
+    if (must_queue || mode != KEEL_MPI_SEND_BLOCKS || message_bytes(&prefix) > ring_room(rank)) {
         prefix.head.is_chain = offer_kind(rank, data, head.bytes, mode == KEEL_MPI_SEND_COPIES, call);
     }
     if (prefix.head.is_chain == KEEL_MPI_OFFER_TEST) {
         prefix.offer = keel_mpi_fetch_offer(NULL);
     }
     if (!must_queue && prefix.head.is_chain != KEEL_MPI_OFFER_DATA &&
-        (mode == KEEL_MPI_SEND_BLOCKS || prefix_bytes(&prefix) + keel_mpi_padded(head.bytes) <= ring_room(rank))) {
+        (mode == KEEL_MPI_SEND_BLOCKS || message_bytes(&prefix) <= ring_room(rank))) {
         write_message(rank, &prefix, data, call);
         return 0;
     }

@@ -5,6 +5,8 @@
 
 #include "p2p/mpi_match.h"
 
+#include <stddef.h>
+
 /* Treatment of a message that finds no room on the ring. */
 typedef enum {
     KEEL_MPI_SEND_BLOCKS, /* the call returns when all of the message is on the ring */
@@ -13,6 +15,16 @@ typedef enum {
     /* the call returns at once; the data stays unchanged until keel_mpi_stream_is_sent() */
     KEEL_MPI_SEND_BORROWS
 } keel_mpi_send_mode_t;
+
+/* Bytes of a head on the ring. A message begins at a cache line, so a head with 16 bytes of data or
+ * fewer is one line. */
+#define KEEL_MPI_STREAM_HEAD offsetof(keel_mpi_head_t, node)
+
+/* Padding behind the last byte of a message, at @a end of the bytes of the ring. */
+static inline size_t keel_mpi_stream_padding(uint64_t end)
+{
+    return (size_t)(-end & (KEEL_MPI_ALIGN - 1));
+}
 
 void keel_mpi_stream_make(void);
 /* Returns a ticket for keel_mpi_stream_is_sent(), or 0 if the caller need not check. */
