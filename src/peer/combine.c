@@ -132,10 +132,10 @@ static inline __attribute__((always_inline)) block_t block_load(const block_t *b
 
 /* Combines the elements in aligned blocks of 16 bytes, with one locked instruction for each block:
  * these instructions are most of the cost. Others may change elements by instructions of any size
- * meanwhile. All x86-64 machines since 2006 have the instruction. Returns the number of elements
- * done. */
-#define COMBINE_BLOCKS(_name, _type, _word, _gap)                                                             \
-    static __attribute__((noinline, target("cx16"))) uint32_t combine_blocks_##_name(                         \
+ * meanwhile. All x86-64 machines since 2006 have the instruction. Sums are compiled without the
+ * choice of an operation for each element. Returns the number of elements done. */
+#define COMBINE_BLOCKS(_name, _type, _word, _gap, _high)                                                      \
+    static inline __attribute__((always_inline, target("cx16"))) uint32_t combine_in_blocks_##_name(          \
         const keel_record_accumulate_t *head, void *target, const char *values, char *result, uint32_t count) \
     {                                                                                                         \
         enum { IN_BLOCK = sizeof(block_t) / sizeof(_type) };                                                  \
@@ -167,11 +167,47 @@ static inline __attribute__((always_inline)) block_t block_load(const block_t *b
             }                                                                                                 \
         }                                                                                                     \
         return done;                                                                                          \
+    }                                                                                                         \
+    static __attribute__((noinline, target("cx16"))) uint32_t combine_blocks_##_name(                         \
+        const keel_record_accumulate_t *head, void *target, const char *values, char *result, uint32_t count) \
+    {                                                                                                         \
+        static const keel_record_accumulate_t sum = {.op = KEEL_OP_SUM};                                      \
+                                                                                                              \
+        return ((_high) == 0 && head->op == KEEL_OP_SUM && result == NULL)                                    \
+                   ? combine_in_blocks_##_name(&sum, target, values, NULL, count)                             \
+                   : combine_in_blocks_##_name(head, target, values, result, count);                          \
     }
+
+/* Sums of the integers in a word, without carries between them. @a high: highest bit of each. */
+static inline uint64_t sum_in_word(uint64_t a, uint64_t b, uint64_t high)
+{
+    return ((a & ~high) + (b & ~high)) ^ ((a ^ b) & high);
+}
+
+/* Adds integers of any size in aligned blocks. Computed in registers: the locked instruction waits
+ * for all stores before. Returns the number of blocks done. */
+static __attribute__((noinline, target("cx16"))) uint32_t sum_blocks(block_t *block, const char *values, uint32_t count,
+                                                                     uint64_t high)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        block_t seen = block_load(&block[i]), before, after;
+        uint64_t low, up;
+
+        memcpy(&low, values + i * sizeof(block_t), sizeof(low));
+        memcpy(&up, values + i * sizeof(block_t) + sizeof(low), sizeof(up));
+        do {
+            before = seen;
+            after = sum_in_word((uint64_t)before, low, high) | (block_t)sum_in_word((uint64_t)(before >> 64), up, high)
+                                                                   << 64;
+            seen = __sync_val_compare_and_swap(&block[i], before, after);
+        } while (seen != before);
+    }
+    return count;
+}
 #define COMBINE_IS_BLOCK(_element, _count) \
     ((uintptr_t)(_element) % sizeof(block_t) == 0 && (_count) >= sizeof(block_t) / sizeof(*(_element)))
 #else
-#define COMBINE_BLOCKS(_name, _type, _word, _gap)                                                     \
+#define COMBINE_BLOCKS(_name, _type, _word, _gap, _high)                                              \
     static inline uint32_t combine_blocks_##_name(const keel_record_accumulate_t *head, void *target, \
                                                   const char *values, char *result, uint32_t count)   \
     {                                                                                                 \
@@ -179,50 +215,67 @@ static inline __attribute__((always_inline)) block_t block_load(const block_t *b
         return 0;                                                                                     \
     }
 #define COMBINE_IS_BLOCK(_element, _count) 0
+typedef uint64_t block_t;
+static inline uint32_t sum_blocks(block_t *block, const char *values, uint32_t count, uint64_t high)
+{
+    (void)block, (void)values, (void)count, (void)high;
+    return 0;
+}
 #endif
 
 /* ---- elements of up to 8 bytes ---- */
 
 /* A comparison covers the word around the element, so a NaN is still replaced. @a gap: bits with
  * an unchanged value. */
-#define COMBINE_ARRAY_WITH(_name, _type, _word, _gap)                                                               \
-    COMBINE_BLOCKS(_name, _type, _word, _gap)                                                                       \
-    static void combine_all_##_name(const keel_record_accumulate_t *head, void *target, const char *values,         \
-                                    char *result)                                                                   \
-    {                                                                                                               \
-        _word *const elements = target;                                                                             \
-        uint32_t some;                                                                                              \
-                                                                                                                    \
-        KEEL_STORE_FENCE();                                                                                         \
-        for (uint32_t i = 0; i < head->count; i += some) {                                                          \
-            _word *element = &elements[i], before, after;                                                           \
-            _type old, value;                                                                                       \
-                                                                                                                    \
-            if (COMBINE_IS_BLOCK(element, head->count - i) && keel_combine_has_values(head)) {                      \
-                some = combine_blocks_##_name(head, element, values + i * sizeof(value),                            \
-                                              result != NULL ? result + i * sizeof(value) : NULL, head->count - i); \
-                continue;                                                                                           \
-            }                                                                                                       \
-            some = 1;                                                                                               \
-            before = __atomic_load_n(element, __ATOMIC_ACQUIRE);                                                    \
-            while (keel_combine_has_values(head)) {                                                                 \
-                memcpy(&value, values + i * sizeof(value), sizeof(value));                                          \
-                memcpy(&old, &before, sizeof(old));                                                                 \
-                value = combine_##_name(head, old, value);                                                          \
-                memcpy(&after, &value, sizeof(after));                                                              \
-                after = (_word)((after & ~(_gap)) | (before & (_gap)));                                             \
-                if (__atomic_compare_exchange_n(element, &before, after, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {  \
-                    break;                                                                                          \
-                }                                                                                                   \
-            }                                                                                                       \
-            if (result != NULL) {                                                                                   \
-                memcpy(result + i * sizeof(before), &before, sizeof(before));                                       \
-            }                                                                                                       \
-        }                                                                                                           \
+#define COMBINE_ARRAY_WITH(_name, _type, _word, _gap, _high)                                                         \
+    COMBINE_BLOCKS(_name, _type, _word, _gap, _high)                                                                 \
+    static void combine_all_##_name(const keel_record_accumulate_t *head, void *target, const char *values,          \
+                                    char *result)                                                                    \
+    {                                                                                                                \
+        _word *const elements = target;                                                                              \
+        uint32_t some;                                                                                               \
+                                                                                                                     \
+        KEEL_STORE_FENCE();                                                                                          \
+        for (uint32_t i = 0; i < head->count; i += some) {                                                           \
+            _word *element = &elements[i], before, after;                                                            \
+            _type old, value;                                                                                        \
+                                                                                                                     \
+            if ((_high) != 0 && head->op == KEEL_OP_SUM && result == NULL &&                                         \
+                COMBINE_IS_BLOCK(element, head->count - i)) {                                                        \
+                some = (uint32_t)(sizeof(block_t) / sizeof(_word));                                                  \
+                some *= sum_blocks((block_t *)(void *)element, values + i * sizeof(value), (head->count - i) / some, \
+                                   _high);                                                                           \
+                continue;                                                                                            \
+            }                                                                                                        \
+            if (COMBINE_IS_BLOCK(element, head->count - i) && keel_combine_has_values(head)) {                       \
+                some = combine_blocks_##_name(head, element, values + i * sizeof(value),                             \
+                                              result != NULL ? result + i * sizeof(value) : NULL, head->count - i);  \
+                continue;                                                                                            \
+            }                                                                                                        \
+            some = 1;                                                                                                \
+            before = __atomic_load_n(element, __ATOMIC_ACQUIRE);                                                     \
+            while (keel_combine_has_values(head)) {                                                                  \
+                memcpy(&value, values + i * sizeof(value), sizeof(value));                                           \
+                memcpy(&old, &before, sizeof(old));                                                                  \
+                value = combine_##_name(head, old, value);                                                           \
+                memcpy(&after, &value, sizeof(after));                                                               \
+                after = (_word)((after & ~(_gap)) | (before & (_gap)));                                              \
+                if (__atomic_compare_exchange_n(element, &before, after, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {   \
+                    break;                                                                                           \
+                }                                                                                                    \
+            }                                                                                                        \
+            if (result != NULL) {                                                                                    \
+                memcpy(result + i * sizeof(before), &before, sizeof(before));                                        \
+            }                                                                                                        \
+        }                                                                                                            \
     }
-#define COMBINE_ARRAY(_name, _type, _word)              COMBINE_ARRAY_WITH(_name, _type, _word, (_word)0)
-#define COMBINE_PAIR_ARRAY(_name, _value, _index, _gap) COMBINE_ARRAY_WITH(_name, _name##_t, uint64_t, (uint64_t)(_gap))
-COMBINE_INTEGERS(COMBINE_ARRAY)
+/* sum_in_word() */
+#define COMBINE_HIGH(_word)                     ((UINT64_MAX / (_word)-1) << (8 * sizeof(_word) - 1))
+#define COMBINE_WORD_ARRAY(_name, _type, _word) COMBINE_ARRAY_WITH(_name, _type, _word, (_word)0, COMBINE_HIGH(_word))
+#define COMBINE_ARRAY(_name, _type, _word)      COMBINE_ARRAY_WITH(_name, _type, _word, (_word)0, 0)
+#define COMBINE_PAIR_ARRAY(_name, _value, _index, _gap) \
+    COMBINE_ARRAY_WITH(_name, _name##_t, uint64_t, (uint64_t)(_gap), 0)
+COMBINE_INTEGERS(COMBINE_WORD_ARRAY)
 COMBINE_FLOATS(COMBINE_ARRAY)
 COMBINE_ARRAY(FLOAT_COMPLEX, float _Complex, uint64_t)
 COMBINE_PAIRS(COMBINE_PAIR_ARRAY)
