@@ -3,7 +3,7 @@
  * for small jobs with one parity searches all ways to regroup for one with fewer moves.
  */
 #include "topo/regroup.h"
-#include "tools/topo/shrink.h"
+#include "tools/topo/remaining.h"
 
 #include "topo_random.h"
 

@@ -7,7 +7,7 @@
  * members on that element. The remaining members move into groups with room, or members of larger
  * groups join them.
  */
-#include "tools/topo/shrink.h"
+#include "tools/topo/remaining.h"
 #include "topo/regroup.h"
 
 #include "base/memory.h"

@@ -1,6 +1,6 @@
 /* Groups after a loss without replacement. */
-#ifndef KEEL_TOOLS_TOPO_SHRINK_H_
-#define KEEL_TOOLS_TOPO_SHRINK_H_
+#ifndef KEEL_TOOLS_TOPO_REMAINING_H_
+#define KEEL_TOOLS_TOPO_REMAINING_H_
 
 #include "topo/regroup.h"
 
