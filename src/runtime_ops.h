@@ -21,7 +21,9 @@ typedef struct keel_runtime keel_runtime_t;
 typedef enum {
     KEEL_EVENT_DEATH, /* this incarnation is certainly dead and will not run again */
     KEEL_EVENT_JOIN,  /* a replacement has joined; address is its argument of announce() */
-    KEEL_EVENT_EXIT   /* the rank left after finalize */
+    KEEL_EVENT_EXIT,  /* the rank left after finalize */
+    /* after its death: no incarnation of the rank will join any more (KEEL_SHRINK) */
+    KEEL_EVENT_GONE
 } keel_event_type_t;
 
 typedef struct keel_event {
@@ -48,6 +50,8 @@ typedef struct keel_suspicion {
 #define KEEL_REPEATS_ENOUGH UINT32_MAX
 
 #define KEEL_INCARNATION_ANY UINT32_MAX
+/* the entry of a gone rank in a view: larger than every incarnation of a process */
+#define KEEL_INCARNATION_GONE (UINT32_MAX - 1)
 
 /*
  * Writes the numbers of all spares, 0 .. runtime->spares - 1, in the order in which they are asked
@@ -176,6 +180,8 @@ struct keel_runtime {
     int is_spare;    /* this process is a waiting spare and has no rank */
     /* no launcher reports deaths: a broken connection is a reason to examine the peer */
     int lacks_death_events;
+    /* dead ranks without a replacement are declared gone (KEEL_EVENT_GONE), once and for good */
+    int declares_gone;
     int is_emulated; /* nodes are numbers only: all processes run on one machine */
     /*
      * all processes, spares and later replacements included, reach each other over the loopback

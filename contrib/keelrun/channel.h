@@ -36,6 +36,7 @@ typedef enum {
     MESSAGE_START,
     MESSAGE_DEATH,      /* rank, incarnation */
     MESSAGE_EXIT,       /* rank, incarnation */
+    MESSAGE_GONE,       /* rank, incarnation; after its death: nothing replaces the rank */
     MESSAGE_FENCE_DONE, /* cookie, value: pmix_status_t, payload: data */
     MESSAGE_CUT,        /* take the node off the network */
     MESSAGE_QUIT        /* kill all ranks, write out their output, leave */

@@ -152,6 +152,20 @@ static void job_fail_fences(job_t *job)
     }
 }
 
+/* Declares the dead rank gone, for good. */
+static void job_shrink(job_t *job, uint32_t rank)
+{
+    job_rank_t *state = &job->ranks[rank];
+
+    job->has_death = true;
+    job_fail_fences(job);
+    job_broadcast(job, MESSAGE_DEATH, rank, state->incarnation, NULL, 0);
+    job_broadcast(job, MESSAGE_GONE, rank, state->incarnation, NULL, 0);
+    state->state = RANK_DEAD;
+    job->left_count++;
+    report_verbose("rank %u is gone: the other ranks go on", rank);
+}
+
 static void job_on_death(job_t *job, uint32_t rank, int signal_number)
 {
     job_rank_t *state = &job->ranks[rank];
@@ -163,6 +177,10 @@ static void job_on_death(job_t *job, uint32_t rank, int signal_number)
     job->last_death.rank = rank;
     job->last_death.incarnation = state->incarnation;
     job->last_death.signal = signal_number;
+    if (job_goes_on(job, rank)) {
+        job_shrink(job, rank);
+        return;
+    }
     if (why != NULL) {
         job->is_unmet = job->met_ns == 0 && !job->options->no_restart;
         job_end(job, 128 + signal_number, "rank %u (incarnation %u) was killed by signal %d (%s) %s", rank,

@@ -124,6 +124,8 @@ uint64_t job_next_kill_ns(const job_t *job); /* UINT64_MAX: none */
 /* job_restart.c */
 /* a waiting spare has no rank yet */
 bool job_has_rank(const job_t *job, uint32_t process);
+/* The other ranks go on without the dead rank (KEEL_SHRINK). */
+bool job_goes_on(const job_t *job, uint32_t rank);
 void job_count_failed_start(const job_t *job, job_rank_t *state); /* the rank died */
 /* why a dead rank cannot be replaced, or NULL */
 const char *job_why_no_restart(const job_t *job, uint32_t rank);

@@ -39,6 +39,12 @@ bool job_was_turned_away(const job_t *job, const job_rank_t *state)
     return job->is_over && !state->is_over && !state->was_recovered && (state->incarnation > 0 || state->has_joined);
 }
 
+bool job_goes_on(const job_t *job, uint32_t rank)
+{
+    return job->options->shrink && job->met_ns != 0 && job->finalized_count == 0 && !job->is_over &&
+           !job_is_last(job, rank);
+}
+
 const char *job_why_no_restart(const job_t *job, uint32_t rank)
 {
     const job_rank_t *state = &job->ranks[rank];

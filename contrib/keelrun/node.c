@@ -285,6 +285,7 @@ static bool node_obey(node_t *node)
         case MESSAGE_CALL:
         case MESSAGE_NEED:
         case MESSAGE_EXIT:
+        case MESSAGE_GONE:
             server_deliver(&message, payload);
             break;
         case MESSAGE_CUT:

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -306,6 +307,7 @@ static bool options_check(options_t *options)
     if (!options->has_output) {
         options->once = !options->no_restart;
     }
+    options->shrink = getenv("KEEL_SHRINK") != NULL && strcasecmp(getenv("KEEL_SHRINK"), "now") == 0;
 
     if (options->nodes > options->ranks) {
         report("%u nodes need at least as many ranks, not %u", options->nodes, options->ranks);

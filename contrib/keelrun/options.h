@@ -25,6 +25,7 @@ typedef struct options {
     uint32_t spares; /* the last ranks, which wait for the death of another rank */
     bool cyclic;     /* places ranks round robin, otherwise in blocks */
     bool netns, tag, verbose, no_restart, rehearse;
+    bool shrink;           /* KEEL_SHRINK: dead ranks are gone, and the others go on */
     bool once, has_output; /* once: drops repeated output; has_output: the option was given */
     uint32_t restarts;     /* per rank */
     bool has_restarts;     /* the option was given */

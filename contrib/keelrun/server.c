@@ -397,6 +397,9 @@ char **server_expect(uint32_t rank, uint32_t incarnation, uint32_t local)
     PMIX_SETENV(status, KEEL_ENV_INCARNATION, text, &env);
     snprintf(text, sizeof text, "%u", server.params.node);
     PMIX_SETENV(status, KEELRUN_ENV_NODE, text, &env);
+    if (server.params.options->shrink) {
+        PMIX_SETENV(status, KEELRUN_ENV_SHRINK, "1", &env);
+    }
     PMIX_SETENV(status, KEELRUN_ENV_OUTPUT, server.params.options->once ? "once" : "all", &env);
     return env;
 }
@@ -412,6 +415,8 @@ static pmix_status_t server_event_code(uint32_t type)
         return KEEL_PMIX_EVENT_JOIN;
     case MESSAGE_CALL:
         return KEEL_PMIX_EVENT_CALL;
+    case MESSAGE_GONE:
+        return KEEL_PMIX_EVENT_SHRINK;
     case MESSAGE_NEED:
         return KEEL_PMIX_EVENT_NEED;
     default:

@@ -199,6 +199,35 @@ KEEL_API uint32_t keel_incarnation(keel_context_h ctx);
  */
 KEEL_API uint32_t keel_rank_incarnation(keel_context_h ctx, uint32_t rank);
 
+/** The ranks of a job that goes on without some (KEEL_SHRINK). New fields come at the end: the
+ *  caller passes its size. */
+typedef struct keel_world {
+    /** 0: every rank is there; else the number of the rollback with which the present ranks went
+     *  on, the same at all of them; grows */
+    uint32_t epoch;
+    /** number of ranks, and their numbers, ascending */
+    uint32_t size;
+    const uint32_t *ranks;
+    /** number of gone ranks, and their numbers in the order in which they went */
+    uint32_t gone_size;
+    const uint32_t *gone;
+} keel_world_t;
+
+/**
+ * The ranks that the job goes on with, and the gone ranks: dead, without a replacement, now and
+ * later. Ranks keep their numbers, and keel_size() its value. A gone rank has no windows: accesses
+ * and locks of that rank return KEEL_ERR_RANK. Nothing ends a wait for a word that only a gone rank
+ * would have changed.
+ * With KEEL_SHRINK=now a death makes the calls of the other ranks return KEEL_ERR_ROLLED_BACK.
+ * After keel_restore() each of these ranks has passed the same gsyncs and sees the same world. Its
+ * windows are those made and not freed up to the last of these gsyncs, with the contents that they
+ * had at the death; accesses since that gsync may or may not have taken effect. No lock is held.
+ * Local. The arrays stay valid until the next keel_restore().
+ * @param [in] size  sizeof(keel_world_t).
+ * @return KEEL_ERR_ROLLED_BACK: call keel_restore() first; KEEL_ERR_INVALID_PARAM.
+ */
+KEEL_API keel_status_t keel_world(keel_context_h ctx, keel_world_t *world, size_t size);
+
 /**
  * True if the program must call keel_restore(): in a replacement, after KEEL_ERR_ROLLED_BACK, and
  * after a restart from files (KEEL_FILE_DIR).

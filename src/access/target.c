@@ -11,6 +11,7 @@
 #include "peer/access.h"
 #include "peer/issue.h"
 #include "recovery/rollback_request.h"
+#include "recovery/shrink.h"
 
 #include <string.h>
 
@@ -31,6 +32,10 @@ static keel_status_t access_refuse(keel_win_h win, uint32_t rank, uint64_t offse
     }
     if (win->freed_call > 0) {
         return keel_win_refuse_freed(win);
+    }
+    if (keel_shrink_has_left(&ctx->rec, rank)) {
+        status = keel_context_check(ctx);
+        return (status == KEEL_OK) ? keel_refuse_gone(ctx, rank) : status;
     }
     if (offset > size || length > size - offset) {
         status = keel_context_check(ctx);

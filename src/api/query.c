@@ -6,6 +6,7 @@
 #include "engine/threads.h"
 #include "engine/refuse.h"
 #include "window/window.h"
+#include "recovery/shrink.h"
 
 #include <string.h>
 
@@ -97,6 +98,36 @@ keel_status_t keel_stats(keel_context_h ctx, keel_stats_t *stats_p, size_t size)
     keel_context_stats(ctx, &stats);
     memset(stats_p, 0, size); /* a program built for a later Keel asks for more fields than exist */
     memcpy(stats_p, &stats, size < sizeof(stats) ? size : sizeof(stats));
+    return KEEL_OK;
+}
+
+keel_status_t keel_world(keel_context_h ctx, keel_world_t *world, size_t size)
+{
+    KEEL_INSIDE(ctx);
+    keel_world_t found = {0};
+    keel_status_t status;
+
+    if (ctx == NULL || world == NULL) {
+        return keel_refuse_null(ctx == NULL ? "the context" : "keel_world: where the ranks are to go");
+    }
+    if (size == 0 || size % sizeof(uint64_t) != 0) {
+        keel_error_ctx(ctx, "keel_world: a size of %zu bytes is none of keel_world_t", size);
+        return KEEL_ERR_INVALID_PARAM;
+    }
+    status = keel_context_check(ctx);
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
+    found.ranks = keel_shrink_members(&ctx->rec);
+    if (found.ranks == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    found.epoch = ctx->rec.shrink.epoch;
+    found.gone_size = ctx->rec.shrink.completed;
+    found.size = ctx->lane.programs - found.gone_size;
+    found.gone = found.ranks + found.size;
+    memset(world, 0, size);
+    memcpy(world, &found, size < sizeof(found) ? size : sizeof(found));
     return KEEL_OK;
 }
 

@@ -31,6 +31,7 @@ static const char *const keel_config_transport_names[] = {"auto", "ucp", "verbs"
 /* "gets" serves measurements; an enumeration has no hidden values: the message that refuses a value
  * lists all names */
 static const char *const keel_config_protect_names[] = {"none", "ckpt", "gets", "puts", "all", NULL};
+static const char *const keel_config_shrink_names[] = {"no", "last", "now", NULL};
 static const char *const keel_config_parity_names[] = {"rotate", "dedicated", NULL};
 static const char *const keel_config_transfer_names[] = {"stream", "bulk", NULL};
 static const char *const keel_config_level_names[] = {"error", "warn", "info", "debug", NULL};
@@ -61,6 +62,13 @@ static const keel_config_field_t keel_config_fields[] = {
      " - puts : puts are logged, gets are not; a death rolls all ranks back if the dead rank had issued gets.\n"
      " - all  : puts and gets are logged; only the dead rank is recovered.",
      KEEL_CONFIG_OFFSET(config.protect), KEEL_CONFIG_TYPE_ENUM(keel_config_protect_names)},
+
+    {"SHRINK", "no",
+     "Whether the other ranks go on when nothing replaces a dead rank (keel_world()).\n"
+     " - no   : they do not; the job ends.\n"
+     " - last : not built yet.\n"
+     " - now  : at once, without a replacement, with the memory that they have. Needs KEEL_PROTECT=none, and keelrun.",
+     KEEL_CONFIG_OFFSET(config.shrink), KEEL_CONFIG_TYPE_ENUM(keel_config_shrink_names)},
 
     {"OPLOG_SIZE", "auto",
      "Memory for the logs of this process's own puts and gets. When the logs are full, logging towards a target\n"

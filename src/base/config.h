@@ -22,6 +22,14 @@ typedef enum {
     KEEL_PROTECT_LAST
 } keel_protect_t;
 
+/* What follows a death that nothing replaces. */
+typedef enum {
+    KEEL_SHRINK_NO,   /* the job ends */
+    KEEL_SHRINK_LAST, /* the other ranks go on, when no spare is left */
+    KEEL_SHRINK_NOW,  /* the other ranks go on at once */
+    KEEL_SHRINK_NAMES
+} keel_shrink_mode_t;
+
 /* names of possible transports */
 typedef enum { KEEL_TRANSPORT_AUTO, KEEL_TRANSPORT_UCP, KEEL_TRANSPORT_VERBS, KEEL_TRANSPORT_LAST } keel_transports_t;
 typedef enum { KEEL_LANES_AUTO, KEEL_LANES_DIRECT, KEEL_LANES_SERVED, KEEL_LANES_LAST } keel_lanes_t;
@@ -52,10 +60,11 @@ typedef enum {
 } keel_transfer_t;
 
 typedef struct keel_config {
-    keel_lanes_t lanes;     /* KEEL_LANES=auto|direct|served */
-    keel_protect_t protect; /* KEEL_PROTECT=none|ckpt|gets|puts|all */
-    size_t oplog_size;      /* KEEL_OPLOG_SIZE: put log and own get log of this process, bytes */
-    int is_oplog_auto;      /* value auto: more for large checkpoints */
+    keel_lanes_t lanes;        /* KEEL_LANES=auto|direct|served */
+    keel_protect_t protect;    /* KEEL_PROTECT=none|ckpt|gets|puts|all */
+    keel_shrink_mode_t shrink; /* KEEL_SHRINK=no|last|now */
+    size_t oplog_size;         /* KEEL_OPLOG_SIZE: put log and own get log of this process, bytes */
+    int is_oplog_auto;         /* value auto: more for large checkpoints */
     /* KEEL_OPLOG_SOFT: percent of oplog_size and getlog_size before images are requested; 0:
      * never */
     unsigned oplog_soft;

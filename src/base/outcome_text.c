@@ -163,7 +163,10 @@ void keel_outcome_write(const keel_outcome_facts_t *facts, uint8_t *scratch, cha
 
     text[0] = '\0';
     add_deaths(&line, facts, scratch);
-    if (facts->is_rollback) {
+    if (facts->is_rollback && facts->remain > 0) {
+        line_add(&line, "nothing replaces %s: the other %u go on with the memory that they have",
+                 (count_of(scratch, facts->size) == 1) ? "that rank" : "these ranks", facts->remain);
+    } else if (facts->is_rollback) {
         add_rollback(&line, facts);
     } else {
         add_local(&line, facts);

@@ -15,6 +15,7 @@ typedef struct keel_outcome_facts {
     uint32_t node_count;
     char *const *host; /* name of each node; NULL: numbers only */
     int is_rollback;
+    uint32_t remain; /* ranks that go on without the gone ones; 0: none is gone */
     /* from the first notice of a death until all ranks are back; of a rollback: the lost work */
     uint64_t took_ns;
     /* local recovery */

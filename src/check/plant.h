@@ -150,6 +150,13 @@
     _(position_dead_arrivals, 2000, "", "arrivals of dead incarnations count")                                         \
     _(adopt_other_vector, 4000, "", "a decision for another view is adopted")                                          \
     _(view_leader_fixed, 600, "--leader 1", "reports go to rank 0 although another rank leads")                        \
+    _(members_gone_awaited, 0, "", "gsyncs and barriers wait for gone ranks")                                          \
+    _(peer_leader_kept, 0, "", "a gone rank keeps the lead")                                                           \
+    _(view_early_report_refused, 0, "", "a report that arrives before the news that its receiver leads is dropped")    \
+    _(shrink_order_anew, 0, "", "the order of the gone is that of their numbers")                                      \
+    _(adopt_own_position, 0, "", "without images each rank goes on from its own position")                             \
+    _(recover_late_joiner, 0, "", "a process of a gone rank is let in")                                                \
+    _(sections_lock_of_gone_kept, 0, "", "a lock of a gone rank stays taken")                                          \
     _(gsync_leader_fixed, 600, "--leader 1", "rank 0's arrival carries the orders although another rank leads")        \
     _(view_decides_on_any, 2000, "", "the leader decides on reports of other views")                                   \
     _(view_front_left_out, 6000, "--ranks 3 --seed 700", "a report omits the front that was accepted before")          \

@@ -67,3 +67,9 @@ keel_status_t keel_win_refuse_freed(keel_win_h win)
     }
     return KEEL_ERR_INVALID_PARAM;
 }
+
+keel_status_t keel_refuse_gone(keel_context_h ctx, uint32_t rank)
+{
+    keel_error_ctx(ctx, "rank %u is gone: the job goes on without the rank and its windows (keel_world)", rank);
+    return KEEL_ERR_RANK;
+}

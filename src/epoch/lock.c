@@ -26,6 +26,8 @@
 #include "peer/members.h"
 #include "peer/region.h"
 #include "recovery/rollback_request.h"
+#include "engine/refuse.h"
+#include "recovery/shrink.h"
 
 /* ---- acquire and release ---- */
 
@@ -238,6 +240,9 @@ static keel_status_t lock_one(keel_context_h ctx, uint32_t rank)
         keel_error_ctx(ctx, "there is no rank %u in a job of %u", rank, ctx->lane.programs);
         return KEEL_ERR_RANK;
     }
+    if (keel_shrink_has_left(&ctx->rec, rank)) {
+        return keel_context_end(ctx, keel_refuse_gone(ctx, rank));
+    }
     if (ctx->sync.sections.held[rank] != KEEL_HELD_NOT || ctx->sync.sections.is_all) {
         keel_error_ctx(ctx, "keel_lock of rank %u: %s", rank,
                        ctx->sync.sections.is_all ? "inside a reading epoch" : "it is locked already");
@@ -298,7 +303,8 @@ static keel_status_t lock_each(keel_context_h ctx)
         return KEEL_ERR_STATE;
     }
     ctx->stats.locks++;
-    for (uint32_t r = 0; r < ctx->lane.programs && status == KEEL_OK; r++) {
+    for (uint32_t r = keel_member_first(&ctx->lane); r < ctx->lane.programs && status == KEEL_OK;
+         r = keel_member_next(&ctx->lane, r)) {
         status = (r == ctx->lane.rank) ? lock_take_own(ctx, 1) : lock_take(ctx, r, 1);
     }
     keel_sections_set_all(&ctx->sync, status == KEEL_OK);
@@ -352,7 +358,7 @@ keel_status_t keel_unlock_all(keel_context_h ctx)
 
 int keel_lock_is_all(const keel_context_h ctx)
 {
-    for (uint32_t r = 0; r < ctx->lane.programs; r++) {
+    for (uint32_t r = keel_member_first(&ctx->lane); r < ctx->lane.programs; r = keel_member_next(&ctx->lane, r)) {
         if (ctx->sync.sections.held[r] != KEEL_HELD_READING) {
             return 0;
         }

@@ -6,6 +6,8 @@
 
 #include "check/plant.h"
 #include "trace/trace_area.h"
+#include "engine/refuse.h"
+#include "recovery/shrink.h"
 
 /* out of line to keep the registers of the short way */
 static __attribute__((noinline)) keel_status_t flush_generic(keel_context_h ctx, uint32_t rank)
@@ -19,6 +21,9 @@ static __attribute__((noinline)) keel_status_t flush_generic(keel_context_h ctx,
     if (rank >= ctx->lane.programs) {
         keel_error_ctx(ctx, "there is no rank %u in a job of %u", rank, ctx->lane.programs);
         return KEEL_ERR_RANK;
+    }
+    if (keel_shrink_has_left(&ctx->rec, rank)) {
+        return keel_context_end(ctx, keel_refuse_gone(ctx, rank));
     }
     status = keel_flush_one(ctx, rank);
     keel_trace_instant(ctx->lane.trace, KEEL_TRACE_FLUSH, rank, 0, 0);

@@ -41,6 +41,9 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
         return status;
     }
     keel_win_locks_reset(ctx);
+    if (ctx->rec.shrink.is_under_way) {
+        return KEEL_OK; /* memory stays as it is */
+    }
     if (image == NULL) {
         status = keel_attached_return(ctx, NULL, 0);
         keel_protected_reset(ctx);
@@ -116,6 +119,7 @@ static keel_status_t restore_resume(keel_context_h ctx, keel_resume_t resume)
 
 static keel_status_t restore_alone(keel_context_h ctx)
 {
+    uint32_t epoch = 0;
     keel_status_t status;
 
     if (ctx == NULL) {
@@ -149,6 +153,7 @@ static keel_status_t restore_alone(keel_context_h ctx)
         return KEEL_OK;
     }
     do {
+        epoch = ctx->rec.shrink.epoch;
         status = keel_restore_run(ctx);
         if (status == KEEL_OK) {
             status = keel_windows_await(ctx);
@@ -166,7 +171,9 @@ static keel_status_t restore_alone(keel_context_h ctx)
         keel_hooks_run(ctx, KEEL_HOOK_FATAL);
     }
     if (status == KEEL_OK) {
-        keel_context_mark(ctx, KEEL_MARK_BACK, ctx->rec.restored.number);
+        if (ctx->rec.shrink.epoch == epoch) { /* after a shrink no output is repeated */
+            keel_context_mark(ctx, KEEL_MARK_BACK, ctx->rec.restored.number);
+        }
         ctx->is_restore_due = 0;
         ctx->is_started = 1;
         keel_recovery_close_prefix(&ctx->rec, ctx->rec.generation.window_calls);

@@ -11,6 +11,7 @@
 #include "window/win_memory.h"
 #include "window/window.h"
 #include "recovery/recover.h"
+#include "recovery/shrink.h"
 
 static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
                               keel_win_h *win_p, const char *call)
@@ -32,12 +33,17 @@ static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, con
     if (status != KEEL_OK || is_before) {
         return keel_context_end(ctx, status);
     }
+    keel_shrink_note_windows(&ctx->rec, ctx->windows.calls);
     status = keel_gsync_run(ctx, KEEL_GSYNC_ALLOC);
     if (status == KEEL_OK) {
         status = keel_win_await_peers(*win_p);
+        if (status == KEEL_ERR_ROLLED_BACK && ctx->rec.shrink.is_under_way) {
+            /* made at all ranks; the next call tells of the shrink */
+            return keel_context_end(ctx, KEEL_OK);
+        }
     }
-    if (status == KEEL_ERR_ROLLED_BACK && ctx->rec.roll != KEEL_ROLL_NONE && ctx->rec.generation.number == 0 &&
-        ctx->windows.calls == ctx->rec.generation.window_calls) {
+    if (status == KEEL_ERR_ROLLED_BACK && !ctx->rec.shrink.is_under_way && ctx->rec.roll != KEEL_ROLL_NONE &&
+        ctx->rec.generation.number == 0 && ctx->windows.calls == ctx->rec.generation.window_calls) {
         /* the program's start follows this very call: nothing to go back to */
         status = keel_restore_run(ctx);
         keel_wait_set_gates(ctx);
@@ -120,6 +126,7 @@ static keel_status_t win_free_alone(keel_win_h win)
             status = keel_gsync_admit(ctx, "keel_win_free");
         }
         if (status == KEEL_OK) {
+            keel_shrink_note_windows(&ctx->rec, ctx->windows.calls + 1);
             status = keel_gsync_run(ctx, KEEL_GSYNC_FREE);
         }
         if (status != KEEL_OK && !(status == KEEL_ERR_ROLLED_BACK && keel_windows_due(ctx) > 0)) {

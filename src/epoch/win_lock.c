@@ -106,7 +106,7 @@ static keel_status_t win_lock_revoke(keel_context_h ctx)
     keel_status_t status;
     uint64_t count;
 
-    for (uint32_t r = ctx->revoked_by; r < ctx->lane.programs; r = ctx->revoked_by) {
+    for (uint32_t r; (r = ctx->revoked_by = keel_member_from(&ctx->lane, ctx->revoked_by)) < ctx->lane.programs;) {
         if (ctx->lane.peers[r].mode != KEEL_PEER_LIVE) {
             return KEEL_INPROGRESS;
         }
@@ -307,15 +307,16 @@ static keel_status_t win_lock_all_words(keel_win_h win)
     keel_status_t status = KEEL_OK, undone = KEEL_OK;
     uint32_t had = 0;
 
-    for (; had < win->ctx->lane.programs && status == KEEL_OK; had += (status == KEEL_OK)) {
+    while (status == KEEL_OK && (had = keel_member_from(&win->ctx->lane, had)) < win->ctx->lane.programs) {
         status = win_lock_by_words(win, had, KEEL_LOCK_SHARED, "keel_win_lock_all");
         status = (status == KEEL_OK) ? win_lock_until(win, had, KEEL_LOCK_SHARED) : status;
+        had += (status == KEEL_OK);
     }
     if (status == KEEL_OK) {
         win->all = KEEL_LOCK_SHARED;
     }
     while (status != KEEL_OK && status != KEEL_ERR_ROLLED_BACK && undone == KEEL_OK && had > 0) {
-        undone = win_unlock_words(win, --had, "keel_win_lock_all");
+        undone = (win->locked[--had] != 0) ? win_unlock_words(win, had, "keel_win_lock_all") : KEEL_OK;
     }
     return status;
 }
@@ -367,7 +368,6 @@ keel_status_t keel_win_unlock_all(keel_win_h win)
 }
 
 /* ---- images ---- */
-
 static uint64_t *win_word(const struct keel_win *win)
 {
     return keel_lock_window(keel_lane_locks(&win->ctx->lane), win->ctx->lane.size, win_number(win));

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "check/plant.h"
 #include "peer/combine.h"
+#include "recovery/shrink.h"
 
 #include <string.h>
 
@@ -56,6 +57,9 @@ static keel_status_t group_check(keel_win_h win, uint64_t offset, size_t piece, 
         if (ranks[i] >= win->ctx->lane.programs) {
             keel_error_ctx(win->ctx, "there is no rank %u in a job of %u", ranks[i], win->ctx->lane.programs);
             return KEEL_ERR_RANK;
+        }
+        if (keel_shrink_has_left(&win->ctx->rec, ranks[i])) {
+            return keel_refuse_gone(win->ctx, ranks[i]);
         }
         own += ranks[i] == win->ctx->lane.rank;
         for (unsigned k = 0; k < i; k++) {

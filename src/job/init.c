@@ -119,6 +119,32 @@ static keel_status_t restore_start(void *arg, const void *image, size_t size)
     return is_at_start(arg) ? keel_restore_memory(arg, image, size) : KEEL_INPROGRESS;
 }
 
+/* Refuses what a job that goes on with fewer ranks cannot do yet (protocol/shrink.md). */
+static keel_status_t context_check_shrink(keel_context_h ctx)
+{
+    const keel_config_t *config = &ctx->config;
+    const char *why = NULL;
+
+    if (config->shrink == KEEL_SHRINK_NO && !ctx->runtime->declares_gone) {
+        return KEEL_OK;
+    }
+    if (config->shrink == KEEL_SHRINK_NO) {
+        why = "keelrun was told now, and the program no";
+    } else if (config->shrink == KEEL_SHRINK_LAST) {
+        why = "the value last is not built yet";
+    } else if (config->protect != KEEL_PROTECT_NONE) {
+        why = "with checkpoints or logs it is not built yet: set KEEL_PROTECT=none";
+    } else if (!ctx->runtime->declares_gone) {
+        why = "this launcher declares no rank gone: start the job by keelrun, without spares";
+    } else if (config->file_dir != NULL || config->rehearse != NULL || config->checksum_ranks > 0) {
+        why = "checkpoints in files, rehearsals and checksum ranks need every rank";
+    } else {
+        return KEEL_OK;
+    }
+    keel_error_ctx(ctx, "KEEL_SHRINK: %s", why);
+    return KEEL_ERR_UNSUPPORTED;
+}
+
 static keel_status_t context_join(keel_context_h ctx)
 {
     const void *address;
@@ -363,7 +389,10 @@ keel_status_t keel_init_on(const keel_drivers_t *given, const keel_params_t *par
     if (ctx->runtime->rank == ctx->runtime->leader && ctx->runtime->incarnation == 0) {
         keel_config_warn_unknown(params_have(params, KEEL_PARAM_FIELD_ENV) ? params->env : NULL, &ctx->message);
     }
-    status = context_parts_init(ctx, &drivers, params_are_deterministic(params));
+    status = context_check_shrink(ctx);
+    if (status == KEEL_OK) {
+        status = context_parts_init(ctx, &drivers, params_are_deterministic(params));
+    }
     if (status != KEEL_OK) {
         goto err_runtime;
     }

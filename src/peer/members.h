@@ -1,8 +1,9 @@
 /*
  * The leader and the members of a job. A loop over ranks names the set of ranks that the loop
  * needs: loops over a whole job differ from loops over few ranks, and each set has one definition.
- * The members are all ranks today. In a job that goes on without some ranks, the iterators skip
- * the absent ranks. Loops run in ascending order, except along the ring. A table in
+ * The members are the ranks that are not gone (KEEL_SHRINK). If the leader is gone, the next member
+ * along the ring leads, so equal views have equal leaders: ranks are gone in all of them, and the
+ * order does not matter. Loops run in ascending order, except along the ring. A table in
  * contrib/doc/mechanisms.md has the loops that cost O(ranks), with the reasons.
  *
  * RANK: every number of a rank, for the entries of a table or message with an entry for each rank.
@@ -15,6 +16,7 @@
 #ifndef KEEL_PEER_MEMBERS_H_
 #define KEEL_PEER_MEMBERS_H_
 
+#include "check/plant.h"
 #include "peer/peer.h"
 
 /* True if this rank is the leader (keel_lane_t.leader). */
@@ -26,7 +28,28 @@ static inline int keel_lane_is_leader(const keel_lane_t *lane)
 /* Number of members. */
 static inline uint32_t keel_member_count(const keel_lane_t *lane)
 {
-    return lane->size;
+    return lane->size - lane->gone;
+}
+
+/* True if the rank has died and has no replacement, now or later. */
+static inline int keel_rank_is_gone(const keel_lane_t *lane, uint32_t rank)
+{
+    return lane->peers[rank].incarnation == KEEL_INCARNATION_GONE;
+}
+
+/* Number of deaths of the rank. */
+static inline uint32_t keel_rank_deaths(const keel_lane_t *lane, uint32_t rank)
+{
+    return keel_rank_is_gone(lane, rank) ? lane->peers[rank].lives : lane->peers[rank].incarnation;
+}
+
+/* The first member from @a rank on; lane->size: there is none. */
+static inline uint32_t keel_member_from(const keel_lane_t *lane, uint32_t rank)
+{
+    while (lane->gone > 0 && !KEEL_PLANT(members_gone_awaited) && rank < lane->size && keel_rank_is_gone(lane, rank)) {
+        rank++;
+    }
+    return rank;
 }
 
 /*
@@ -36,7 +59,7 @@ static inline uint32_t keel_member_count(const keel_lane_t *lane)
  */
 static inline uint32_t keel_member_first(const keel_lane_t *lane)
 {
-    return 0;
+    return keel_member_from(lane, 0);
 }
 static inline int keel_member_is(const keel_lane_t *lane, uint32_t rank)
 {
@@ -44,13 +67,15 @@ static inline int keel_member_is(const keel_lane_t *lane, uint32_t rank)
 }
 static inline uint32_t keel_member_next(const keel_lane_t *lane, uint32_t rank)
 {
-    return rank + 1;
+    return keel_member_from(lane, rank + 1);
 }
 
 /* The next member along the ring, where the first member follows the last one. */
 static inline uint32_t keel_member_after(const keel_lane_t *lane, uint32_t rank)
 {
-    return (rank + 1 < lane->size) ? rank + 1 : 0;
+    const uint32_t next = keel_member_from(lane, rank + 1);
+
+    return (next < lane->size) ? next : keel_member_from(lane, 0);
 }
 
 #define KEEL_EACH_RANK_WHILE(_rank, _lane, _condition) \

@@ -410,6 +410,19 @@ void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next)
     keel_lane_issue_drop(lane, peer, KEEL_ERR_UNREACHABLE);
 }
 
+void keel_lane_peer_gone(keel_lane_t *lane, uint32_t rank)
+{
+    const uint32_t lives = lane->peers[rank].incarnation;
+
+    keel_lane_peer_down(lane, rank, KEEL_INCARNATION_GONE);
+    lane->peers[rank].lives = lives;
+    lane->not_live--;
+    lane->gone++;
+    if (rank == lane->leader && !KEEL_PLANT(peer_leader_kept)) {
+        lane->leader = keel_member_after(lane, rank);
+    }
+}
+
 int keel_lane_open_message(keel_lane_t *lane, const char *what, const void *header, size_t header_len, const void *data,
                            size_t data_len, keel_wire_t *wire)
 {

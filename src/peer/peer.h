@@ -86,8 +86,10 @@ typedef int (*keel_control_filter_t)(void *arg, const keel_control_in_t *in);
 
 typedef struct keel_peer {
     uint32_t rank;
-    uint32_t incarnation; /* of the connected process, or of the awaited one */
-    uint8_t is_up;        /* connected to this incarnation */
+    /* of the connected process, or of the awaited one; KEEL_INCARNATION_GONE: none will come */
+    uint32_t incarnation;
+    uint32_t lives; /* of a gone rank: number of its processes */
+    uint8_t is_up;  /* connected to this incarnation */
     /* the transport lost the connection: no request is acknowledged any more */
     uint8_t is_broken;
     /* the last process that died was reached by this process's own stores */
@@ -192,8 +194,9 @@ typedef struct keel_lane {
     /* crc of the settings that all processes must share; a difference is a failure */
     uint32_t agreement;
     keel_peer_t *peers;
+    uint32_t gone;       /* ranks that are gone (peer/members.h) */
     uint32_t broken;     /* peers that are up and is_broken */
-    uint32_t not_live;   /* peers in another mode than KEEL_PEER_LIVE */
+    uint32_t not_live;   /* peers that are not gone, in another mode than KEEL_PEER_LIVE */
     uint32_t unanswered; /* peers with unacknowledged requests */
     uint32_t getting;    /* one-sided reads under way */
     /* grows with each change of a mode or mapping: values derived from them are outdated then */
@@ -257,6 +260,8 @@ void keel_lane_peer_answers(keel_lane_t *lane, uint32_t rank);
 /* Cuts off a dead incarnation: reads under way end with KEEL_ERR_UNREACHABLE, and no later
  * message of that process is applied. @a next: the incarnation that is awaited. */
 void keel_lane_peer_down(keel_lane_t *lane, uint32_t rank, uint32_t next);
+/* No process of the dead rank will come: from now on it is no member, and never leads. */
+void keel_lane_peer_gone(keel_lane_t *lane, uint32_t rank);
 void keel_lane_set_mode(keel_lane_t *lane, uint32_t rank, keel_peer_mode_t mode);
 /* Sets the crc of the settings that all processes must share; before the first peer is met. */
 static inline void keel_lane_agree(keel_lane_t *lane, uint32_t agreement)

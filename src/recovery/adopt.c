@@ -4,6 +4,7 @@
 #include "peer/members.h"
 #include "recovery/position.h"
 #include "recovery/recovery_status.h"
+#include "recovery/shrink.h"
 #include "recovery/view.h"
 
 #include "base/memory.h"
@@ -19,7 +20,7 @@ static int decision_is_current(const keel_recovery_t *rec, const decision_t *d)
     if (d->request_number != rec->request_number) {
         return 0;
     }
-    KEEL_EACH_MEMBER(r, rec->lane) {
+    KEEL_EACH_RANK(r, rec->lane) {
         if (d->ranks[r].incarnation != rec->lane->peers[r].incarnation) {
             return 0;
         }
@@ -189,15 +190,18 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     adopt_generation(rec, d);
     keel_sync_adopt(rec->sync, &d->sync, d->mode == KEEL_DECISION_ROLLBACK);
     keel_reasons_merge(&rec->reasons, &d->reasons);
+    keel_shrink_adopt(rec, d);
     if (d->mode == KEEL_DECISION_ROLLBACK) {
-        keel_recovery_info(rec, "decided: roll back to generation %u (%.*s)", d->generation, (int)sizeof(d->why),
-                           d->why);
+        keel_recovery_info(rec,
+                           d->is_shrink ? "decided: go on from gsync %u without ranks %.*s"
+                                        : "decided: roll back to generation %u (%.*s)",
+                           d->is_shrink ? d->front : d->generation, (int)sizeof(d->why), d->why);
         keel_trace_begin(rec->lane->trace, KEEL_TRACE_ROLLBACK, d->generation);
         rec->roll = KEEL_ROLL_PENDING;
         keel_demand_reset(rec->demand);
         rec->rollbacks_in_doubt += d->is_in_doubt;
         rec->roll_target = d->rollback;
-        keel_recovery_set_position(rec, rec->phase, d->base);
+        keel_recovery_set_position(rec, rec->phase, KEEL_PLANT(adopt_own_position) ? rec->phase : d->base);
         if (d->generation == 0) { /* the rank with the report may be dead at the next decision */
             rec->is_prefix_closed = 1;
             rec->window_prefix = d->window_calls;

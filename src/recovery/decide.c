@@ -4,6 +4,7 @@
 #include "peer/members.h"
 #include "recovery/rollback_request.h"
 #include "recovery/pending_fetch.h"
+#include "recovery/shrink.h"
 #include "recovery/view.h"
 
 #include "check/plant.h"
@@ -354,14 +355,23 @@ static void decide_ends(const keel_recovery_t *rec, decision_t *d)
     }
 }
 
-void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
+/* The view, with the gone ranks, which report nothing. */
+static void decide_begin(const keel_recovery_t *rec, decision_t *d)
 {
-    uint32_t survivors = 0, prefix = UINT32_MAX, highest = 0;
-
     d->mode = KEEL_DECISION_LOCAL;
     d->request_number = rec->request_number;
     d->sync = KEEL_SYNC_NO_REPORT;
     KEEL_EACH_RANK(r, rec->lane) {
+        d->ranks[r] = (decision_rank_t){.incarnation = rec->lane->peers[r].incarnation};
+    }
+}
+
+void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
+{
+    uint32_t survivors = 0, prefix = UINT32_MAX, highest = 0;
+
+    decide_begin(rec, d);
+    KEEL_EACH_MEMBER(r, rec->lane) {
         const keel_report_t *report = rec->reports[r];
 
         d->ranks[r] = (decision_rank_t){.incarnation = rec->lane->peers[r].incarnation,
@@ -419,6 +429,11 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         KEEL_REACHED(catastrophe_all);
         d->mode = KEEL_DECISION_CATASTROPHE;
         snprintf(d->why, sizeof(d->why), "no process of the program survived");
+        return;
+    }
+    if (keel_shrink_is_on(rec)) {
+        keel_shrink_decide(rec, d);
+        decide_ends(rec, d);
         return;
     }
     if (d->is_begun || d->generation > 0) { /* before the first access nothing is lost */

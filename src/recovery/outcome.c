@@ -40,7 +40,7 @@ static void outcome_mark_node(keel_outcome_t *o, uint32_t node)
 
 /* ---- begin and end ---- */
 
-/* Memory of the leader. */
+/* Memory of the leader, and of every rank that may lead. */
 static keel_status_t outcome_init_printer(keel_recovery_t *rec)
 {
     const keel_runtime_t *runtime = rec->lane->runtime;
@@ -76,7 +76,7 @@ keel_status_t keel_outcome_init(keel_recovery_t *rec)
     if (o->printed == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
-    if (keel_lane_is_leader(rec->lane)) {
+    if (keel_lane_is_leader(rec->lane) || rec->lane->config->shrink != KEEL_SHRINK_NO) {
         status = outcome_init_printer(rec);
     }
     if (status != KEEL_OK) {
@@ -292,7 +292,7 @@ static uint32_t outcome_count(keel_recovery_t *rec, int *are_over_p)
         outcome_mark_node(o, o->place.node); /* the predecessor */
     }
     KEEL_EACH_RANK(r, rec->lane) {
-        o->deaths[r] = rec->lane->peers[r].incarnation - o->printed[r];
+        o->deaths[r] = keel_rank_deaths(rec->lane, r) - o->printed[r];
         count += o->deaths[r];
         if (o->deaths[r] > 0 && !part_is_over(rec, r)) {
             *are_over_p = 0;
@@ -329,6 +329,7 @@ static void outcome_print(keel_recovery_t *rec)
                                   .node_count = o->node_count,
                                   .host = rec->lane->runtime->host,
                                   .is_rollback = o->is_rolled,
+                                  .remain = (rec->lane->gone > 0) ? keel_member_count(rec->lane) : 0,
                                   .took_ns = o->is_rolled ? o->work_ns : keel_recovery_now(rec) - o->noticed_ns,
                                   .sources = o->sources,
                                   .checkpoint = o->checkpoint,
@@ -355,7 +356,7 @@ static void outcome_printed(keel_recovery_t *rec)
     int is_open = 0;
 
     KEEL_EACH_RANK(r, rec->lane) {
-        is_open |= o->printed[r] < rec->lane->peers[r].incarnation;
+        is_open |= o->printed[r] < keel_rank_deaths(rec->lane, r);
     }
     o->is_rolled = o->is_rolled_here = 0;
     o->noticed_ns = is_open ? o->changed_ns : 0;

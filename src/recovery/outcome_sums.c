@@ -55,7 +55,7 @@ static uint64_t outcome_deaths(const keel_recovery_t *rec)
     uint64_t deaths = 0;
 
     KEEL_EACH_RANK(r, rec->lane) {
-        deaths += rec->lane->peers[r].incarnation;
+        deaths += keel_rank_deaths(rec->lane, r);
     }
     return deaths;
 }

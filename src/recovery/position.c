@@ -12,6 +12,7 @@
 #include "recovery/position.h"
 #include "recovery/recovery_status.h"
 #include "recovery/recovery.h"
+#include "recovery/shrink.h"
 
 #include "check/plant.h"
 #include "check/reached.h"
@@ -254,6 +255,7 @@ int keel_position_blocks_atomic(const keel_recovery_t *rec, uint32_t rank, unsig
 void keel_position_leave(keel_recovery_t *rec, uint32_t number)
 {
     keel_recovery_set_position(rec, number, rec->front);
+    keel_shrink_note_gsync(rec);
     keel_waits_begin_phase(rec->sync);
     keel_put_log_set_phase(rec->puts, number);
     keel_get_log_set_phase(rec->gets, number);

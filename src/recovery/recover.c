@@ -9,6 +9,7 @@
 #include "recovery/position.h"
 #include "recovery/recovery.h"
 #include "recovery/rollback_stage.h"
+#include "recovery/shrink.h"
 #include "recovery/view.h"
 
 #include "base/memory.h"
@@ -52,7 +53,8 @@ static void recovery_join(keel_recovery_t *rec, const keel_event_t *event)
     keel_peer_t *peer = &rec->lane->peers[event->rank];
     keel_status_t status;
 
-    if (event->incarnation < peer->incarnation || (peer->is_up && event->incarnation == peer->incarnation)) {
+    if ((event->incarnation < peer->incarnation && !KEEL_PLANT(recover_late_joiner)) ||
+        (peer->is_up && event->incarnation == peer->incarnation)) {
         return;
     }
     if (event->incarnation > peer->incarnation) {
@@ -247,6 +249,9 @@ void keel_recovery_events(keel_recovery_t *rec)
         if (event.rank >= rec->lane->size || event.rank == rec->lane->rank) {
             continue;
         }
+        if (keel_rank_is_gone(rec->lane, event.rank) && !KEEL_PLANT(recover_late_joiner)) {
+            continue; /* whatever process joins or exits now is none of the job's */
+        }
         switch (event.type) {
         case KEEL_EVENT_DEATH:
             keel_view_death(rec, event.rank, event.incarnation);
@@ -256,6 +261,10 @@ void keel_recovery_events(keel_recovery_t *rec)
             break;
         case KEEL_EVENT_EXIT:
             recovery_exit(rec, &event);
+            break;
+        case KEEL_EVENT_GONE:
+            keel_view_death(rec, event.rank, event.incarnation);
+            keel_shrink_gone(rec, event.rank);
             break;
         }
     }
@@ -322,6 +331,10 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     if (status != KEEL_OK) {
         goto err_trim;
     }
+    status = keel_shrink_init(rec);
+    if (status != KEEL_OK) {
+        goto err_outcome;
+    }
     KEEL_EACH_RANK(r, lane) {
         rec->peer_states[r].state = keel_recovery_state(rec);
         rec->peer_states[r].transfers =
@@ -330,6 +343,8 @@ keel_status_t keel_recovery_init(keel_recovery_t *rec, const keel_recovery_param
     recovery_handle(rec);
     return KEEL_OK;
 
+err_outcome:
+    keel_outcome_release(rec);
 err_trim:
     keel_trim_release(rec);
 err_detect:
@@ -344,6 +359,7 @@ err_free:
 
 void keel_recovery_release(keel_recovery_t *rec)
 {
+    keel_shrink_release(rec);
     keel_outcome_release(rec);
     keel_trim_release(rec);
     keel_detect_release(rec);

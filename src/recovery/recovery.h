@@ -59,6 +59,7 @@
 #include "recovery/reasons.h"
 #include "recovery/own_state.h"
 #include "recovery/outcome.h"
+#include "recovery/shrink_state.h"
 #include "sync/sync.h"
 #include "recovery/trim.h"
 
@@ -155,6 +156,8 @@ struct keel_recovery {
     keel_roll_t roll;
     uint32_t roll_target;  /* rollback number in progress */
     uint64_t *roll_stages; /* per rank: roll_target << 2 | stage, as last announced */
+
+    keel_shrink_t shrink;
 
     /* window calls before the first other communication */
     uint32_t window_prefix;

@@ -4,6 +4,7 @@
 #include "recovery/rebuild.h"
 #include "recovery/recover.h"
 #include "recovery/rollback_stage.h"
+#include "recovery/shrink.h"
 
 #include "check/plant.h"
 #include "ckpt/repair.h"
@@ -81,7 +82,9 @@ static void rollback_state(keel_recovery_t *rec, uint32_t target)
     keel_lane_forget_announced(lane, rec->generation.number);
     KEEL_EACH_RANK(r, lane) {
         rec->peer_states[r] = (keel_peer_state_t){.state = KEEL_RANK_FRONT, .transfers = KEEL_TRANSFER_GETLOG_REFILLED};
-        keel_lane_set_mode(lane, r, KEEL_PEER_LIVE);
+        if (!keel_rank_is_gone(lane, r)) {
+            keel_lane_set_mode(lane, r, KEEL_PEER_LIVE);
+        }
     }
     keel_recovery_set_position(rec, base, base);
     rec->arrived = base;
@@ -131,9 +134,12 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
         rec->roll = KEEL_ROLL_NONE;
         rec->rollbacks++;
         keel_trace_end(rec->lane->trace, KEEL_TRACE_ROLLBACK, rec->generation.number);
-        keel_recovery_info(rec, "rolled back to generation %u", rec->generation.number);
+        if (!rec->shrink.is_under_way) {
+            keel_recovery_info(rec, "rolled back to generation %u", rec->generation.number);
+        }
         keel_recovery_life_event(rec, KEEL_LIFE_ROLLED_BACK);
         keel_outcome_rolled_back(rec);
+        keel_shrink_complete(rec);
         status = keel_repair_rearm(&rec->ckpt->set);
     }
     return status;

@@ -18,6 +18,7 @@
 #include "recovery/decide.h"
 #include "recovery/position.h"
 #include "recovery/recovery_status.h"
+#include "recovery/shrink.h"
 #include "peer/access.h"
 #include "peer/combine.h"
 #include "peer/control.h"
@@ -91,7 +92,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
         keel_trace_begin(lane->trace, KEEL_TRACE_VIEW, 0);
     }
     keel_recovery_view_event(rec, KEEL_VIEW_CHANGES);
-    if (lane->config->protect == KEEL_PROTECT_NONE && !keel_recovery_is_finished(rec)) {
+    if (lane->config->protect == KEEL_PROTECT_NONE && !keel_shrink_is_on(rec) && !keel_recovery_is_finished(rec)) {
         keel_error(rec->message, "rank %u incarnation %u died and KEEL_PROTECT is none: the job cannot go on", rank,
                    incarnation);
         rec->fatal = KEEL_ERR_CATASTROPHIC;
@@ -337,6 +338,7 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         };
         report_words(rec, r, &report->about[r]);
     }
+    keel_shrink_fill_report(rec, report);
 }
 
 static void report_keep(keel_recovery_t *rec, uint32_t rank, const keel_report_t *report)
@@ -353,7 +355,9 @@ static void report_keep(keel_recovery_t *rec, uint32_t rank, const keel_report_t
 void keel_view_receive_report(void *arg, const keel_control_in_t *in)
 {
     keel_recovery_t *rec = arg;
-    if (in->length != rec->report_size || !keel_lane_is_leader(rec->lane)) {
+    /* the news that the leader is gone may arrive here after the first report */
+    if (in->length != rec->report_size ||
+        (!keel_lane_is_leader(rec->lane) && (!keel_shrink_is_on(rec) || KEEL_PLANT(view_early_report_refused)))) {
         keel_error(rec->message, "malformed report from rank %u refused", in->source);
         return;
     }
@@ -369,7 +373,7 @@ static int reports_agree(const keel_recovery_t *rec)
             (rec->reports[r]->request_number != rec->request_number && !KEEL_PLANT(view_request_unnamed))) {
             return 0;
         }
-        KEEL_EACH_MEMBER(q, rec->lane) {
+        KEEL_EACH_RANK(q, rec->lane) {
             if (rec->reports[r]->about[q].incarnation != rec->lane->peers[q].incarnation &&
                 !KEEL_PLANT(view_decides_on_any)) {
                 return 0;

@@ -35,6 +35,7 @@ typedef struct report_about {
     uint32_t printed; /* deaths of the rank with a line */
     /* the reporter is a replacement, and the rank died before the hand-over */
     uint32_t hand_over_lost;
+    uint32_t place;              /* in the order of the gone, by the last decision; 0: none */
     keel_demand_start_t start;   /* newest image of the rank, if a demand image */
     keel_demand_start_t pending; /* demand image of the rank in the making */
 } report_about_t;
@@ -47,6 +48,8 @@ struct keel_report {
     uint32_t rollback;
     uint32_t is_rolling;
     uint32_t generation, slot, window_calls_there;
+    /* window calls up to the position, and up to the gsync in which the reporter is */
+    uint32_t window_calls, window_calls_next;
     uint32_t is_armed, is_demand_armed;
     /* generation in the making; UINT32_MAX: a death aborted one; 0: neither */
     uint32_t unmade;
@@ -85,6 +88,7 @@ typedef struct decision_rank {
      * handed over; 0: none */
     uint32_t hold_back_from;
     uint32_t printed; /* deaths of the rank with a line */
+    uint32_t place;   /* place in the order of the gone, from 1; 0: not gone */
 } decision_rank_t;
 
 typedef struct decision {
@@ -103,6 +107,7 @@ typedef struct decision {
     uint32_t is_retry_due;
     /* the program itself is the reason: each further decision will be a rollback, too */
     uint32_t is_for_good;
+    uint32_t is_shrink;     /* all go on from the front with their memory: ranks are gone */
     uint32_t is_passing;    /* the reason is a rollback under way */
     keel_reasons_t reasons; /* joined over all reports */
     char why[KEEL_OUTCOME_WHY_MAX];

@@ -116,6 +116,9 @@ keel_status_t keel_event_queue_push(keel_event_queue_t *queue, const keel_event_
     case KEEL_EVENT_JOIN:
         status = keel_event_queue_append_join(queue, event);
         break;
+    case KEEL_EVENT_GONE:
+        status = keel_event_queue_append(queue, event);
+        break;
     default:
         status = keel_event_queue_append_exit(queue, event);
         break;

@@ -298,6 +298,7 @@ static keel_status_t keel_pmix_join_job(keel_runtime_pmix_t *runtime, uint32_t s
     base->incarnation = keel_pmix_read_incarnation();
     base->lacks_death_events = !runtime->is_keelrun;
     base->is_emulated = runtime->is_keelrun;
+    base->declares_gone = runtime->is_keelrun && spares == 0 && getenv(KEELRUN_ENV_SHRINK) != NULL;
     runtime->does_restart = runtime->is_keelrun && spares == 0;
     status = keel_pmix_read_size(runtime, spares);
     if (status != KEEL_OK) {

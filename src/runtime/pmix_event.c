@@ -63,6 +63,14 @@ static int keel_pmix_translate(keel_runtime_pmix_t *runtime, keel_event_t *event
     return keel_pmix_rank_of(runtime, event->rank, &event->rank, &event->incarnation);
 }
 
+static keel_event_type_t keel_pmix_event_type(pmix_status_t code)
+{
+    return (code == KEEL_PMIX_EVENT_JOIN)     ? KEEL_EVENT_JOIN
+           : (code == KEEL_PMIX_EVENT_EXIT)   ? KEEL_EVENT_EXIT
+           : (code == KEEL_PMIX_EVENT_SHRINK) ? KEEL_EVENT_GONE
+                                              : KEEL_EVENT_DEATH;
+}
+
 static keel_status_t keel_pmix_take_event(keel_runtime_pmix_t *runtime, pmix_status_t code, const pmix_proc_t *source,
                                           const pmix_info_t *info, size_t count)
 {
@@ -80,8 +88,7 @@ static keel_status_t keel_pmix_take_event(keel_runtime_pmix_t *runtime, pmix_sta
         return KEEL_OK;
     }
     if (is_ours) {
-        event.type = code == KEEL_PMIX_EVENT_JOIN ? KEEL_EVENT_JOIN
-                                                  : (code == KEEL_PMIX_EVENT_EXIT ? KEEL_EVENT_EXIT : KEEL_EVENT_DEATH);
+        event.type = keel_pmix_event_type(code);
         if (event.type == KEEL_EVENT_JOIN) {
             keel_pmix_spare_joined(runtime, event.rank, event.incarnation, holder);
             keel_pmix_read_process(runtime, holder, info, count);
@@ -134,10 +141,10 @@ static void keel_pmix_on_event(size_t handler, pmix_status_t code, const pmix_pr
  */
 keel_status_t keel_pmix_register_events(keel_runtime_pmix_t *runtime)
 {
-    pmix_status_t codes[] = {KEEL_PMIX_EVENT_DEATH,        KEEL_PMIX_EVENT_JOIN,          KEEL_PMIX_EVENT_EXIT,
-                             KEEL_PMIX_EVENT_CALL,         KEEL_PMIX_EVENT_NEED,          KEEL_PMIX_EVENT_GONE,
-                             PMIX_ERR_LOST_CONNECTION,     PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_PROC_TERM_WO_SYNC,
-                             PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_EXIT_NONZERO_TERM};
+    pmix_status_t codes[] = {KEEL_PMIX_EVENT_DEATH,      KEEL_PMIX_EVENT_JOIN,         KEEL_PMIX_EVENT_EXIT,
+                             KEEL_PMIX_EVENT_CALL,       KEEL_PMIX_EVENT_NEED,         KEEL_PMIX_EVENT_GONE,
+                             KEEL_PMIX_EVENT_SHRINK,     PMIX_ERR_LOST_CONNECTION,     PMIX_ERR_PROC_REQUESTED_ABORT,
+                             PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_EXIT_NONZERO_TERM};
     pmix_status_t status;
     pmix_info_t info;
 

@@ -26,6 +26,9 @@
 /* to keelrun only: the last gsync is over */
 #define KEEL_PMIX_EVENT_OVER (PMIX_EXTERNAL_ERR_BASE - 108)
 
+/* by keelrun: a dead rank gets no replacement (KEEL_EVENT_GONE) */
+#define KEEL_PMIX_EVENT_SHRINK (PMIX_EXTERNAL_ERR_BASE - 109)
+
 #define KEEL_PMIX_KEY_RANK        "keel.rank"        /* PMIX_UINT32 */
 #define KEEL_PMIX_KEY_INCARNATION "keel.incarnation" /* PMIX_UINT32 */
 /* PMIX_BYTE_OBJECT; of a join: the address; of a need: uint64_t, the bytes of each region */
@@ -59,6 +62,8 @@
 #define KEELRUN_ENV_NODE "KEELRUN_NODE"
 /* set if each emulated node has a network namespace of its own */
 #define KEELRUN_ENV_NETNS "KEELRUN_NETNS"
+/* set if keelrun declares dead ranks gone instead of replacing them */
+#define KEELRUN_ENV_SHRINK "KEELRUN_SHRINK"
 /* CLOCK_MONOTONIC at keelrun's start: zero of keelrun's times */
 #define KEELRUN_ENV_START "KEELRUN_START_NS"
 

@@ -160,6 +160,8 @@ void keel_pmix_spares_note(keel_runtime_pmix_t *runtime, const keel_event_t *eve
     case KEEL_EVENT_EXIT:
         spares->is_over = 1;
         break;
+    case KEEL_EVENT_GONE:
+        break; /* never with spares */
     }
 }
 

@@ -89,6 +89,11 @@ static keel_status_t params_check(keel_context_h ctx, const keel_store_params_t 
         keel_error_ctx(ctx, "keel_store_params_t: %s is missing, or not possible", why);
         return KEEL_ERR_INVALID_PARAM;
     }
+    if (ctx->config.shrink != KEEL_SHRINK_NO) {
+        keel_error_ctx(
+            ctx, "keel_store_create: stores of a job that goes on with fewer ranks (KEEL_SHRINK) are not built yet");
+        return KEEL_ERR_UNSUPPORTED;
+    }
     if (ctx->lane.programs < ctx->lane.size) {
         keel_error_ctx(ctx, "no store: the job has dedicated parity ranks (KEEL_PARITY)");
         return KEEL_ERR_UNSUPPORTED;

@@ -91,8 +91,10 @@ void keel_sections_reset(keel_sections_t *s, keel_lane_t *lane, uint64_t counter
     memset(s->seen_at, 0, lane->size * sizeof(*s->seen_at));
     memset(s->reads, 0, lane->size * sizeof(*s->reads));
     memset(s->complete, 0, lane->size * sizeof(*s->complete));
-    keel_store_zero(area, keel_lock_area_size(lane->size));
-    keel_store_word_release(&area->word, keel_lock_word_free(counter));
+    if (lane->gone == 0 || !KEEL_PLANT(sections_lock_of_gone_kept)) {
+        keel_store_zero(area, keel_lock_area_size(lane->size));
+        keel_store_word_release(&area->word, keel_lock_word_free(counter));
+    }
 }
 
 int keel_sections_are_used(const keel_sync_t *sync, uint32_t *first_p)

@@ -125,9 +125,9 @@ keel_status_t keel_win_await_peers(keel_win_h win)
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    for (uint32_t r = 0; r < ctx->lane.programs && status == KEEL_OK;) {
+    for (uint32_t r = keel_member_first(&ctx->lane); r < ctx->lane.programs && status == KEEL_OK;) {
         if (keel_lane_region_is_known(&ctx->lane, r, win->region)) {
-            r++;
+            r = keel_member_next(&ctx->lane, r);
         } else {
             status = keel_context_wait(ctx, &rounds);
         }

@@ -75,7 +75,8 @@ static void sim_cut_incoming(keel_sim_t *sim, sim_process_t *dead)
     }
 }
 
-static void sim_post_death(keel_sim_t *sim, sim_process_t *dead)
+/* Posts the death, or that the rank is gone. */
+static void sim_post_end(keel_sim_t *sim, const sim_process_t *dead, keel_event_type_t type)
 {
     /* some survivors learn of the death at once, the others almost as late as possible */
     const int is_split = sim_chance(sim, 256);
@@ -88,7 +89,7 @@ static void sim_post_death(keel_sim_t *sim, sim_process_t *dead)
             if (is_split) {
                 delay = sim_chance(sim, 512) ? 0 : SIM_NEWS_NS;
             }
-            sim_event_post(sim->rank[r], KEEL_EVENT_DEATH, dead, sim->now_ns + delay);
+            sim_event_post(sim->rank[r], type, dead, sim->now_ns + delay);
         }
     }
 }
@@ -149,7 +150,14 @@ int keel_sim_kill(keel_sim_t *sim, uint32_t rank)
         --sim->alive;
         return 1;
     }
-    sim_post_death(sim, process);
+    sim_post_end(sim, process, KEEL_EVENT_DEATH);
+    if (sim->options.declares_gone) {
+        sim_post_end(sim, process, KEEL_EVENT_GONE);
+    }
+    if (sim->options.declares_gone == 1) {
+        --sim->alive;
+        return 1;
+    }
     sim_respawn(process);
     return 1;
 }

@@ -59,6 +59,8 @@ typedef struct keel_sim_options {
     int is_noticing;
     /* deaths are not reported to the survivors: for tests of the transport alone */
     int mute_events;
+    /* a dead rank is declared gone instead of being replaced; 2: a process starts nevertheless */
+    int declares_gone;
     /* the main function of every rank, run again in each replacement */
     void (*program)(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnation);
     /* called between steps when the step of keel_sim_hook_at() is reached; may kill */

@@ -87,6 +87,7 @@ static keel_status_t sim_runtime_open(void *driver_arg, keel_runtime_t **runtime
     runtime->leader = sim->options.leader;
     runtime->incarnation = process->incarnation;
     runtime->lacks_death_events = sim->options.no_arbiter;
+    runtime->declares_gone = sim->options.declares_gone;
     if (runtime->node == NULL) {
         runtime->node = sim_new(runtime->size * sizeof(*runtime->node));
         memcpy(runtime->node, sim->first, runtime->size * sizeof(*runtime->node));
@@ -207,7 +208,7 @@ static keel_status_t sim_lookup(keel_runtime_t *runtime, uint32_t rank, void **a
 
 static int sim_poll(keel_runtime_t *runtime, keel_event_t *event_p)
 {
-    static const char *const name[] = {"death", "join", "exit"};
+    static const char *const name[] = {"death", "join", "exit", "loss for good"};
     sim_process_t *process = sim_self(runtime);
     const int first = sim_event_first(process);
 

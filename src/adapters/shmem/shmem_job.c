@@ -43,8 +43,12 @@ static void join(const char *call)
         .flags = environment.has_promise ? promises : KEEL_PARAM_FLAG_NONDETERMINISTIC,
         .env = environment.is_debug ? debug : none,
     };
-    const keel_status_t status = keel_init(&params, &keel_shmem.ctx);
+    keel_status_t status;
 
+    if (getenv("KEEL_SHRINK") != NULL && strcmp(getenv("KEEL_SHRINK"), "no") != 0) {
+        keel_shmem_refuse(call, "KEEL_SHRINK: OpenSHMEM programs cannot go on with fewer ranks yet", 0);
+    }
+    status = keel_init(&params, &keel_shmem.ctx);
     if (status != KEEL_OK) {
         keel_shmem_refuse(call, keel_status_string(status), (uint64_t)(int64_t)status);
     }

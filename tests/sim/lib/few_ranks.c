@@ -47,7 +47,9 @@ static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnat
                          "KEEL_CKPT_INTERVAL=off",
                          "KEEL_OPLOG_SIZE=64k",
                          "KEEL_GETLOG_SIZE=64k",
-                         few->play->lanes,
+                         few->play->shrinks ? "KEEL_SHRINK=now" : "KEEL_CKPT_INTERVAL=off",
+                         (few->play->lanes != NULL) ? few->play->lanes : "KEEL_LANES=auto",
+                         few->play->shrinks ? "KEEL_PROTECT=none" : NULL,
                          NULL};
     keel_drivers_t drivers = *keel_sim_drivers(sim);
     const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_FLAGS,
@@ -61,6 +63,9 @@ static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnat
     status = keel_init_on(&drivers, &params, &ctx);
     if (status == KEEL_ERR_CHECKSUM) {
         return; /* the checksum rank held parity until all ranks were done */
+    }
+    if (few->play->shrinks && incarnation > 0 && status == KEEL_ERR_STATE) {
+        return; /* turned away */
     }
     few->ctx[rank] = (status == KEEL_OK) ? ctx : NULL;
     status = (status == KEEL_OK) ? setup(few, rank, &last) : status;
@@ -147,6 +152,7 @@ int few_run(few_t *few, const few_play_t *play, uint64_t seed)
                                         .is_noticing = play->is_noticing,
                                         .stores = play->stores,
                                         .no_arbiter = play->no_arbiter,
+                                        .declares_gone = play->shrinks,
                                         .max_data = play->message,
                                         .is_verbose = getenv("FEW_VERBOSE") != NULL,
                                         .program = program,

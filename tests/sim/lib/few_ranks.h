@@ -23,6 +23,8 @@ typedef struct few_play {
     int is_noticing;      /* as in keel_sim_options_t */
     /* as in keel_sim_options_t; takes effect in the copy that declares each store */
     keel_sim_stores_t stores;
+    /* the dead are gone: KEEL_SHRINK=now, KEEL_PROTECT=none; 2: late processes join nevertheless */
+    int shrinks;
     int no_arbiter;           /* as in keel_sim_options_t */
     size_t message;           /* maximum bytes of a message; 0: default */
     keel_counters_t counters; /* initial values of the counters */

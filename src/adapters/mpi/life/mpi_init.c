@@ -97,6 +97,9 @@ static int init(int *argc, char ***argv, int required, int *provided, const char
     if (keel_mpi.ctx != NULL || keel_mpi.is_final) {
         keel_mpi_fatal(call, keel_mpi.is_final ? "MPI_Finalize was called" : "it was called already");
     }
+    if (getenv("KEEL_SHRINK") != NULL && strcmp(getenv("KEEL_SHRINK"), "no") != 0) {
+        keel_mpi_fatal(call, "KEEL_SHRINK: MPI programs cannot go on with fewer ranks yet");
+    }
     keel_mpi_profiling_redirect();
     keep_freed_memory();
     if (getenv("KEEL_OPLOG_SIZE") == NULL && !keel_mpi.is_deterministic_mode) {

@@ -1,0 +1,27 @@
+# Jobs that go on with fewer ranks: deaths in each kind of call, of the leader, one after another, and amid a shrink.
+add_executable(shrinking shrinking.c)
+target_include_directories(shrinking PRIVATE ${CMAKE_SOURCE_DIR}/tests/lib)
+target_link_libraries(shrinking PRIVATE keel)
+
+# shrink_job(NAME LANE PATTERN ARGUMENTS...)
+function(shrink_job name lane pattern)
+  add_test(NAME proc_shrink_${name}_${lane}
+           COMMAND keelrun -n 5 --nodes 2 --timeout 60 -x KEEL_SHRINK=now -x KEEL_PROTECT=none -x KEEL_LANES=${lane} ${ARGN})
+  set_tests_properties(proc_shrink_${name}_${lane} PROPERTIES LABELS proc TIMEOUT 100 PASS_REGULAR_EXPRESSION "${pattern}"
+                       FAIL_REGULAR_EXPRESSION "is wrong;exited with;has not ended;was killed by signal")
+endfunction()
+
+foreach(lane auto served)
+  shrink_job(ranks_go_on ${lane} "4 ranks remain, gone: 2; all is right" $<TARGET_FILE:shrinking> 12 2@5.1)
+  shrink_job(leader_is_gone ${lane} "4 ranks remain, gone: 0; all is right" $<TARGET_FILE:shrinking> 12 0@5.0)
+  shrink_job(lock_of_the_gone_is_free ${lane} "3 ranks remain, gone: 1 0; all is right" $<TARGET_FILE:shrinking> 16 1@5.2,0@9.2)
+  shrink_job(one_rank_remains ${lane} "1 ranks remain, gone: 3 0 4 1; all is right" $<TARGET_FILE:shrinking> 20
+             3@2.1,0@5.0,4@9.1,1@13.2)
+  shrink_job(death_amid_a_shrink ${lane} "3 ranks remain, gone: 4 0; all is right" $<TARGET_FILE:shrinking> 12 4@6.1,0@6.3)
+  shrink_job(death_amid_windows ${lane} "3 ranks remain, gone: 1 3; all is right" $<TARGET_FILE:shrinking> 16 1@4.4,3@8.5)
+endforeach()
+
+add_test(NAME proc_shrink_refuses_what_is_not_built
+         COMMAND keelrun -n 2 --timeout 60 -x KEEL_SHRINK=now $<TARGET_FILE:shrinking> 2)
+set_tests_properties(proc_shrink_refuses_what_is_not_built PROPERTIES LABELS proc TIMEOUT 100
+                     PASS_REGULAR_EXPRESSION "KEEL_SHRINK: with checkpoints or logs it is not built yet")
