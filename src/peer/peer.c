@@ -88,7 +88,7 @@ static keel_status_t lane_peers_init(keel_lane_t *lane)
 {
     lane->peers = keel_alloc(lane->size * sizeof(*lane->peers), "peers");
     lane->carrier = keel_alloc(sizeof(*lane->carrier), "values that were fetched");
-    if (lane->peers == NULL || lane->carrier == NULL) {
+    if (!keel_rank_set_init(&lane->unacknowledged, lane->size) || lane->peers == NULL || lane->carrier == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
     KEEL_EACH_RANK(r, lane) {
@@ -115,6 +115,7 @@ static void lane_peers_release(keel_lane_t *lane)
     }
     keel_free(lane->own);
     keel_free(lane->carrier);
+    keel_rank_set_release(&lane->unacknowledged);
     keel_free(lane->peers);
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/config.h"
 #include "base/message.h"
+#include "base/rank_set.h"
 #include "check/plant.h"
 #include "peer/board.h"
 #include "peer/piggyback.h"
@@ -225,6 +226,8 @@ typedef struct keel_lane {
     uint32_t put_from;
     /* data with another rollback number is refused; written under the lock */
     uint32_t rollback;
+    /* contains each peer with requests that no reply has acknowledged; under the lock */
+    keel_rank_set_t unacknowledged;
     keel_piggyback_t *carrier; /* used by the service side */
     keel_fetches_t fetches;    /* this process's fetches from service sides */
     ucs_list_link_t inbox;

@@ -59,6 +59,7 @@ void keel_served_send(keel_lane_t *lane, const keel_wire_t *request, keel_wire_t
 
     keel_wire_seal(&wire, data, length);
     lane->peers[request->source].acknowledged = request->sequence;
+    keel_rank_set_add(&lane->unacknowledged, request->source); /* in case of a late reply */
     status = lane->ops->reply(lane->transport, request->source, &wire, sizeof(wire), data, length);
     if (status != KEEL_OK) {
         keel_served_not_sent(lane, request->source, status);
@@ -468,6 +469,7 @@ int keel_lane_on_request(void *arg, const void *header, size_t header_len, const
         }
     }
     peer->applied++;
+    keel_rank_set_add(&lane->unacknowledged, wire.source);
     peer->is_followed = (wire.flags & KEEL_WIRE_FLAG_MORE) != 0;
 out:
     pthread_mutex_unlock(&lane->lock);
@@ -478,21 +480,23 @@ int keel_lane_on_idle(void *arg, int is_late)
 {
     keel_lane_t *lane = arg;
     int is_held = 0;
+    uint32_t r;
 
     pthread_mutex_lock(&lane->lock);
-    KEEL_EACH_TOUCHED(r, lane) {
+    for (r = 0; (r = keel_rank_set_next(&lane->unacknowledged, r)) != KEEL_RANK_SET_END; ++r) {
         keel_peer_t *peer = &lane->peers[r];
+        const int is_pending = peer->is_accepted && peer->acknowledged != peer->applied;
 
-        if (!peer->is_accepted || peer->acknowledged == peer->applied) {
+        if (is_pending && peer->is_followed && !is_late) {
+            is_held = 1;
             continue;
         }
-        if (peer->is_followed && !is_late) {
-            is_held = 1;
-        } else {
+        if (is_pending) {
             const keel_wire_t to = {.source = r, .source_incarnation = peer->accepted, .sequence = peer->applied};
 
             keel_served_reply(lane, &to, KEEL_WIRE_ACK, NULL, 0);
         }
+        keel_rank_set_remove(&lane->unacknowledged, r);
     }
     pthread_mutex_unlock(&lane->lock);
     return is_held;

@@ -241,7 +241,7 @@ struct sim_process {
     sim_stores_t stores;
 };
 
-#define SIM_HASH_SIZE 4096
+#define SIM_HASH_SIZE 16384
 
 struct keel_sim {
     keel_sim_options_t options;
