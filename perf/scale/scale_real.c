@@ -1,4 +1,5 @@
-/* Memory and descriptors of a process: a line a rank, after a ring of puts and gsyncs. */
+/* scale_real [KIB]: memory and descriptors of a process, a line a rank, after a ring of puts and
+ * gsyncs. Fails if more than KIB of memory are resident. */
 #include <keel/keel.h>
 
 #include <dirent.h>
@@ -55,8 +56,9 @@ static keel_status_t ring(keel_context_h ctx, keel_win_h win)
     return status;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const long at_most = (argc > 1) ? atol(argv[1]) : 0;
     keel_context_h ctx;
     keel_win_h win;
     keel_status_t status = keel_init(NULL, &ctx);
@@ -67,7 +69,11 @@ int main(void)
         printf("%u,%u,%d,%ld,%ld,%ld\n", keel_size(ctx), keel_rank(ctx), descriptors(), memory_kib("Rss:"),
                memory_kib("Pss:"), memory_kib("Private_Dirty:"));
         fflush(stdout);
-        status = keel_gsync(ctx, 0);
+        if (at_most > 0 && memory_kib("Rss:") > at_most) {
+            fprintf(stderr, "scale_real: more than %ld KiB are resident\n", at_most);
+            status = KEEL_ERR_BUDGET;
+        }
+        status = (status == KEEL_OK) ? keel_gsync(ctx, 0) : status;
     }
     status = (status == KEEL_OK) ? keel_finalize(ctx) : status;
     if (status != KEEL_OK) {

@@ -19,7 +19,8 @@
 #define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
 
-#define HUGE_PAGE ((size_t)2 << 20)
+#define HUGE_PAGE       ((size_t)2 << 20)
+#define POPULATED_BYTES ((size_t)256 << 10) /* of a segment that attach() maps whole */
 
 static size_t page_round(size_t bytes)
 {
@@ -296,7 +297,9 @@ keel_status_t keel_shm_segment_attach(const keel_shm_segment_id_t *id, void **ba
         close(fd);
         return KEEL_ERR_UNREACHABLE;
     }
-    base = map(id->bytes, NULL, fd, MAP_POPULATE);
+    /* A process maps the memory of all ranks of the node: pages of large segments, as get logs are,
+     * enter the page table when touched. */
+    base = map(id->bytes, NULL, fd, (id->bytes <= POPULATED_BYTES) ? MAP_POPULATE : 0);
     close(fd);
     if (base == MAP_FAILED) {
         return KEEL_ERR_NO_MEMORY;
