@@ -130,6 +130,7 @@ proc_job(ft_w_verifies_with_message_logging 6 2 ft_ml -x ML_LOGGERS=2 -x ML_CHEC
 proc_job(cg_s_verifies_with_message_logging 4 1 cg_ml -x ML_CHECK=y PROGRAM -c S)
 proc_job(dht_verifies_with_message_logging 5 2 dht_ml -x ML_LOGGERS=2 -x ML_CHECK=y
          PROGRAM -n 1000 --closed --batch 100)
+proc_job(hydro_verifies_with_message_logging 5 2 hydro_ml -x ML_LOGGERS=1 -x ML_CHECK=y PROGRAM -s 3 -n 30)
 proc_job(stencil_verifies_with_message_logging 4 2 stencil_ml -x ML_CHECK=y PROGRAM -s 101x67 -n 50 --atomics)
 proc_job(message_logging_says_what_it_logged 3 1 dht_ml -x ML_VERBOSE=y PROGRAM -n 100 --batch 10 --closed)
 # 200 inserts, 98 of them at the other rank, and four records more for the one collision, which is there too; a put of rank 1's

@@ -65,6 +65,8 @@ example_and_kernels_pass()
         passed 14 $lane "$build/tests/proc/sections" -n 60 --ckpt-every 5
         passed 10 $lane "$build/tests/proc/waits" -n 60
     done
+    # one that computes forces again from protected memory
+    passed 10 direct "$build/perf/kernels/hydro" -s 3 -n 40
 }
 
 forgotten_protection_is_found()
