@@ -81,6 +81,8 @@ typedef struct keel_store_params {
  *
  * Limits: a store counts as a window. It also takes 12 bytes for each rank of the job.
  * @param [out] store_p  freed by keel_store_free() or keel_finalize().
+ * Wrong parameters at some ranks end the job as in keel_store_submit(). Parameters that differ
+ * are noticed by the first submit.
  * @return as keel_win_alloc(); KEEL_ERR_INVALID_PARAM: a parameter is wrong, or missing.
  *         KEEL_ERR_UNSUPPORTED: the network's messages are smaller than 2048 bytes, or than 2112
  *         for range_bytes of 1 MiB, or the job has dedicated parity ranks (KEEL_PARITY=dedicated).
@@ -104,12 +106,15 @@ KEEL_API keel_status_t keel_store_free(keel_store_h store);
  * A replacement that is behind the other ranks submits nothing: they have its data.
  * @param [in] buffer  @a count blocks; may be NULL if @a count is 0.
  * @param [in] count   may differ between ranks.
- * A call that returns KEEL_ERR_RANGE or KEEL_ERR_INVALID_PARAM at some ranks takes no part in the
- * submit: the other ranks wait for these ranks. The job should end then.
- * @return KEEL_ERR_RANGE: more bytes than the store has room for; KEEL_ERR_STATE: a static store
- *         has its data already, or as keel_gsync(); KEEL_ERR_UNSUPPORTED: the blocks of the store
- *         have different sizes; KEEL_ERR_INVALID_PARAM: also if the ranks' parameters differ;
- *         KEEL_ERR_LIMIT; KEEL_ERR_ROLLED_BACK.
+ * Wrong arguments: if all ranks refuse their arguments, the call has the effect of one gsync, and
+ * the store keeps its version. If some ranks refuse, the job has failed: the call returns an error
+ * at all ranks, and later calls return KEEL_ERR_INVALID_PARAM. A call without a store reaches no
+ * other rank, so the others wait.
+ * @return KEEL_ERR_RANGE: more bytes than the store has room for. KEEL_ERR_STATE: a static store
+ *         has its data already, the ranks submit to different stores, or as keel_gsync().
+ *         KEEL_ERR_UNSUPPORTED: the blocks of the store have different sizes;
+ *         KEEL_ERR_INVALID_PARAM: also if the ranks' parameters differ, or if another rank
+ *         refuses its arguments; KEEL_ERR_LIMIT; KEEL_ERR_ROLLED_BACK.
  */
 KEEL_API keel_status_t keel_store_submit(keel_store_h store, const void *buffer, uint64_t count);
 

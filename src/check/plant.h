@@ -415,6 +415,11 @@
     _(rollback_begun_at_start, 0, "", "a restart from files does not know its gsync")                                  \
     _(coordinated_loaded_early, 0, "", "a restart from files counts as a restart from the image before")               \
     _(service_seal_hello_bare, 0, "", "the sum of a greeting omits the greeting's data")                               \
+    _(gsync_call_refusal_unseen, 0, "", "ranks go on beside a rank that refuses the arguments of the call")            \
+    _(window_saved_late, 0, "", "the bytes of a window that no image has count as image bytes")                        \
+    _(store_create_marks_cut, 0, "", "messages need no room for the mark of the longest range")                        \
+    _(store_create_window_first, 0, "", "a store without memory keeps its window")                                     \
+    _(store_submit_unagreed, 0, "", "stores with other parameters at other ranks are not compared")                    \
     _(store_place_domains_ignored, 0, "", "the copies of a block lie at neighbours, whatever their failure domains")   \
     _(store_fetch_unsummed, 0, "", "the bytes of a copy are not compared with their sums")                             \
     _(store_fetch_any_label, 0, "", "the bytes of any version count as those of the wanted one")                       \

@@ -296,7 +296,17 @@ enum {
     KEEL_GSYNC_SECOND = 1u << 21,
     KEEL_GSYNC_STOP = 1u << 22,  /* a stop: epoch/stop.h */
     KEEL_GSYNC_POINT = 1u << 23, /* in keel_safe_point(): no other call follows the stop */
-    KEEL_GSYNC_SUBMIT = 1u << 24 /* of a submit of a store */
+    /* the caller refuses its own arguments: the call ends with an error at all ranks */
+    KEEL_GSYNC_REFUSED = 1u << 24,
+    KEEL_GSYNC_SUBMIT = 1u << 25 /* of a submit of a store, with KEEL_GSYNC_STORE */
 };
+
+/* Bits above the flags: the number of a store, of which the arrival has a part. */
+#define KEEL_GSYNC_STORE_SHIFT 26
+#define KEEL_GSYNC_STORES      63u
+static inline unsigned keel_gsync_of_store(unsigned region)
+{
+    return KEEL_GSYNC_SUBMIT | region % KEEL_GSYNC_STORES << KEEL_GSYNC_STORE_SHIFT;
+}
 
 #endif

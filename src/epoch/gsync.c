@@ -7,6 +7,7 @@
  * keeps the program from touching a slower rank's windows before they are copied.
  */
 #include "epoch/gsync.h"
+#include "epoch/gsync_call.h"
 #include "engine/threads.h"
 
 #include "check/plant.h"
@@ -193,30 +194,6 @@ static uint64_t gsync_orders_received(keel_context_h ctx, uint32_t number, int w
                      &ctx->lane.board[KEEL_PLANT(gsync_leader_fixed) ? 0 : ctx->lane.leader].flags[number & 1]);
 }
 
-#define GSYNC_CALL_SAFE       2u
-#define GSYNC_CALL_CHECKPOINT 5u
-
-static const char *const gsync_calls[] = {[1] = "keel_gsync",       [2] = "keel_gsync with KEEL_GSYNC_SAFE",
-                                          [3] = "keel_win_alloc",   [4] = "keel_win_free",
-                                          [5] = "keel_checkpoint",  [6] = "the second half of keel_checkpoint",
-                                          [7] = "keel_finalize",    [KEEL_ARRIVE_CALL_STOP] = "keel_safe_point",
-                                          [9] = "keel_store_submit"};
-
-/* 0: a rank without a program follows any call */
-static unsigned gsync_call(unsigned flags)
-{
-    return (flags & KEEL_GSYNC_FOLLOW)     ? 0
-           : (flags & KEEL_GSYNC_STOP)     ? KEEL_ARRIVE_CALL_STOP
-           : (flags & KEEL_GSYNC_FINAL)    ? 7
-           : (flags & KEEL_GSYNC_SECOND)   ? 6
-           : (flags & KEEL_GSYNC_EXPLICIT) ? 5
-           : (flags & KEEL_GSYNC_FREE)     ? 4
-           : (flags & KEEL_GSYNC_ALLOC)    ? 3
-           : (flags & KEEL_GSYNC_SUBMIT)   ? 9
-           : (flags & KEEL_GSYNC_SAFE)     ? 2
-                                           : 1;
-}
-
 keel_arrived_t keel_gsync_arrived(const keel_context_h ctx, uint32_t rank, uint32_t number)
 {
     const keel_lane_t *lane = &ctx->lane;
@@ -228,25 +205,9 @@ keel_arrived_t keel_gsync_arrived(const keel_context_h ctx, uint32_t rank, uint3
         return KEEL_ARRIVED_NOT;
     }
     call = keel_arrive_call(keel_board_get(&slot->flags[number & 1]));
-    return (call == KEEL_ARRIVE_CALL_STOP)                                           ? KEEL_ARRIVED_STOPS
-           : (call == 0 || call == GSYNC_CALL_SAFE || call == GSYNC_CALL_CHECKPOINT) ? KEEL_ARRIVED_SAFE
-                                                                                     : KEEL_ARRIVED_UNSAFE;
-}
-
-/* Every rank compares its call with the leader's, so any two different calls are noticed. */
-static keel_status_t gsync_check_call(keel_context_h ctx, uint32_t number, unsigned flags, int was_front)
-{
-    const unsigned own = gsync_call(flags);
-    const uint64_t word = keel_board_get(&ctx->lane.board[ctx->lane.leader].flags[number & 1]);
-    const unsigned its = keel_arrive_call(word);
-
-    if (!was_front || keel_recovery_is_finished(&ctx->rec) || keel_lane_is_leader(&ctx->lane) || own == 0 || its == 0 ||
-        its == own || its == KEEL_ARRIVE_CALL_STOP || its >= sizeof(gsync_calls) / sizeof(*gsync_calls)) {
-        return KEEL_OK;
-    }
-    keel_error_ctx(ctx, "this is %s and rank %u is in %s, as gsync %u: ranks have to make the same collective calls",
-                   gsync_calls[own], ctx->lane.leader, gsync_calls[its], number);
-    return KEEL_ERR_STATE;
+    return (call == KEEL_ARRIVE_CALL_STOP)                                         ? KEEL_ARRIVED_STOPS
+           : (call == 0 || call == KEEL_CALL_SAFE || call == KEEL_CALL_CHECKPOINT) ? KEEL_ARRIVED_SAFE
+                                                                                   : KEEL_ARRIVED_UNSAFE;
 }
 
 /* Before the arrival: asks for images that the logs need, and finishes an image in the making. */
@@ -299,7 +260,7 @@ keel_status_t keel_gsync_complete_phase(keel_context_h ctx)
 /* Announces the arrival with its flags and waits for all arrivals. */
 static keel_status_t gsync_arrive(keel_context_h ctx, uint32_t number, unsigned flags)
 {
-    uint64_t words = (uint64_t)gsync_call(flags) << KEEL_ARRIVE_CALL_SHIFT;
+    uint64_t words = (uint64_t)keel_gsync_call(flags) << KEEL_ARRIVE_CALL_SHIFT;
     keel_status_t status;
 
     if (keel_lane_is_leader(&ctx->lane)) {
@@ -377,7 +338,7 @@ static keel_status_t gsync_pass(keel_context_h ctx, unsigned flags, int *is_stop
     keel_wait_set_gates(ctx);
     status = keel_lock_resume(ctx);
     if (status == KEEL_OK) {
-        status = gsync_check_call(ctx, number, flags, was_front);
+        status = keel_gsync_check_call(ctx, number, flags, was_front);
     }
     if (status != KEEL_OK) {
         return status;

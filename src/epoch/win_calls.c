@@ -1,6 +1,7 @@
 /* Collective calls of windows: allocation, creation over the program's memory, and freeing. */
 #include "engine/context.h"
 #include "order/determinant.h"
+#include "epoch/win_calls.h"
 #include "epoch/gsync.h"
 #include "epoch/stop.h"
 #include "engine/threads.h"
@@ -14,8 +15,9 @@
 #include "recovery/shrink.h"
 
 static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
-                              keel_win_h *win_p, const char *call)
+                              const keel_extent_t *saved, keel_win_h *win_p)
 {
+    const char *call = (given != NULL) ? "keel_win_create" : (saved != NULL) ? "keel_store_create" : "keel_win_alloc";
     KEEL_COLLECTIVE(ctx, call);
     const int is_before = keel_windows_due(ctx) > 0;
     keel_status_t status = keel_collective.status;
@@ -28,10 +30,10 @@ static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, con
         status = (status == KEEL_OK) ? keel_gsync_admit(ctx, call) : status;
     }
     if (status == KEEL_OK) {
-        status = keel_win_make(ctx, bytes, given, params, win_p);
+        status = keel_win_make(ctx, bytes, given, params, saved, win_p);
     }
     if (status != KEEL_OK || is_before) {
-        return keel_context_end(ctx, status);
+        return status;
     }
     keel_shrink_note_windows(&ctx->rec, ctx->windows.calls);
     status = keel_gsync_run(ctx, KEEL_GSYNC_ALLOC);
@@ -51,7 +53,15 @@ static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, con
         status = KEEL_OK; /* the calls after it are repeated, too, and then keel_restore() */
     }
     keel_recovery_note_windows(&ctx->rec, ctx->windows.calls);
-    return keel_context_end(ctx, status);
+    return status;
+}
+
+keel_status_t keel_win_alloc_saved(keel_context_h ctx, size_t bytes, const keel_win_params_t *params,
+                                   const keel_extent_t *saved, keel_win_h *win_p)
+{
+    const keel_status_t status = keel_win_params_check(ctx, bytes, params, KEEL_WIN_PARAMS_ALL);
+
+    return (status == KEEL_OK) ? win_make(ctx, bytes, NULL, params, saved, win_p) : status;
 }
 
 keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_params_t *params, keel_win_h *win_p)
@@ -63,7 +73,7 @@ keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_pa
         return keel_refuse_null(ctx == NULL ? "the context" : "keel_win_alloc: where the window is to go");
     }
     status = keel_win_params_check(ctx, bytes, params, KEEL_WIN_PARAMS_ALL);
-    return (status == KEEL_OK) ? win_make(ctx, bytes, NULL, params, win_p, "keel_win_alloc") : status;
+    return (status == KEEL_OK) ? keel_context_end(ctx, win_make(ctx, bytes, NULL, params, NULL, win_p)) : status;
 }
 
 keel_status_t keel_win_create(keel_context_h ctx, void *memory, size_t bytes, const keel_win_params_t *params,
@@ -82,8 +92,10 @@ keel_status_t keel_win_create(keel_context_h ctx, void *memory, size_t bytes, co
     if (status == KEEL_OK) {
         status = keel_win_memory_check(ctx, memory, bytes, "keel_win_create");
     }
-    return (status == KEEL_OK) ? win_make(ctx, bytes, bytes > 0 ? memory : NULL, params, win_p, "keel_win_create")
-                               : status;
+    if (status != KEEL_OK) {
+        return status;
+    }
+    return keel_context_end(ctx, win_make(ctx, bytes, bytes > 0 ? memory : NULL, params, NULL, win_p));
 }
 
 /* Locks of other ranks stay as they are, and the caller's lock would have no owner. */
@@ -144,4 +156,13 @@ keel_status_t keel_win_free(keel_win_h win)
     KEEL_COLLECTIVE(ctx, "keel_win_free");
 
     return (keel_collective.status == KEEL_OK) ? win_free_alone(win) : keel_collective.status;
+}
+
+keel_status_t keel_gsync_refuse(keel_context_h ctx, unsigned flags, keel_status_t refused, const char *call)
+{
+    keel_status_t status = (keel_windows_due(ctx) > 0) ? KEEL_ERR_STATE : keel_context_check(ctx);
+
+    status = (status == KEEL_OK) ? keel_gsync_admit(ctx, call) : status;
+    status = (status == KEEL_OK) ? keel_gsync_run(ctx, flags | KEEL_GSYNC_REFUSED) : status;
+    return (status == KEEL_ERR_ROLLED_BACK) ? status : refused;
 }

@@ -1,23 +1,24 @@
 /* Making and freeing of stores, and their hooks. */
 #include "store/store_create.h"
+#include "store/store_agree.h"
 #include "store/store_fetch.h"
 #include "store/store_push.h"
 #include "store/store_refill.h"
 #include "store/store_state.h"
 
-#include "base/crc.h"
 #include "base/memory.h"
 #include "engine/refuse.h"
 #include "engine/threads.h"
+#include "epoch/win_calls.h"
+#include "check/plant.h"
 #include "recovery/recovery_status.h"
-#include "window/win_extents.h"
+#include "window/window.h"
 
 enum {
     STORE_COPIES = 4,         /* default */
     STORE_RANGE = 256 << 10,  /* default, bytes */
     STORE_RANGES_WANTED = 16, /* ranges of a rank in a small store, at least */
-    STORE_MARK_ALIGN = 64,
-    STORE_ENDS = 512 /* lengths of the end of a window */
+    STORE_MARK_ALIGN = 64
 };
 
 _Static_assert(KEEL_STORE_HEAD_SAVED == 64, "whole words, in each image");
@@ -70,7 +71,7 @@ static size_t least_message(uint64_t range_bytes)
 {
     const size_t mark = mark_bytes(range_bytes);
 
-    return (mark > KEEL_STORE_LEAF) ? mark : KEEL_STORE_LEAF;
+    return (mark > KEEL_STORE_LEAF && !KEEL_PLANT(store_create_marks_cut)) ? mark : KEEL_STORE_LEAF;
 }
 
 static keel_status_t params_check(keel_context_h ctx, const keel_store_params_t *params)
@@ -128,24 +129,9 @@ static void store_measure(struct keel_store *store, const keel_context_h ctx, co
                                     .is_consecutive = (params->flags & KEEL_STORE_FLAG_CONSECUTIVE) != 0};
 }
 
-/* The length of the end is a checksum of the parameters: windows of stores with other parameters
- * mostly have other sizes, which a push compares. */
 static uint64_t store_window_bytes(const struct keel_store *store)
 {
-    const keel_store_place_params_t *place = &store->place.params;
-    const uint64_t all[] = {store->bytes,  store->block_bytes, store->range_bytes,
-                            place->copies, place->seed,        (uint64_t)place->is_consecutive};
-    const uint64_t end = keel_crc(0, all, sizeof(all)) % STORE_ENDS * sizeof(uint64_t);
-
-    return KEEL_STORE_HEAD_BYTES + store->slots * keel_store_cells(store) * keel_store_cell_bytes(store) + end;
-}
-
-/* Keeps the data out of images. */
-static keel_status_t store_set_extents(struct keel_store *store)
-{
-    const keel_extent_t head = {.length = KEEL_STORE_HEAD_SAVED};
-
-    return keel_extents_fix(store->win, &head, 1);
+    return KEEL_STORE_HEAD_BYTES + store->slots * keel_store_cells(store) * keel_store_cell_bytes(store);
 }
 
 /* All memory but the window. */
@@ -178,41 +164,65 @@ static void store_release(struct keel_store *store)
     keel_free(store);
 }
 
-keel_status_t keel_store_create(keel_context_h ctx, const keel_store_params_t *given, keel_store_h *store_p)
+/* Parameters that are wrong at one rank end the call at all ranks. */
+static keel_status_t create_refuse(keel_context_h ctx, keel_status_t refused)
 {
-    KEEL_INSIDE(ctx);
-    struct keel_store *store;
-    keel_win_params_t named = {.field_mask = KEEL_WIN_PARAM_FIELD_NAME};
-    keel_store_params_t params;
+    KEEL_COLLECTIVE(ctx, "keel_store_create");
+
+    return (keel_collective.status == KEEL_OK) ? keel_gsync_refuse(ctx, KEEL_GSYNC_ALLOC, refused, "keel_store_create")
+                                               : keel_collective.status;
+}
+
+static keel_status_t create(keel_context_h ctx, const keel_store_params_t *params, keel_store_h *store_p)
+{
+    /* no image has the data */
+    static const keel_extent_t saved = {.length = KEEL_STORE_HEAD_SAVED};
+    const keel_win_params_t named = {.field_mask = KEEL_WIN_PARAM_FIELD_NAME,
+                                     .name = (params->name != NULL) ? params->name : "store"};
+    struct keel_store *store = keel_alloc(sizeof(*store), "store");
     keel_status_t status;
 
-    if (ctx == NULL || given == NULL || store_p == NULL) {
-        return keel_refuse_null(ctx == NULL ? "the context" : "keel_store_create: params, or where the store is to go");
-    }
-    params = params_complete(ctx, given);
-    status = params_check(ctx, &params);
-    if (status != KEEL_OK) {
-        return status;
-    }
-    store = keel_alloc(sizeof(*store), "store");
     if (store == NULL) {
-        return KEEL_ERR_NO_MEMORY;
+        return create_refuse(ctx, KEEL_ERR_NO_MEMORY);
     }
     store->ctx = ctx;
-    store_measure(store, ctx, &params);
-    named.name = (params.name != NULL) ? params.name : "store";
-    /* keel_win_alloc() may leave by a jump: then the context frees the object */
+    store_measure(store, ctx, params);
     ucs_list_add_tail(&ctx->stores, &store->list);
-    status = store_make(ctx, store);
-    status = (status == KEEL_OK) ? keel_win_alloc(ctx, store_window_bytes(store), &named, &store->win) : status;
-    status = (status == KEEL_OK) ? store_set_extents(store) : status;
+    status = KEEL_PLANT(store_create_window_first) ? keel_win_make(ctx, 0, NULL, &named, NULL, &store->win) : KEEL_OK;
+    status = (status == KEEL_OK) ? store_make(ctx, store) : status;
+    status = (status == KEEL_OK) ? keel_win_alloc_saved(ctx, store_window_bytes(store), &named, &saved, &store->win)
+                                 : create_refuse(ctx, status);
     if (status != KEEL_OK) {
         ucs_list_del(&store->list);
         store_release(store);
         return status;
     }
+    keel_store_agree_announce(store);
     *store_p = store;
     return KEEL_OK;
+}
+
+keel_status_t keel_store_create(keel_context_h ctx, const keel_store_params_t *given, keel_store_h *store_p)
+{
+    KEEL_INSIDE(ctx);
+    keel_store_params_t params;
+    keel_status_t status;
+
+    if (ctx == NULL) {
+        return keel_refuse_null("the context");
+    }
+    if (given == NULL || store_p == NULL) {
+        status = keel_refuse_null("keel_store_create: params, or where the store is to go");
+    } else {
+        params = params_complete(ctx, given);
+        status = params_check(ctx, &params);
+    }
+    if (status == KEEL_OK) {
+        status = create(ctx, &params, store_p);
+    } else if (status == KEEL_ERR_INVALID_PARAM) {
+        status = create_refuse(ctx, status);
+    }
+    return keel_context_end(ctx, status);
 }
 
 /* The object stays until the context ends, as a window's does: a rollback may bring the store

@@ -81,35 +81,42 @@ static size_t part_wants(const struct keel_store *store, uint64_t unit, const ke
 
 /* ---- no copy ---- */
 
-/* Reads the word of a holder that says which version of the slot it is done with. Returns its
- * value, or 0 if the holder cannot be read. */
-static uint64_t complete_of(const keel_store_fetch_t *fetch, uint32_t holder)
+keel_status_t keel_store_read_head(keel_store_h store, uint32_t rank, uint64_t offset, void *to, size_t length)
 {
-    const struct keel_store *store = fetch->store;
-    const keel_gather_source_t word = {.rank = holder,
-                                       .region = store->win->region,
-                                       .offset = offsetof(keel_store_head_t, complete) + fetch->slot * sizeof(uint64_t),
-                                       .length = sizeof(uint64_t)};
+    const keel_gather_source_t words = {.rank = rank, .region = store->win->region, .offset = offset, .length = length};
+    keel_status_t status = KEEL_OK;
     keel_gather_piece_t *piece;
     keel_gather_t *gather;
-    uint64_t value = 0;
     unsigned rounds = 0;
 
-    if (!keel_store_is_readable(store, holder) || keel_gather_create(&store->ctx->lane, 1, 1, &gather) != KEEL_OK) {
-        return 0;
+    if (!keel_store_is_readable(store, rank) || keel_gather_create(&store->ctx->lane, 1, 1, &gather) != KEEL_OK) {
+        return KEEL_ERR_UNREACHABLE;
     }
     piece = keel_gather_next(gather);
-    piece->sources[0] = word;
+    piece->sources[0] = words;
     piece->source_count = 1;
+    piece->length = length;
     keel_gather_begin(gather);
-    while ((piece = keel_gather_ready(gather)) == NULL && keel_gather_status(gather) == KEEL_OK &&
-           keel_context_wait(store->ctx, &rounds) == KEEL_OK) {
+    while ((piece = keel_gather_ready(gather)) == NULL && keel_gather_status(gather) == KEEL_OK && status == KEEL_OK) {
+        status = keel_context_wait(store->ctx, &rounds);
     }
     if (piece != NULL) {
-        memcpy(&value, piece->sources[0].data, sizeof(value));
+        memcpy(to, piece->sources[0].data, length);
+    } else if (status == KEEL_OK) {
+        status = keel_gather_status(gather);
     }
     keel_gather_destroy(gather);
-    return value;
+    return status;
+}
+
+/* The word of a holder that says which version of the slot it is done with, or 0 if the holder
+ * cannot be read. */
+static uint64_t complete_of(const keel_store_fetch_t *fetch, uint32_t holder)
+{
+    const uint64_t offset = offsetof(keel_store_head_t, complete) + fetch->slot * sizeof(uint64_t);
+    uint64_t value = 0;
+
+    return (keel_store_read_head(fetch->store, holder, offset, &value, sizeof(value)) == KEEL_OK) ? value : 0;
 }
 
 /* True if some holder of wants[done] may still get the cell. */

@@ -7,6 +7,9 @@
 /* Reads parts with blocks of @a unit bytes, from the newest version. Statuses as those of
  * keel_store_load(). */
 keel_status_t keel_store_read(keel_store_h store, uint64_t unit, keel_store_part_t *parts, unsigned count);
+/* Reads bytes of the head of a rank's window, in a wait. KEEL_ERR_UNREACHABLE: not possible now;
+ * KEEL_ERR_CORRUPT: the rank's window has no such bytes. */
+keel_status_t keel_store_read_head(keel_store_h store, uint32_t rank, uint64_t offset, void *to, size_t length);
 /* Bytes that the rank submitted to the newest version. */
 keel_status_t keel_store_read_total(keel_store_h store, uint32_t rank, uint64_t *total_p);
 /* Checks rank, range and buffer of a part. */

@@ -25,9 +25,10 @@
 #define KEEL_STORE_COPIES_MAX 32u
 #define KEEL_STORE_HEAD_BYTES 4096u
 /* bytes with a sum of their own: the least that a load reads and checks */
-#define KEEL_STORE_LEAF      2048u
-#define KEEL_STORE_RANGE_MAX (1u << 20)
-#define KEEL_STORE_PUSHES    8u /* messages of a submit outstanding */
+#define KEEL_STORE_LEAF        2048u
+#define KEEL_STORE_RANGE_MAX   (1u << 20)
+#define KEEL_STORE_PARAM_WORDS 8u
+#define KEEL_STORE_PUSHES      8u /* messages of a submit outstanding */
 
 /* Start of the own window. */
 typedef struct keel_store_head {
@@ -40,6 +41,8 @@ typedef struct keel_store_head {
     /* From here on not in images, and read by other ranks. For each slot the label of the version
      * if the rank has all cells that any rank has. */
     uint64_t complete[KEEL_STORE_SLOTS_MAX];
+    /* the parameters of the store here; the last word is 1 as soon as the others are set */
+    uint64_t params[KEEL_STORE_PARAM_WORDS];
 } keel_store_head_t;
 
 #define KEEL_STORE_HEAD_SAVED offsetof(keel_store_head_t, complete)
@@ -90,6 +93,7 @@ struct keel_store {
     struct keel_store_pipe *pipe; /* messages of pushes; NULL: none was sent */
     /* goes on while the rank waits in a submit; NULL: none */
     struct keel_store_push *pushing;
+    int is_agreed; /* the next rank has the same parameters */
     /* from the arrival at the second gsync of a submit to the commit: no refill in waits */
     int is_submitting;
     unsigned loads;       /* threads in loads */

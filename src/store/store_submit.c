@@ -14,6 +14,7 @@
  * ranges. At the front the rank pushes all of its ranges again: the same bytes if the predecessor
  * pushed any, unless no rank knows of the predecessor's phase.
  */
+#include "store/store_agree.h"
 #include "store/store_push.h"
 #include "store/store_refill.h"
 #include "store/store_sizes.h"
@@ -23,9 +24,11 @@
 #include "engine/refuse.h"
 #include "engine/threads.h"
 #include "epoch/gsync.h"
+#include "epoch/win_calls.h"
 #include "epoch/stop.h"
 #include "peer/store.h"
 #include "recovery/recover.h"
+#include "recovery/recovery_status.h"
 
 /* ---- pushes ---- */
 
@@ -126,39 +129,61 @@ static keel_status_t submit_await_loads(const struct keel_store *store)
     return status;
 }
 
-static keel_status_t submit_run(keel_store_h store, keel_store_push_t *push)
+/* Until the arrival at the first gsync: other errors than a rollback concern this rank alone. */
+static keel_status_t submit_prepare(keel_store_h store, keel_store_push_t *push)
 {
     keel_context_h ctx = store->ctx;
-    keel_status_t status;
+    keel_status_t status = submit_await_loads(store);
 
-    store->is_submit_called = 1;
-    status = submit_await_loads(store);
     status = (status == KEEL_OK) ? keel_gsync_complete_phase(ctx) : status;
-
     keel_store_push_begin(push);
     status = (status == KEEL_OK) ? submit_await_image(ctx) : status;
     if (status == KEEL_OK && (keel_recovery_state(&ctx->rec) == KEEL_RANK_FRONT || KEEL_PLANT(store_submit_behind))) {
-        status = push_until_live(push);
+        status = KEEL_PLANT(store_submit_unagreed) ? KEEL_OK : keel_store_agree(store);
+        status = (status == KEEL_OK) ? push_until_live(push) : status;
     }
-    status = (status == KEEL_OK) ? keel_gsync_run(ctx, KEEL_GSYNC_SUBMIT) : status;
+    return status;
+}
+
+static keel_status_t submit_gsyncs(keel_store_h store, keel_store_push_t *push)
+{
+    const unsigned flags = keel_gsync_of_store(store->win->region);
+    keel_status_t status = keel_gsync_run(store->ctx, flags);
+
     status = (status == KEEL_OK) ? submit_fill(store, push) : status;
     /* until a rank leaves the second gsync, pushes go to push->slot only, which no refill fills */
     store->is_submitting = 1;
     keel_store_refill_stop(store);
-    status = (status == KEEL_OK) ? keel_gsync_run(ctx, KEEL_GSYNC_SUBMIT) : status;
+    status = (status == KEEL_OK) ? keel_gsync_run(store->ctx, flags) : status;
+    store->is_submitting = 0;
+    return status;
+}
+
+/* @a refused: KEEL_OK, or why the rank takes part without data. All ranks learn of that in the
+ * first gsync. */
+static keel_status_t submit_run(keel_store_h store, keel_store_push_t *push, keel_status_t refused, const char *call)
+{
+    keel_status_t status;
+
+    store->is_submit_called = 1;
+    status = (refused == KEEL_OK) ? submit_prepare(store, push) : refused;
+    if (status == KEEL_OK) {
+        status = submit_gsyncs(store, push);
+    } else if (keel_recovery_status(&store->ctx->rec) == KEEL_OK) {
+        store->pushing = NULL;
+        status = keel_gsync_refuse(store->ctx, keel_gsync_of_store(store->win->region), status, call);
+    }
     if (status == KEEL_OK) {
         submit_commit(store, push);
     }
-    store->is_submitting = store->is_submit_called = 0;
+    store->is_submit_called = 0;
     store->pushing = NULL;
     return status;
 }
 
+/* KEEL_OK if the arguments of the rank are possible. */
 static keel_status_t submit_check(keel_store_h store, const keel_store_push_t *push, const char *call)
 {
-    if (push->data == NULL && push->blocks == NULL && push->count > 0) {
-        return keel_refuse_null("keel_store_submit: the blocks");
-    }
     if (store->slots == 1 && keel_store_head(store)->newest > 0) {
         keel_error_ctx(store->ctx, "%s: the store is static and has its data", call);
         return KEEL_ERR_STATE;
@@ -171,22 +196,23 @@ static keel_status_t submit_check(keel_store_h store, const keel_store_push_t *p
     return KEEL_OK;
 }
 
-/* @a push has the data */
-static keel_status_t submit(keel_store_push_t *push, const char *call)
+/* @a push has the data; @a refused: KEEL_OK, or the fault of the arguments */
+static keel_status_t submit(keel_store_push_t *push, keel_status_t refused, const char *call)
 {
     keel_store_h store = push->store;
     KEEL_COLLECTIVE(store->ctx, call);
     keel_status_t status = keel_collective.status;
 
     status = (status == KEEL_OK) ? keel_store_check(store, call) : status;
-    status = (status == KEEL_OK) ? submit_check(store, push, call) : status;
     status = (status == KEEL_OK) ? keel_gsync_admit(store->ctx, call) : status;
     if (status == KEEL_OK) {
         const keel_store_head_t *head = keel_store_head(store);
 
+        keel_store_agree_announce(store);
         push->label = (uint64_t)store->ctx->lane.rollback << 32 | (head->submits + 1);
         push->slot = (head->next > 0) ? head->next - 1 : 0;
-        status = submit_run(store, push);
+        refused = (refused == KEEL_OK) ? submit_check(store, push, call) : refused;
+        status = submit_run(store, push, refused, call);
     }
     return keel_context_end(store->ctx, status);
 }
@@ -195,33 +221,48 @@ keel_status_t keel_store_submit(keel_store_h store, const void *buffer, uint64_t
 {
     KEEL_INSIDE((store != NULL) ? store->ctx : NULL);
     keel_store_push_t push = {.store = store, .data = buffer, .count = count};
+    keel_status_t refused = KEEL_OK;
 
     if (store == NULL) {
         return keel_refuse_null("the store");
     }
     if (store->block_bytes == 0) {
-        return keel_store_refuse_size(store, "keel_store_submit");
+        refused = keel_store_refuse_size(store, "keel_store_submit");
+    } else {
+        push.total = (count <= store->bytes / store->block_bytes) ? count * store->block_bytes : UINT64_MAX;
+        refused = (buffer == NULL && count > 0) ? keel_refuse_null("keel_store_submit: the blocks") : KEEL_OK;
     }
-    push.total = (count <= store->bytes / store->block_bytes) ? count * store->block_bytes : UINT64_MAX;
-    return submit(&push, "keel_store_submit");
+    return submit(&push, refused, "keel_store_submit");
 }
 
-keel_status_t keel_store_submitv(keel_store_h store, const keel_store_block_t *blocks, uint64_t count)
+static keel_status_t blocks_check(keel_store_h store, const keel_store_block_t *blocks, uint64_t count)
 {
-    KEEL_INSIDE((store != NULL) ? store->ctx : NULL);
-    keel_store_push_t push = {.store = store, .blocks = blocks, .count = count};
-
-    if (store == NULL || (blocks == NULL && count > 0)) {
-        return keel_refuse_null(store == NULL ? "the store" : "keel_store_submitv: the blocks");
-    }
     if (store->block_bytes > 0) {
         return keel_store_refuse_size(store, "keel_store_submitv");
+    }
+    if (blocks == NULL && count > 0) {
+        return keel_refuse_null("keel_store_submitv: the blocks");
     }
     for (uint64_t i = 0; i < count; i++) {
         if (blocks[i].buffer == NULL && blocks[i].bytes > 0) {
             return keel_refuse_null("keel_store_submitv: the buffer of a block");
         }
     }
-    push.total = keel_store_emit_total(blocks, count, store->bytes);
-    return submit(&push, "keel_store_submitv");
+    return KEEL_OK;
+}
+
+keel_status_t keel_store_submitv(keel_store_h store, const keel_store_block_t *blocks, uint64_t count)
+{
+    KEEL_INSIDE((store != NULL) ? store->ctx : NULL);
+    keel_store_push_t push = {.store = store, .blocks = blocks, .count = count};
+    keel_status_t refused;
+
+    if (store == NULL) {
+        return keel_refuse_null("the store");
+    }
+    refused = blocks_check(store, blocks, count);
+    if (refused == KEEL_OK) {
+        push.total = keel_store_emit_total(blocks, count, store->bytes);
+    }
+    return submit(&push, refused, "keel_store_submitv");
 }

@@ -3,6 +3,7 @@
 #include "engine/context.h"
 
 #include "base/memory.h"
+#include "check/plant.h"
 #include "window/image_parts.h"
 #include "window/targets.h"
 #include "window/win_memory.h"
@@ -56,7 +57,7 @@ static void win_set_params(keel_win_h win, const keel_win_params_t *params)
 }
 
 keel_status_t keel_win_make(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
-                            keel_win_h *win_p)
+                            const keel_extent_t *saved, keel_win_h *win_p)
 {
     keel_status_t status = windows_grow(ctx);
     keel_win_h win;
@@ -83,6 +84,9 @@ keel_status_t keel_win_make(keel_context_h ctx, size_t bytes, void *given, const
     if (params != NULL && (params->field_mask & KEEL_WIN_PARAM_FIELD_ATTACH) && params->attach) {
         status = keel_attached_make(win);
     }
+    if (status == KEEL_OK && saved != NULL && !KEEL_PLANT(window_saved_late)) {
+        status = keel_extents_fix(win, saved, 1);
+    }
     if (status == KEEL_OK) {
         status = keel_win_memory_make(win, keel_win_initial(params));
     }
@@ -95,9 +99,10 @@ keel_status_t keel_win_make(keel_context_h ctx, size_t bytes, void *given, const
     ctx->windows.list[ctx->windows.count++] = win;
     keel_context_logs_follow(ctx);
     *win_p = win;
-    return KEEL_OK;
+    return (saved != NULL && KEEL_PLANT(window_saved_late)) ? keel_extents_fix(win, saved, 1) : KEEL_OK;
 
 err_free_targets:
+    keel_free(win->extents);
     keel_attached_release(win);
     keel_arena_free(win->targets, win_targets_bytes(ctx));
 err_free:

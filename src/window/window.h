@@ -5,9 +5,9 @@
 #include "engine/context.h"
 
 /* Makes a window of the caller alone, and announces its region. @a given: memory of the program,
- * NULL: Keel's. */
+ * NULL: Keel's. @a saved: the one extent of images, for good; NULL: all of the window. */
 keel_status_t keel_win_make(keel_context_h ctx, size_t bytes, void *given, const keel_win_params_t *params,
-                            keel_win_h *win_p);
+                            const keel_extent_t *saved, keel_win_h *win_p);
 /* Waits until every rank has announced its part of the window. */
 keel_status_t keel_win_await_peers(keel_win_h win);
 /* Frees the window's memory and retires its region; the handle stays valid and is refused. */

@@ -130,6 +130,8 @@ void keel_sim_store_fence(keel_sim_t *sim);
 void keel_sim_stores_show(keel_sim_t *sim);
 void keel_sim_stores_hide(keel_sim_t *sim);
 
+/* Allocations of this name fail from now on; NULL: none does. */
+void keel_sim_deny(keel_sim_t *sim, const char *name);
 /* Ends the run; does not return to a calling program. Only the first flaw is kept. */
 void keel_sim_flaw(keel_sim_t *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *keel_sim_flaw_text(const keel_sim_t *sim);

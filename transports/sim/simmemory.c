@@ -124,7 +124,12 @@ static int sim_may_allocate(void *arg, size_t bytes, const char *name)
     keel_sim_t *sim = arg;
 
     sim->allocation_name = name;
-    return 1;
+    return sim->denied == NULL || strcmp(name, sim->denied) != 0;
+}
+
+void keel_sim_deny(keel_sim_t *sim, const char *name)
+{
+    sim->denied = name;
 }
 
 static void sim_allocated(void *arg, void *memory, size_t bytes, int is_arena)

@@ -273,6 +273,7 @@ struct keel_sim {
     size_t pool_used;
     sim_allocation_t *allocation_hash[SIM_HASH_SIZE];
     const char *allocation_name;
+    const char *denied; /* name of the allocations that fail; NULL: none */
 };
 
 /* the running world, for hooks without an argument */

@@ -33,7 +33,7 @@ static keel_status_t lives(few_t *few, uint32_t rank, keel_win_h last)
         if (status == KEEL_OK) {
             status = few->play->phases(few, rank, last);
         }
-        if (status == KEEL_OK) {
+        if (status == KEEL_OK && !few->play->has_failed) {
             status = keel_finalize(few->ctx[rank]);
         }
     } while (status == KEEL_ERR_ROLLED_BACK);
@@ -183,5 +183,19 @@ int few_main(const few_play_t *play, size_t state_size, uint64_t seeds)
         is_right &= few_run(few, play, seed);
     }
     keel_free(few);
+    return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int few_main_both(const few_play_t *play, size_t state_size, uint64_t seeds)
+{
+    static const char *const lanes[] = {"KEEL_LANES=auto", "KEEL_LANES=served"};
+    int is_right = 1;
+
+    for (unsigned i = 0; i < 2; i++) {
+        few_play_t both = *play;
+
+        both.lanes = lanes[i];
+        is_right &= few_main(&both, state_size, seeds) == EXIT_SUCCESS;
+    }
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

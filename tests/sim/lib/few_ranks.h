@@ -26,6 +26,7 @@ typedef struct few_play {
     /* the dead are gone: KEEL_SHRINK=now, KEEL_PROTECT=none; 2: late processes join nevertheless */
     int shrinks;
     int no_arbiter;           /* as in keel_sim_options_t */
+    int has_failed;           /* the job has failed when phases() returns: no rank finalizes */
     size_t message;           /* maximum bytes of a message; 0: default */
     keel_counters_t counters; /* initial values of the counters */
     /* Called after keel_init(), before the windows are made; may be NULL. */
@@ -68,5 +69,7 @@ int few_is_back(const few_t *few, uint32_t rank);
 int few_run(few_t *few, const few_play_t *play, uint64_t seed);
 /* Runs the seeds 1 to @a seeds, each with a zeroed state of the test. Returns the exit status. */
 int few_main(const few_play_t *play, size_t state_size, uint64_t seeds);
+/* few_main() on mapped memory, then with all accesses served. */
+int few_main_both(const few_play_t *play, size_t state_size, uint64_t seeds);
 
 #endif
