@@ -2,7 +2,7 @@
  * Blocks of different sizes, also of none, must be loaded one by one, in runs and after the deaths
  * of ranks before and after the submit. Sizes and numbers beyond the submitted blocks are refused.
  */
-#include "few_ranks.h"
+#include "few_store.h"
 
 #include "store/store_state.h"
 
@@ -34,18 +34,9 @@ static uint8_t byte_of(unsigned version, uint32_t rank, uint64_t block, uint64_t
 
 static void make_store(few_t *few, uint32_t rank)
 {
-    const keel_store_params_t params = {.field_mask = KEEL_STORE_PARAM_FIELD_BYTES | KEEL_STORE_PARAM_FIELD_COPIES |
-                                                      KEEL_STORE_PARAM_FIELD_BLOCK_BYTES |
-                                                      KEEL_STORE_PARAM_FIELD_RANGE_BYTES,
-                                        .bytes = BYTES,
-                                        .copies = 2,
-                                        .block_bytes = 0,
-                                        .range_bytes = KEEL_STORE_LEAF};
-    const keel_status_t status = keel_store_create(few->ctx[rank], &params, &((job_t *)few)->store[rank]);
+    const keel_store_params_t params = few_store_params(BYTES, 0, KEEL_STORE_LEAF, 2);
 
-    if (status != KEEL_OK) {
-        keel_sim_flaw(few->sim, "rank %u makes no store: %s", rank, keel_status_string(status));
-    }
+    few_store_make(few, rank, &params, &((job_t *)few)->store[rank]);
 }
 
 static keel_status_t submit(job_t *job, uint32_t rank, unsigned version)
@@ -137,18 +128,13 @@ static void strike(few_t *few)
 
 int main(void)
 {
-    static const char *const lanes[] = {"KEEL_LANES=auto", "KEEL_LANES=served"};
     int is_right = 1;
 
-    for (unsigned i = 0; i < 4; i++) {
-        const few_play_t play = {.ranks = RANKS,
-                                 .deaths = i / 2,
-                                 .lanes = lanes[i % 2],
-                                 .ready = make_store,
-                                 .phases = phases,
-                                 .strike = strike};
+    for (unsigned deaths = 0; deaths < 2; deaths++) {
+        const few_play_t play = {
+            .ranks = RANKS, .deaths = deaths, .ready = make_store, .phases = phases, .strike = strike};
 
-        is_right &= few_main(&play, sizeof(job_t), SEEDS) == EXIT_SUCCESS;
+        is_right &= few_main_both(&play, sizeof(job_t), SEEDS) == EXIT_SUCCESS;
     }
     return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,7 +2,7 @@
  * Some bytes of copies are damaged at one of two holders, after the submit. Loads must take the
  * other copy. Where both copies of a block are damaged the block is lost.
  */
-#include "few_ranks.h"
+#include "few_store.h"
 
 #include "store/store_state.h"
 
@@ -19,18 +19,9 @@ typedef struct job {
 
 static void make_store(few_t *few, uint32_t rank)
 {
-    const keel_store_params_t params = {.field_mask = KEEL_STORE_PARAM_FIELD_BYTES | KEEL_STORE_PARAM_FIELD_COPIES |
-                                                      KEEL_STORE_PARAM_FIELD_BLOCK_BYTES |
-                                                      KEEL_STORE_PARAM_FIELD_RANGE_BYTES,
-                                        .bytes = RANGES * BLOCK,
-                                        .copies = 2,
-                                        .block_bytes = BLOCK,
-                                        .range_bytes = KEEL_STORE_LEAF};
-    const keel_status_t status = keel_store_create(few->ctx[rank], &params, &((job_t *)few)->store[rank]);
+    const keel_store_params_t params = few_store_params(RANGES * BLOCK, BLOCK, KEEL_STORE_LEAF, 2);
 
-    if (status != KEEL_OK) {
-        keel_sim_flaw(few->sim, "rank %u makes no store: %s", rank, keel_status_string(status));
-    }
+    few_store_make(few, rank, &params, &((job_t *)few)->store[rank]);
 }
 
 /* Both copies of the last range of rank 0, and the first copies of all others. */
@@ -95,14 +86,7 @@ static void strike(few_t *few)
 
 int main(void)
 {
-    static const char *const lanes[] = {"KEEL_LANES=auto", "KEEL_LANES=served"};
-    int is_right = 1;
+    const few_play_t play = {.ranks = RANKS, .ready = make_store, .phases = phases, .strike = strike};
 
-    for (unsigned i = 0; i < 2; i++) {
-        const few_play_t play = {
-            .ranks = RANKS, .lanes = lanes[i], .ready = make_store, .phases = phases, .strike = strike};
-
-        is_right &= few_main(&play, sizeof(job_t), SEEDS) == EXIT_SUCCESS;
-    }
-    return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
+    return few_main_both(&play, sizeof(job_t), SEEDS);
 }

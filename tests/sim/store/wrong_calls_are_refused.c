@@ -76,14 +76,7 @@ static void no_strike(few_t *few)
 
 int main(void)
 {
-    static const char *const lanes[] = {"KEEL_LANES=auto", "KEEL_LANES=served"};
-    int is_right = 1;
+    const few_play_t play = {.ranks = RANKS, .ready = make_stores, .phases = phases, .strike = no_strike};
 
-    for (unsigned i = 0; i < 2; i++) {
-        const few_play_t play = {
-            .ranks = RANKS, .lanes = lanes[i], .ready = make_stores, .phases = phases, .strike = no_strike};
-
-        is_right &= few_main(&play, sizeof(job_t), SEEDS) == EXIT_SUCCESS;
-    }
-    return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
+    return few_main_both(&play, sizeof(job_t), SEEDS);
 }

@@ -1,0 +1,32 @@
+/* Stores of small programs. */
+#ifndef KEEL_SIM_FEW_STORE_H_
+#define KEEL_SIM_FEW_STORE_H_
+
+#include "few_ranks.h"
+
+#include <keel/store.h>
+
+/* Makes the store of a rank; an error is a flaw. */
+static inline void few_store_make(const few_t *few, uint32_t rank, const keel_store_params_t *params,
+                                  keel_store_h *store_p)
+{
+    const keel_status_t status = keel_store_create(few->ctx[rank], params, store_p);
+
+    if (status != KEEL_OK) {
+        keel_sim_flaw(few->sim, "rank %u makes no store: %s", rank, keel_status_string(status));
+    }
+}
+
+/* Parameters of a small store. */
+static inline keel_store_params_t few_store_params(uint64_t bytes, uint64_t block_bytes, uint64_t range_bytes,
+                                                   uint32_t copies)
+{
+    return (keel_store_params_t){.field_mask = KEEL_STORE_PARAM_FIELD_BYTES | KEEL_STORE_PARAM_FIELD_COPIES |
+                                               KEEL_STORE_PARAM_FIELD_BLOCK_BYTES | KEEL_STORE_PARAM_FIELD_RANGE_BYTES,
+                                 .bytes = bytes,
+                                 .copies = copies,
+                                 .block_bytes = block_bytes,
+                                 .range_bytes = range_bytes};
+}
+
+#endif
