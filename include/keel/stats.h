@@ -84,6 +84,13 @@ typedef struct keel_stats {
     uint64_t file_checkpoints, file_failures, file_skips;
     /** bytes of images that this process wrote to files */
     uint64_t file_bytes;
+    /** stores: versions made; bytes pushed to holders, all copies counted */
+    uint64_t store_submits, store_push_bytes;
+    /** loads begun, also of counts and sizes, and their bytes */
+    uint64_t store_loads, store_load_bytes;
+    /** copies of ranges that this process got back from other holders, and reads that found no
+     *  copy left */
+    uint64_t store_refills, store_losses;
 } keel_stats_t;
 
 /**

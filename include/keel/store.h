@@ -144,6 +144,21 @@ typedef struct keel_store_part {
 } keel_store_part_t;
 
 /**
+ * Replaces some blocks: makes a new version with these blocks and with all other blocks of the
+ * version before. Collective, with the effect of two gsyncs, as keel_store_submit(): each load sees
+ * the old version or the new one of all blocks. Holders copy the ranges that no rank changes, so
+ * an update moves fewer bytes than a submit, in the same memory.
+ *
+ * Death: as keel_store_submit(). A range that has lost blocks stays as it is until a submit.
+ * @param [in] parts  array of @a count; blocks that the caller submitted (rank: the caller). Later
+ *                    parts replace blocks of earlier ones. The field status is not used.
+ * @return as keel_store_submit(); KEEL_ERR_RANGE: the caller submitted fewer blocks;
+ *         KEEL_ERR_RANK: blocks of another rank; KEEL_ERR_STATE: nothing was submitted yet, or the
+ *         store is static; KEEL_ERR_UNSUPPORTED: the blocks of the store have different sizes.
+ */
+KEEL_API keel_status_t keel_store_update(keel_store_h store, const keel_store_part_t *parts, unsigned count);
+
+/**
  * Loads blocks of the newest version. Local: no other rank takes part. Each block comes from the
  * caller's own copy or from another one, and is checked by its checksum; on a mismatch the next
  * copy is taken.
@@ -159,6 +174,20 @@ typedef struct keel_store_part {
  *         KEEL_ERR_ROLLED_BACK.
  */
 KEEL_API keel_status_t keel_store_load(keel_store_h store, keel_store_part_t *parts, unsigned count);
+
+/**
+ * keel_store_load() that goes on in later calls of Keel. @a parts and the buffers belong to the
+ * load until its end; keel_req_test() and keel_req_wait() return the status. A submit of the
+ * store waits for the load. With blocks of different sizes the call itself reads the directory.
+ *
+ * Death: as keel_store_load(). If the job rolls back first, the load ends with
+ * KEEL_ERR_ROLLED_BACK, no later than in keel_restore().
+ * @param [in]  params  NULL, or a completion callback, as for keel_put_nbx().
+ * @param [out] req_p   the request, for keel_req_free(). NULL: the next submit completes the load.
+ * @return KEEL_INPROGRESS, or an error of keel_store_load().
+ */
+KEEL_API keel_status_t keel_store_load_nbx(keel_store_h store, keel_store_part_t *parts, unsigned count,
+                                           const keel_rma_params_t *params, keel_req_h *req_p);
 
 /**
  * Sizes of blocks of the newest version, of a store with blocks of different sizes. Statuses as

@@ -419,6 +419,11 @@
     _(window_saved_late, 0, "", "the bytes of a window that no image has count as image bytes")                        \
     _(store_create_marks_cut, 0, "", "messages need no room for the mark of the longest range")                        \
     _(store_create_window_first, 0, "", "a store without memory keeps its window")                                     \
+    _(store_state_load_beside, 0, "", "a load begins beside a submit of another thread")                               \
+    _(store_submit_beside_loads, 0, "", "a submit begins beside loads of other threads")                               \
+    _(store_create_refill_in_free, 0, "", "a refill goes on while the store is freed")                                 \
+    _(store_push_life_kept, 0, "", "a third process of a holder gets the rest of a range alone")                       \
+    _(store_update_unrefilled, 0, "", "a holder without the version before gives up ranges that an update keeps")      \
     _(store_submit_unagreed, 0, "", "stores with other parameters at other ranks are not compared")                    \
     _(store_place_domains_ignored, 0, "", "the copies of a block lie at neighbours, whatever their failure domains")   \
     _(store_fetch_unsummed, 0, "", "the bytes of a copy are not compared with their sums")                             \

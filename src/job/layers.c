@@ -50,6 +50,7 @@ void keel_context_hooks_init(keel_context_h ctx)
     keel_hooks_add(ctx, KEEL_HOOK_PROGRESS, keel_win_shares_progress);
     keel_hooks_add(ctx, KEEL_HOOK_PROGRESS, keel_files_progress);
     keel_hooks_add(ctx, KEEL_HOOK_PROGRESS, keel_stores_progress);
+    keel_hooks_add(ctx, KEEL_HOOK_MUTE, keel_stores_mute);
     keel_hooks_add(ctx, KEEL_HOOK_IMAGE, keel_files_image);
     keel_hooks_add(ctx, KEEL_HOOK_FATAL, keel_files_lost);
     keel_hooks_add(ctx, KEEL_HOOK_CALL_BACK, keel_requests_call_back);

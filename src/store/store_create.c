@@ -4,6 +4,7 @@
 #include "store/store_fetch.h"
 #include "store/store_push.h"
 #include "store/store_refill.h"
+#include "store/store_request.h"
 #include "store/store_state.h"
 
 #include "base/memory.h"
@@ -155,6 +156,7 @@ static keel_status_t store_make(keel_context_h ctx, struct keel_store *store)
 
 static void store_release(struct keel_store *store)
 {
+    keel_store_requests_release(store);
     keel_store_fetch_free(store->refill.fetch);
     keel_store_pipe_free(store->pipe);
     keel_store_place_release(&store->place);
@@ -186,6 +188,7 @@ static keel_status_t create(keel_context_h ctx, const keel_store_params_t *param
         return create_refuse(ctx, KEEL_ERR_NO_MEMORY);
     }
     store->ctx = ctx;
+    ucs_list_head_init(&store->pending);
     store_measure(store, ctx, params);
     ucs_list_add_tail(&ctx->stores, &store->list);
     status = KEEL_PLANT(store_create_window_first) ? keel_win_make(ctx, 0, NULL, &named, NULL, &store->win) : KEEL_OK;
@@ -236,6 +239,7 @@ keel_status_t keel_store_free(keel_store_h store)
         return keel_refuse_null("the store");
     }
     store->freeing = 1 + (uint64_t)store->ctx->lane.rollback;
+    (void)keel_store_await_loads(store);
     keel_store_refill_end_reads(store);
     status = keel_win_free(store->win);
     store->freeing = 0;
@@ -279,12 +283,24 @@ void keel_stores_progress(keel_context_h ctx)
     ucs_list_for_each(store, &ctx->stores, list)
     {
         if (store->win != NULL && store->win->freed_call == 0) {
+            keel_store_requests_progress(store);
             if (store->pushing != NULL && is_pushing_possible(ctx)) {
                 push_in_background(store);
             }
-            if (!store->is_submitting && store->freeing != 1 + (uint64_t)ctx->lane.rollback) {
+            if (!store->is_submitting &&
+                (store->freeing != 1 + (uint64_t)ctx->lane.rollback || KEEL_PLANT(store_create_refill_in_free))) {
                 keel_store_refill_progress(store);
             }
         }
+    }
+}
+
+void keel_stores_mute(keel_context_h ctx)
+{
+    struct keel_store *store;
+
+    ucs_list_for_each(store, &ctx->stores, list)
+    {
+        keel_store_requests_mute(store);
     }
 }

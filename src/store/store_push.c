@@ -11,6 +11,7 @@
 
 #include "base/crc.h"
 #include "base/memory.h"
+#include "check/plant.h"
 #include "peer/access.h"
 #include "peer/issue.h"
 #include "peer/region.h"
@@ -105,22 +106,27 @@ static push_part_t part_of(const void *from, uint64_t length, uint64_t offset, u
                          .length = (length - at < payload) ? length - at : payload};
 }
 
-/* The message of a stage: the label is cleared, the bytes, the rest of the mark, the label. Returns
- * 0 after the last. */
+/* The message of a stage: the label is cleared, the bytes, the rest of the mark, the label; or that
+ * the range is kept. Returns 0 after the last. */
 static int push_part(const keel_store_push_t *push, const uint8_t *bytes, uint64_t valid, push_part_t *part_p)
 {
     static const uint64_t none = 0;
     const struct keel_store *store = push->store;
-    const uint64_t payload = store->pipe->payload, rest = store->mark_bytes - sizeof(none);
+    const uint64_t payload = store->pipe->payload, rest_at = offsetof(keel_store_mark_t, total);
+    const uint64_t rest = store->mark_bytes - rest_at;
     const uint64_t data = (valid + payload - 1) / payload, marks = (rest + payload - 1) / payload;
     const uint64_t stage = push->stage;
 
+    if (bytes == NULL) {
+        *part_p = part_of(&push->label, sizeof(push->label), offsetof(keel_store_mark_t, kept), 0, payload);
+        return stage == 0;
+    }
     if (stage == 0) {
         *part_p = part_of(&none, sizeof(none), 0, 0, payload);
     } else if (stage <= data) {
         *part_p = part_of(bytes, valid, store->mark_bytes, stage - 1, payload);
     } else if (stage <= data + marks) {
-        *part_p = part_of(keel_store_mark_rest(store->mark), rest, sizeof(none), stage - 1 - data, payload);
+        *part_p = part_of(keel_store_mark_rest(store->mark), rest, rest_at, stage - 1 - data, payload);
     } else {
         *part_p = part_of(&store->mark->label, sizeof(none), 0, 0, payload);
     }
@@ -176,6 +182,10 @@ static void push_by_stores(const keel_store_push_t *push, char *cell, const uint
     const struct keel_store *store = push->store;
     keel_store_mark_t *mark = (keel_store_mark_t *)(void *)cell;
 
+    if (bytes == NULL) {
+        keel_store_word_release(&mark->kept, push->label);
+        return;
+    }
     keel_store_word(&mark->label, 0);
     keel_store_barrier();
     if (valid > 0) {
@@ -188,14 +198,20 @@ static void push_by_stores(const keel_store_push_t *push, char *cell, const uint
 
 /* ---- ranges ---- */
 
-/* The bytes of the own range @a number; fills in its mark, for all copies. */
+/* The bytes of the own range @a number; fills in its mark, for all copies. NULL: the range is
+ * kept. */
 static const uint8_t *push_range(keel_store_push_t *push, uint64_t number, uint64_t range, uint64_t valid)
 {
     const struct keel_store *store = push->store;
     const uint8_t *bytes = store->scratch;
     keel_store_mark_t *mark = store->mark;
 
-    if (bytes == NULL) {
+    if (push->is_update) {
+        bytes = push->ranges[number];
+        if (bytes == NULL) {
+            return NULL;
+        }
+    } else if (bytes == NULL) {
         bytes = (valid > 0) ? push->data + number * store->range_bytes : (const uint8_t *)"";
     }
     if (push->summed == number + 1) {
@@ -240,12 +256,12 @@ static keel_status_t push_entry(keel_store_push_t *push)
     keel_status_t status = KEEL_OK;
     uint8_t *base;
 
-    if (push->life != life) {
+    if (push->life != life && !KEEL_PLANT(store_push_life_kept)) {
         push->stage = 0;
         push->life = life;
     }
     if (!is_ready(store, cell.holder)) {
-        push->stage = 0;
+        push->stage = KEEL_PLANT(store_push_life_kept) ? push->stage : 0;
         return KEEL_INPROGRESS;
     }
     if (store->pushed[push->entry] == life) {
@@ -264,6 +280,7 @@ static keel_status_t push_entry(keel_store_push_t *push)
     }
     if (status == KEEL_OK) {
         store->pushed[push->entry] = life;
+        store->ctx->stats.store_push_bytes += (push->is_update && push->ranges[number] == NULL) ? 0 : valid;
         push->stage = 0;
     }
     return status;

@@ -13,6 +13,8 @@ typedef struct keel_store_push {
     keel_store_h store;
     const uint8_t *data;              /* of the own rank; NULL: in blocks */
     const keel_store_block_t *blocks; /* blocks of different sizes */
+    const keel_store_part_t *parts;   /* of an update */
+    int is_update;
     uint64_t count;
     uint64_t total; /* bytes of the data */
     uint64_t label;
@@ -23,6 +25,9 @@ typedef struct keel_store_push {
     uint64_t summed;  /* 1 + the own range of the mark in store->mark; 0: none */
     uint64_t changes; /* lane->changes when the present pass over all copies began */
     uint64_t moves;   /* copies and messages pushed */
+    /* of an update: the bytes of each own range, NULL: kept; and memory for some of them */
+    const uint8_t **ranges;
+    uint8_t **rooms;
 } keel_store_push_t;
 
 /* Forgets which processes have ranges: before the first step of a submit. */

@@ -109,51 +109,52 @@ keel_status_t keel_store_read_head(keel_store_h store, uint32_t rank, uint64_t o
     return status;
 }
 
-/* The word of a holder that says which version of the slot it is done with, or 0 if the holder
- * cannot be read. */
-static uint64_t complete_of(const keel_store_fetch_t *fetch, uint32_t holder)
+/* Asks the holders of wants[done] for the words about the version of the slot that is complete
+ * there. */
+static void ask_begin(keel_store_reading_t *reading)
 {
-    const uint64_t offset = offsetof(keel_store_head_t, complete) + fetch->slot * sizeof(uint64_t);
-    uint64_t value = 0;
-
-    return (keel_store_read_head(fetch->store, holder, offset, &value, sizeof(value)) == KEEL_OK) ? value : 0;
-}
-
-/* True if some holder of wants[done] may still get the cell. */
-static int may_come(const keel_store_fetch_t *fetch)
-{
+    const keel_store_fetch_t *fetch = reading->fetch;
     const struct keel_store *store = fetch->store;
     const uint64_t range = fetch->wants[fetch->done].range;
+    const uint32_t copies = store->place.params.copies;
+    keel_gather_piece_t *piece;
 
-    for (uint32_t copy = 0; copy < store->place.params.copies; copy++) {
-        const uint32_t holder = keel_store_place_find(&store->place, range, copy).holder;
-
-        if (complete_of(fetch, holder) != fetch->label) {
-            return 1;
-        }
+    if (keel_gather_create(&store->ctx->lane, copies, 1, &reading->asking) != KEEL_OK) {
+        return;
     }
-    return 0;
+    piece = keel_gather_next(reading->asking);
+    piece->source_count = copies;
+    piece->length = sizeof(uint64_t);
+    for (uint32_t copy = 0; copy < copies; copy++) {
+        piece->sources[copy] =
+            (keel_gather_source_t){.rank = keel_store_place_find(&store->place, range, copy).holder,
+                                   .region = store->win->region,
+                                   .offset = offsetof(keel_store_head_t, complete) + fetch->slot * sizeof(uint64_t),
+                                   .length = sizeof(uint64_t)};
+    }
+    keel_gather_begin(reading->asking);
 }
 
-/* No copy of wants[done] can be read now. KEEL_INPROGRESS: try again; KEEL_ERR_LOST: there is
- * none. *asked: the holders were found to be done, and were asked once more. */
-static keel_status_t load_without_copy(keel_store_fetch_t *fetch, int *asked)
+static void ask_end(keel_store_reading_t *reading)
 {
-    keel_context_h ctx = fetch->store->ctx;
-    keel_status_t status;
-    unsigned rounds = 0;
+    keel_gather_destroy(reading->asking);
+    reading->asking = NULL;
+}
 
-    if (keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT && keel_store_fetch_is_nowhere(fetch)) {
-        return KEEL_PLANT(store_read_lost_in_replay) ? KEEL_ERR_LOST
-                                                     : keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_NO_ROOM);
+/* True if all holders have answered to be done. *over_p: no answer is outstanding. */
+static int ask_is_done(const keel_store_reading_t *reading, int *over_p)
+{
+    keel_gather_piece_t *piece = (reading->asking != NULL) ? keel_gather_ready(reading->asking) : NULL;
+    int is_done = piece != NULL;
+
+    *over_p = piece != NULL || reading->asking == NULL || keel_gather_status(reading->asking) != KEEL_OK;
+    for (unsigned i = 0; piece != NULL && i < piece->source_count; i++) {
+        uint64_t word;
+
+        memcpy(&word, piece->sources[i].data, sizeof(word));
+        is_done = is_done && word == reading->fetch->label;
     }
-    if (keel_store_fetch_is_nowhere(fetch) && *asked) {
-        return KEEL_ERR_LOST;
-    }
-    *asked = keel_store_fetch_is_nowhere(fetch) && !may_come(fetch);
-    status = *asked ? KEEL_OK : keel_context_wait(ctx, &rounds);
-    keel_store_fetch_retry(fetch);
-    return (status == KEEL_OK) ? KEEL_INPROGRESS : status;
+    return is_done;
 }
 
 static void report_lost(const keel_store_fetch_t *fetch)
@@ -171,38 +172,81 @@ static void report_lost(const keel_store_fetch_t *fetch)
                    (unsigned long)(want->range / ranges));
 }
 
+/* No copy of wants[done] can be read now. KEEL_INPROGRESS: another step is needed, or the block is
+ * lost. */
+static keel_status_t step_without_copy(keel_store_reading_t *reading)
+{
+    keel_store_fetch_t *fetch = reading->fetch;
+    keel_context_h ctx = fetch->store->ctx;
+    const int is_nowhere = keel_store_fetch_is_nowhere(fetch);
+    const int is_replay = keel_recovery_state(&ctx->rec) != KEEL_RANK_FRONT;
+    int is_over = 1;
+
+    if (is_nowhere && is_replay && !KEEL_PLANT(store_read_lost_in_replay)) {
+        return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_NO_ROOM);
+    }
+    if (is_nowhere && (reading->is_asked || is_replay)) {
+        if (reading->result == KEEL_OK) {
+            report_lost(fetch);
+        }
+        reading->result = reading->parts[fetch->wants[fetch->done].part].status = KEEL_ERR_LOST;
+        keel_store_fetch_skip(fetch);
+        ctx->stats.store_losses++;
+        reading->is_asked = 0;
+        return KEEL_INPROGRESS;
+    }
+    if (is_nowhere && reading->asking == NULL) {
+        ask_begin(reading);
+    }
+    if (is_nowhere) {
+        reading->is_asked = ask_is_done(reading, &is_over);
+    }
+    if (is_over) {
+        ask_end(reading);
+        keel_store_fetch_retry(fetch);
+    }
+    return KEEL_INPROGRESS;
+}
+
 /* ---- reads ---- */
 
-static keel_status_t load_run(keel_store_fetch_t *fetch, keel_store_part_t *parts)
+keel_status_t keel_store_reading_step(keel_store_reading_t *reading)
 {
-    keel_context_h ctx = fetch->store->ctx;
-    keel_status_t status, result = KEEL_OK;
+    keel_store_fetch_t *fetch = reading->fetch;
+    const size_t done = fetch->done;
+    keel_status_t status = keel_store_fetch_step(fetch);
+
+    if (fetch->done != done) {
+        ask_end(reading);
+        reading->is_asked = 0;
+    }
+    if (status == KEEL_ERR_UNREACHABLE) {
+        return step_without_copy(reading);
+    }
+    if (status == KEEL_ERR_RANGE) {
+        (void)keel_store_refuse_range(fetch->store, &reading->parts[fetch->wants[fetch->done].part],
+                                      fetch->mark->total / reading->unit);
+    }
+    return (status == KEEL_OK) ? reading->result : status;
+}
+
+void keel_store_reading_end(keel_store_reading_t *reading)
+{
+    ask_end(reading);
+    keel_store_fetch_free(reading->fetch);
+    reading->fetch = NULL;
+}
+
+static keel_status_t reading_run(keel_store_reading_t *reading)
+{
+    keel_status_t status = keel_store_reading_step(reading);
     unsigned rounds = 0;
-    int asked = 0;
 
-    do {
-        const size_t done = fetch->done;
-
-        status = keel_store_fetch_step(fetch);
-        asked = (fetch->done == done) ? asked : 0;
-        if (status == KEEL_ERR_UNREACHABLE) {
-            status = load_without_copy(fetch, &asked);
-            if (status == KEEL_ERR_LOST) {
-                if (result == KEEL_OK) {
-                    report_lost(fetch);
-                }
-                result = parts[fetch->wants[fetch->done].part].status = status;
-                keel_store_fetch_skip(fetch);
-                asked = 0;
-                status = KEEL_INPROGRESS;
-            }
-        } else if (status == KEEL_INPROGRESS) {
-            const keel_status_t waited = keel_context_wait(ctx, &rounds);
-
-            status = (waited == KEEL_OK) ? KEEL_INPROGRESS : waited;
-        }
-    } while (status == KEEL_INPROGRESS);
-    return (status == KEEL_OK) ? result : status;
+    while (status == KEEL_INPROGRESS) {
+        status = keel_context_wait(reading->fetch->store->ctx, &rounds);
+        status = (status == KEEL_OK) ? keel_store_reading_step(reading) : status;
+    }
+    return status;
 }
 
 static keel_status_t refuse_empty(keel_store_h store)
@@ -211,34 +255,41 @@ static keel_status_t refuse_empty(keel_store_h store)
     return KEEL_ERR_STATE;
 }
 
-keel_status_t keel_store_read(keel_store_h store, uint64_t unit, keel_store_part_t *parts, unsigned count)
+keel_status_t keel_store_reading_begin(keel_store_reading_t *reading, keel_store_h store, uint64_t unit,
+                                       keel_store_part_t *parts, unsigned count)
 {
     const keel_store_head_t *head = keel_store_head(store);
-    keel_store_fetch_t *fetch = NULL;
     keel_status_t status = KEEL_OK;
     size_t wants = 0, filled = 0;
 
+    *reading = (keel_store_reading_t){.parts = parts, .unit = unit};
     if (head->newest == 0) {
         return refuse_empty(store);
     }
     for (unsigned i = 0; i < count && status == KEEL_OK; i++) {
         status = keel_store_read_check(store, unit, &parts[i]);
         wants += (status == KEEL_OK) ? part_wants(store, unit, &parts[i], i, NULL) : 0;
+        store->ctx->stats.store_load_bytes += (status == KEEL_OK) ? parts[i].count * unit : 0;
         parts[i].status = KEEL_OK;
     }
-    status = (status == KEEL_OK) ? keel_store_fetch_create(store, wants, &fetch) : status;
+    status = (status == KEEL_OK) ? keel_store_fetch_create(store, wants, &reading->fetch) : status;
     if (status != KEEL_OK) {
         return status;
     }
     for (unsigned i = 0; i < count; i++) {
-        filled += part_wants(store, unit, &parts[i], i, fetch->wants + filled);
+        filled += part_wants(store, unit, &parts[i], i, reading->fetch->wants + filled);
     }
-    keel_store_fetch_begin(fetch, head->newest - 1, head->label[head->newest - 1], filled);
-    status = load_run(fetch, parts);
-    if (status == KEEL_ERR_RANGE) {
-        (void)keel_store_refuse_range(store, &parts[fetch->wants[fetch->done].part], fetch->mark->total / unit);
-    }
-    keel_store_fetch_free(fetch);
+    keel_store_fetch_begin(reading->fetch, head->newest - 1, head->label[head->newest - 1], filled);
+    return KEEL_OK;
+}
+
+keel_status_t keel_store_read(keel_store_h store, uint64_t unit, keel_store_part_t *parts, unsigned count)
+{
+    keel_store_reading_t reading;
+    keel_status_t status = keel_store_reading_begin(&reading, store, unit, parts, count);
+
+    status = (status == KEEL_OK) ? reading_run(&reading) : status;
+    keel_store_reading_end(&reading);
     return status;
 }
 
@@ -247,20 +298,20 @@ keel_status_t keel_store_read_total(keel_store_h store, uint32_t rank, uint64_t 
 {
     const keel_store_head_t *head = keel_store_head(store);
     keel_store_part_t part = {.rank = rank};
-    keel_store_fetch_t *fetch;
+    keel_store_reading_t reading = {.parts = &part, .unit = 1};
     keel_status_t status;
 
     if (head->newest == 0) {
         return refuse_empty(store);
     }
-    status = keel_store_fetch_create(store, 1, &fetch);
+    status = keel_store_fetch_create(store, 1, &reading.fetch);
     if (status != KEEL_OK) {
         return status;
     }
-    fetch->wants[0] = (keel_store_want_t){.range = rank * store->place.params.ranges};
-    keel_store_fetch_begin(fetch, head->newest - 1, head->label[head->newest - 1], 1);
-    status = load_run(fetch, &part);
-    *total_p = fetch->mark->total;
-    keel_store_fetch_free(fetch);
+    reading.fetch->wants[0] = (keel_store_want_t){.range = rank * store->place.params.ranges};
+    keel_store_fetch_begin(reading.fetch, head->newest - 1, head->label[head->newest - 1], 1);
+    status = reading_run(&reading);
+    *total_p = reading.fetch->mark->total;
+    keel_store_reading_end(&reading);
     return status;
 }

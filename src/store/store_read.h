@@ -4,6 +4,24 @@
 
 #include "store/store_state.h"
 
+/* A load in steps. */
+typedef struct keel_store_reading {
+    struct keel_store_fetch *fetch;
+    keel_store_part_t *parts;
+    uint64_t unit; /* bytes of a block */
+    keel_status_t result;
+    /* the words of the holders of a block without a copy; NULL: not asked for */
+    struct keel_gather *asking;
+    int is_asked; /* the holders are done with the version: each is read once more */
+} keel_store_reading_t;
+
+/* Statuses as those of keel_store_load(). After an error nothing is to be ended. */
+keel_status_t keel_store_reading_begin(keel_store_reading_t *reading, keel_store_h store, uint64_t unit,
+                                       keel_store_part_t *parts, unsigned count);
+/* Does what is possible now. KEEL_INPROGRESS: another step is needed. */
+keel_status_t keel_store_reading_step(keel_store_reading_t *reading);
+void keel_store_reading_end(keel_store_reading_t *reading); /* zeroed: no effect */
+
 /* Reads parts with blocks of @a unit bytes, from the newest version. Statuses as those of
  * keel_store_load(). */
 keel_status_t keel_store_read(keel_store_h store, uint64_t unit, keel_store_part_t *parts, unsigned count);

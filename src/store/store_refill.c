@@ -79,7 +79,7 @@ static void refill_cell_end(keel_store_h store)
     keel_store_word_release(&mark->label, refill->label);
     refill->is_fetching = 0;
     refill->cell++;
-    store->refilled++;
+    store->ctx->stats.store_refills++;
 }
 
 keel_status_t keel_store_refill_step(keel_store_h store)

@@ -1,4 +1,4 @@
-/* Blocks of different sizes: their directory, and their loads. */
+/* Blocks of different sizes: directory and loads. */
 #include "store/store_sizes.h"
 #include "store/store_read.h"
 
@@ -109,11 +109,9 @@ static keel_status_t words_load(keel_store_h store, keel_store_part_t *parts, un
     return status;
 }
 
-static keel_status_t blocks_load(keel_store_h store, keel_store_part_t *parts, unsigned count, const uint64_t *words,
-                                 keel_store_part_t *reads)
+/* The bytes of the parts, by the directories. */
+static void blocks_find(const keel_store_part_t *parts, unsigned count, const uint64_t *words, keel_store_part_t *reads)
 {
-    keel_status_t status;
-
     for (unsigned i = 0; i < count; i++) {
         const uint64_t *word = &words[3 * i];
         const int is_read = parts[i].status == KEEL_OK && word[2] >= word[1];
@@ -124,32 +122,48 @@ static keel_status_t blocks_load(keel_store_h store, keel_store_part_t *parts, u
                                        .buffer = parts[i].buffer};
         reads[i].first = is_read ? reads[i].first : 0;
     }
-    status = keel_store_read(store, 1, reads, count);
-    for (unsigned i = 0; i < count && status == KEEL_ERR_LOST; i++) {
-        parts[i].status = (reads[i].status != KEEL_OK) ? reads[i].status : parts[i].status;
-    }
-    return status;
 }
 
-keel_status_t keel_store_load_sized(keel_store_h store, keel_store_part_t *parts, unsigned count)
+keel_status_t keel_store_sized_begin(keel_store_h store, keel_store_part_t *parts, unsigned count,
+                                     keel_store_part_t **reads_p)
 {
     uint64_t *words;
-    keel_store_part_t *reads;
-    keel_status_t status, loaded;
+    keel_status_t status;
 
     if (count > UINT_MAX / 3) {
         keel_error_ctx(store->ctx, "keel_store_load: %u parts are more than one call takes", count);
         return KEEL_ERR_LIMIT;
     }
     words = keel_alloc(3 * (size_t)count * sizeof(*words) + 1, "directory of a store");
-    reads = keel_alloc(3 * (size_t)count * sizeof(*reads) + 1, "reads of a directory");
-    status = (words == NULL || reads == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
-    status = (status == KEEL_OK) ? words_load(store, parts, count, words, reads) : status;
+    *reads_p = keel_alloc(3 * (size_t)count * sizeof(**reads_p) + 1, "reads of a directory");
+    status = (words == NULL || *reads_p == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
+    status = (status == KEEL_OK) ? words_load(store, parts, count, words, *reads_p) : status;
     if (status == KEEL_OK || status == KEEL_ERR_LOST) {
-        loaded = blocks_load(store, parts, count, words, reads);
-        status = (loaded == KEEL_OK) ? status : loaded;
+        blocks_find(parts, count, words, *reads_p);
     }
     keel_free(words);
+    return status;
+}
+
+void keel_store_sized_end(keel_store_part_t *parts, const keel_store_part_t *reads, unsigned count,
+                          keel_status_t status)
+{
+    for (unsigned i = 0; i < count && status == KEEL_ERR_LOST; i++) {
+        parts[i].status = (reads[i].status != KEEL_OK) ? reads[i].status : parts[i].status;
+    }
+}
+
+keel_status_t keel_store_load_sized(keel_store_h store, keel_store_part_t *parts, unsigned count)
+{
+    keel_store_part_t *reads = NULL;
+    keel_status_t status = keel_store_sized_begin(store, parts, count, &reads);
+
+    if (status == KEEL_OK || status == KEEL_ERR_LOST) {
+        const keel_status_t loaded = keel_store_read(store, 1, reads, count);
+
+        keel_store_sized_end(parts, reads, count, loaded);
+        status = (loaded == KEEL_OK) ? status : loaded;
+    }
     keel_free(reads);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "store/store_state.h"
 
 #include "base/crc.h"
+#include "check/plant.h"
 #include "engine/refuse.h"
 
 #include <stddef.h>
@@ -28,17 +29,30 @@ keel_status_t keel_store_begin_load(keel_store_h store, const char *call)
 {
     const keel_status_t status = keel_store_check(store, call);
 
-    if (status == KEEL_OK && store->is_submit_called) {
+    if (status == KEEL_OK && store->is_submit_called && !KEEL_PLANT(store_state_load_beside)) {
         keel_error_ctx(store->ctx, "%s: another thread is in a submit of the store", call);
         return KEEL_ERR_STATE;
     }
     store->loads += status == KEEL_OK;
+    store->ctx->stats.store_loads += status == KEEL_OK;
     return status;
 }
 
 void keel_store_end_load(keel_store_h store)
 {
     store->loads--;
+}
+
+/* They read the newest version, which a later submit overwrites. */
+keel_status_t keel_store_await_loads(const struct keel_store *store)
+{
+    keel_status_t status = KEEL_OK;
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && store->loads > 0) {
+        status = keel_context_wait(store->ctx, &rounds);
+    }
+    return status;
 }
 
 keel_status_t keel_store_refuse_size(keel_store_h store, const char *call)

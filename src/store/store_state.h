@@ -37,7 +37,8 @@ typedef struct keel_store_head {
     uint32_t newest;                      /* 1 + slot of the newest version; 0: none */
     uint32_t next;                        /* 1 + slot of the next submit; 0: the first slot */
     uint32_t submits;                     /* submits until here */
-    uint64_t reserved[2];
+    uint64_t total;                       /* own bytes in the newest version */
+    uint64_t reserved;
     /* From here on not in images, and read by other ranks. For each slot the label of the version
      * if the rank has all cells that any rank has. */
     uint64_t complete[KEEL_STORE_SLOTS_MAX];
@@ -50,6 +51,7 @@ typedef struct keel_store_head {
 /* Start of a cell. */
 typedef struct keel_store_mark {
     uint64_t label;
+    uint64_t kept;  /* label of an update that keeps the range of the version before */
     uint64_t total; /* bytes that the rank of the range submitted */
     uint64_t range;
     uint32_t sum; /* of total, range and sums */
@@ -57,7 +59,7 @@ typedef struct keel_store_mark {
     uint32_t sums[]; /* of each leaf of the range, as far as it has bytes */
 } keel_store_mark_t;
 
-/* The bytes of a mark behind the label. */
+/* The bytes of a mark behind its two labels. */
 static inline void *keel_store_mark_rest(keel_store_mark_t *mark)
 {
     return (uint8_t *)mark + offsetof(keel_store_mark_t, total);
@@ -96,13 +98,13 @@ struct keel_store {
     int is_agreed; /* the next rank has the same parameters */
     /* from the arrival at the second gsync of a submit to the commit: no refill in waits */
     int is_submitting;
-    unsigned loads;       /* threads in loads */
-    int is_submit_called; /* a thread is in a submit: none begins a load */
+    ucs_list_link_t pending; /* loads that go on while their callers do not wait */
+    unsigned loads;          /* threads in loads, and pending loads */
+    int is_submit_called;    /* a thread is in a submit: none begins a load */
     /* 1 + number of the rollback in which the rank is in keel_store_free(): no refill then; 0: in
      * none. A rollback may leave the call by a jump, so its number ends the flag. */
     uint64_t freeing;
     keel_store_refill_t refill;
-    uint64_t refilled; /* cells */
 };
 
 static inline keel_store_head_t *keel_store_head(const struct keel_store *store)
@@ -140,6 +142,8 @@ keel_status_t keel_store_check(keel_store_h store, const char *call);
 /* Begins a load, which keel_store_end_load() ends after KEEL_OK. */
 keel_status_t keel_store_begin_load(keel_store_h store, const char *call);
 void keel_store_end_load(keel_store_h store);
+/* Waits until no load has begun that is not complete. */
+keel_status_t keel_store_await_loads(const struct keel_store *store);
 
 /* Reports that the call is for another kind of blocks; returns KEEL_ERR_UNSUPPORTED. */
 keel_status_t keel_store_refuse_size(keel_store_h store, const char *call);

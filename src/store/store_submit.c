@@ -19,6 +19,7 @@
 #include "store/store_refill.h"
 #include "store/store_sizes.h"
 #include "store/store_state.h"
+#include "store/store_update.h"
 
 #include "check/plant.h"
 #include "engine/refuse.h"
@@ -40,6 +41,10 @@ static keel_status_t push_until_live(keel_store_push_t *push)
     keel_status_t status;
 
     push->store->pushing = NULL;
+    status = keel_store_update_prepare(push);
+    if (status != KEEL_OK) {
+        return status;
+    }
     do {
         status = keel_store_push_all(push);
         status = (status == KEEL_OK) ? keel_gsync_complete_phase(ctx) : status;
@@ -52,7 +57,8 @@ static keel_status_t push_until_live(keel_store_push_t *push)
 
 static int is_filled(const struct keel_store *store, const keel_store_push_t *push, uint64_t *cell)
 {
-    while (*cell < keel_store_cells(store) && keel_store_own_mark(store, push->slot, *cell)->label == push->label) {
+    while (*cell < keel_store_cells(store) && (keel_store_own_mark(store, push->slot, *cell)->label == push->label ||
+                                               keel_store_update_keep(store, push, *cell))) {
         ++*cell;
     }
     return *cell == keel_store_cells(store);
@@ -114,26 +120,16 @@ static void submit_commit(keel_store_h store, const keel_store_push_t *push)
     head->at[push->slot] = store->ctx->rec.phase;
     head->newest = 1 + push->slot;
     head->submits++;
+    store->ctx->stats.store_submits++;
+    head->total = push->total;
     head->next = (store->slots > 1) ? 1 + slot_after(store, push->slot) : 0;
-}
-
-/* Loads of other threads read the newest version, which a later submit overwrites. */
-static keel_status_t submit_await_loads(const struct keel_store *store)
-{
-    keel_status_t status = KEEL_OK;
-    unsigned rounds = 0;
-
-    while (status == KEEL_OK && store->loads > 0) {
-        status = keel_context_wait(store->ctx, &rounds);
-    }
-    return status;
 }
 
 /* Until the arrival at the first gsync: other errors than a rollback concern this rank alone. */
 static keel_status_t submit_prepare(keel_store_h store, keel_store_push_t *push)
 {
     keel_context_h ctx = store->ctx;
-    keel_status_t status = submit_await_loads(store);
+    keel_status_t status = KEEL_PLANT(store_submit_beside_loads) ? KEEL_OK : keel_store_await_loads(store);
 
     status = (status == KEEL_OK) ? keel_gsync_complete_phase(ctx) : status;
     keel_store_push_begin(push);
@@ -184,6 +180,9 @@ static keel_status_t submit_run(keel_store_h store, keel_store_push_t *push, kee
 /* KEEL_OK if the arguments of the rank are possible. */
 static keel_status_t submit_check(keel_store_h store, const keel_store_push_t *push, const char *call)
 {
+    if (push->is_update && store->block_bytes == 0) {
+        return keel_store_refuse_size(store, call);
+    }
     if (store->slots == 1 && keel_store_head(store)->newest > 0) {
         keel_error_ctx(store->ctx, "%s: the store is static and has its data", call);
         return KEEL_ERR_STATE;
@@ -193,10 +192,10 @@ static keel_status_t submit_check(keel_store_h store, const keel_store_push_t *p
                        (unsigned long)push->count, (unsigned long)store->bytes);
         return KEEL_ERR_RANGE;
     }
-    return KEEL_OK;
+    return push->is_update ? keel_store_update_check(store, push->parts, push->count) : KEEL_OK;
 }
 
-/* @a push has the data; @a refused: KEEL_OK, or the fault of the arguments */
+/* @a push has the data. @a refused: KEEL_OK, or the fault of the arguments. Ends the call. */
 static keel_status_t submit(keel_store_push_t *push, keel_status_t refused, const char *call)
 {
     keel_store_h store = push->store;
@@ -211,9 +210,11 @@ static keel_status_t submit(keel_store_push_t *push, keel_status_t refused, cons
         keel_store_agree_announce(store);
         push->label = (uint64_t)store->ctx->lane.rollback << 32 | (head->submits + 1);
         push->slot = (head->next > 0) ? head->next - 1 : 0;
+        push->total = push->is_update ? head->total : push->total;
         refused = (refused == KEEL_OK) ? submit_check(store, push, call) : refused;
         status = submit_run(store, push, refused, call);
     }
+    keel_store_update_release(push);
     return keel_context_end(store->ctx, status);
 }
 
@@ -265,4 +266,15 @@ keel_status_t keel_store_submitv(keel_store_h store, const keel_store_block_t *b
         push.total = keel_store_emit_total(blocks, count, store->bytes);
     }
     return submit(&push, refused, "keel_store_submitv");
+}
+
+keel_status_t keel_store_update(keel_store_h store, const keel_store_part_t *parts, unsigned count)
+{
+    KEEL_INSIDE((store != NULL) ? store->ctx : NULL);
+    keel_store_push_t push = {.store = store, .parts = parts, .count = count, .is_update = 1};
+
+    if (store == NULL) {
+        return keel_refuse_null("the store");
+    }
+    return submit(&push, KEEL_OK, "keel_store_update");
 }

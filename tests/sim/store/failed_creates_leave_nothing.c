@@ -1,7 +1,7 @@
 /*
  * A store that is not made leaves nothing behind: no window without memory, no object if a
- * rollback leaves the call by a jump. Marks of the longest range must fit in a message. The bytes of a store
- * are no image bytes, so the logs do not grow with them.
+ * rollback leaves the call by a jump. Marks of the longest range must fit in a message. The bytes
+ * of a store are no image bytes, so the logs do not grow with the store.
  */
 #include "few_ranks.h"
 
