@@ -131,6 +131,31 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
     return 1;
 }
 
+/* Own memory without protection: no process is ever replaced, so the atomic has neither record nor
+ * announcement. Returns 0 if the generic path has to do it. */
+static __attribute__((noinline)) int atomic_own_fast(keel_win_h win, keel_atomic_op_t op, uint32_t rank,
+                                                     uint64_t offset, size_t size, uint64_t operand, uint64_t compare,
+                                                     void *result)
+{
+    const keel_record_atomic_t atomic = {
+        .op = (uint8_t)op, .size = (uint8_t)size, .fetches = result != NULL, .operand = operand, .compare = compare};
+    const keel_context_h ctx = (win != NULL) ? win->ctx : NULL;
+    char *target;
+
+    if (ctx == NULL || rank != ctx->lane.rank || rank >= ctx->fast_ranks || ctx->config.protect != KEEL_PROTECT_NONE ||
+        keel_context_gate(ctx) != 0 || win->base == NULL || win->freed_call > 0 || keel_win_is_for_device(win, rank)) {
+        return 0;
+    }
+    target = (char *)win->base + offset;
+    if ((unsigned)op >= KEEL_ATOMIC_FAST || (size != 8 && size != 4) || ((uintptr_t)target & (size - 1)) != 0 ||
+        offset > win->size || size > win->size - offset) {
+        return 0;
+    }
+    ctx->stats.atomics++;
+    keel_atomic_store_result(result, size, keel_apply_atomic(target, &atomic));
+    return 1;
+}
+
 static keel_status_t atomic_check(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size)
 {
     if (win == NULL) {
@@ -213,7 +238,8 @@ keel_status_t keel_atomic_nbx(keel_win_h win, keel_atomic_op_t op, uint32_t rank
     if (__builtin_expect(params == NULL && atomic_fast(win, op, rank, offset, size, operand, compare, result), 1)) {
         return KEEL_OK;
     }
-    if (params == NULL && atomic_is_waited(win, op, rank, offset, size, operand, compare, result)) {
+    if (params == NULL && (atomic_is_waited(win, op, rank, offset, size, operand, compare, result) ||
+                           atomic_own_fast(win, op, rank, offset, size, operand, compare, result))) {
         return KEEL_OK;
     }
     return atomic_generic(win, op, rank, offset, size, operand, compare, result, params, req_p);
@@ -245,5 +271,7 @@ keel_status_t keel_atomic(keel_win_h win, keel_atomic_op_t op, uint32_t rank, ui
     } else if (__builtin_expect(atomic_fast(win, op, rank, offset, size, operand, compare, result), 1)) {
         return KEEL_OK;
     }
-    return atomic_generic_wait(win, op, rank, offset, size, operand, compare, result);
+    return atomic_own_fast(win, op, rank, offset, size, operand, compare, result)
+               ? KEEL_OK
+               : atomic_generic_wait(win, op, rank, offset, size, operand, compare, result);
 }
