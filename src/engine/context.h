@@ -120,7 +120,8 @@ struct keel_context {
     } touched;
     /* puts and atomics issued when all unsent ones were last sent */
     uint64_t issued_started;
-    struct { /* ranks accessed by fast paths (order/announce) */
+    unsigned gsync_polls; /* polls of the arrivals in the next gsync before its first wait */
+    struct {              /* ranks accessed by fast paths (order/announce) */
         /* only the ranks in the list; otherwise all live ranks that know the own usage */
         int is_list;
         uint32_t *ranks;
