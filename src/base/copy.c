@@ -101,6 +101,13 @@ void keel_copy_two_stream(void *streamed, void *plain, const void *from, size_t 
     keel_copy_two_by(copy_best_kernel(), streamed, plain, from, length);
 }
 
+void keel_copy_two_cached(void *second, void *first, const void *from, size_t length)
+{
+    memcpy(first, from, length);
+    keel_copy_barrier(first);
+    memcpy(second, first, length);
+}
+
 void keel_copy_lines_by(keel_copy_kernel_t kernel, void *streamed, const void *from, size_t length)
 {
     lines_kernel(kernel)(streamed, NULL, from, length);

@@ -59,6 +59,8 @@ typedef enum { KEEL_COPY_PORTABLE, KEEL_COPY_SSE2, KEEL_COPY_AVX, KEEL_COPY_KERN
 int keel_copy_has_kernel(keel_copy_kernel_t kernel);
 /* uses the given kernel, for tests; at least 64 bytes */
 void keel_copy_two_by(keel_copy_kernel_t kernel, void *streamed, void *plain, const void *from, size_t length);
+/* Copies to @a first, then from there to @a second, so the source is read once. Plain stores. */
+void keel_copy_two_cached(void *second, void *first, const void *from, size_t length);
 /* uses the best kernel of this machine */
 void keel_copy_two_stream(void *streamed, void *plain, const void *from, size_t length);
 

@@ -111,6 +111,7 @@
       "a signal by an operation passes the puts before it")                                                            \
     _(put_record_before_get_records, 4000, "--ranks 3 --lanes direct --direct ptr",                                    \
       "a put may overwrite values read before their records are there")                                                \
+    _(get_reference_unresolved, 0, "", "the data of a get are lost with their target")                                 \
     _(flush_without_get_records, 2000, "", "an arrival is announced before the get records are there")                 \
     _(determinant_new_get_alone, 0, "",                                                                                \
       "a replacement that reads beyond its predecessor's death does not take the remaining puts")                      \

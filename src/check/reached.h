@@ -19,6 +19,8 @@
     _(get_done, "a re-executing process does a get without a record")                                      \
     _(get_waits, "a get from a rank that is behind waits")                                                 \
     _(get_fast, "a get takes the fast path of the direct lane")                                            \
+    _(get_reference, "the data of a get are recorded at the target alone")                                 \
+    _(get_resolved, "the data of a get are copied from the memory of its dead target")                     \
     _(atomic_fast, "an atomic takes the fast path of the direct lane")                                     \
     _(atomic_waits_fast, "an atomic of a program that waits takes the short path")                         \
     _(poll_again_fast, "a poll repeats the last one on the short path")                                    \

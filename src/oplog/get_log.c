@@ -4,12 +4,10 @@
 #include "base/memory.h"
 #include "check/plant.h"
 #include "oplog/get_log_chunks.h"
+#include "oplog/get_reference.h"
 #include "peer/access.h"
 #include "peer/members.h"
 #include "peer/region.h"
-
-#include <assert.h>
-#include <string.h>
 
 static void writers_reset(keel_get_log_t *log)
 {
@@ -35,6 +33,7 @@ keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_seg
     if (log->chunk_size == 0) {
         return KEEL_ERR_BUDGET;
     }
+    log->long_from = keel_get_reference_least(log->chunk_size);
     room = log->chunk_size - sizeof(keel_get_chunk_t);
     if (room > pool->segment_size) {
         room = pool->segment_size;
@@ -273,7 +272,7 @@ static size_t get_run(const uint8_t *records, size_t length, size_t room, uint32
 }
 
 /* Records have the same layout here and at the target, so a run is one copy. */
-static void get_target_push(keel_get_log_t *log, uint32_t target)
+void keel_get_log_push_early(keel_get_log_t *log, uint32_t target)
 {
     keel_get_target_t *t = &log->targets[target];
     /* KEEL_GETLOG_SIZE of the target */
@@ -289,9 +288,15 @@ static void get_target_push(keel_get_log_t *log, uint32_t target)
         return; /* the target has just died: the launcher will report the death */
     }
     while ((records = keel_cursor_peek(&t->list, &t->pushed, &length)) != NULL) {
-        const keel_get_record_t *record = (const void *)records;
+        const keel_get_record_t *record = keel_get_reference_data((const void *)records);
+        const size_t size_here = keel_get_record_size((const keel_get_record_t *)(const void *)records);
+        const int is_here = (const void *)record == (const void *)records;
 
-        if (record->completeness != KEEL_GET_COMPLETE) {
+        if (record == NULL) { /* lost */
+            t->pushed.offset += (uint32_t)size_here;
+            continue;
+        }
+        if (record->completeness == KEEL_GET_INCOMPLETE) {
             return;
         }
         if (arena == NULL || !keel_get_chunks_open(arena, size, keel_get_chunk_size(size), &t->writer, log->lane->rank,
@@ -300,35 +305,29 @@ static void get_target_push(keel_get_log_t *log, uint32_t target)
             get_target_mark_lost(log, target);
             return;
         }
-        length = get_run(records, length, place.room, &phase, &atomics);
-        keel_store_bytes(place.at, records, length);
+        length = get_run((const uint8_t *)record, is_here ? length : keel_get_record_size(record), place.room, &phase,
+                         &atomics);
+        keel_store_bytes(place.at, record, length);
         if (atomics > 0 && slot != NULL) {
             keel_get_log_note_atomic(slot, atomics - 1);
         }
         keel_get_chunks_publish(&place, (uint32_t)length, phase);
-        t->pushed.offset += (uint32_t)length;
+        t->pushed.offset += (uint32_t)(is_here ? length : size_here);
     }
 }
 
 void keel_get_log_push(keel_get_log_t *log, uint32_t target)
 {
-    if (keel_get_log_is_pushed(log, target)) {
-        return;
-    }
-    if (!keel_access_records_gets(log->lane, target) || log->lane->peers[target].mode != KEEL_PEER_LIVE) {
+    if (keel_get_log_is_pushed(log, target) || !keel_access_records_gets(log->lane, target) ||
+        log->lane->peers[target].mode != KEEL_PEER_LIVE) {
         return;
     }
     if (!log->is_off) {
-        get_target_push(log, target);
+        keel_get_log_push_early(log, target);
     } else if (!KEEL_PLANT(get_log_loss_unannounced)) {
         /* these records exist only here, and ranks that know of the loss may die, too */
         get_target_mark_lost(log, target);
     }
-}
-
-void keel_get_log_push_early(keel_get_log_t *log, uint32_t target)
-{
-    get_target_push(log, target);
 }
 
 void *keel_get_log_serve(void *arg, uint32_t source, const keel_get_record_t *record)
@@ -419,6 +418,7 @@ void keel_get_log_trim_own(keel_get_log_t *log, uint32_t phase, uint32_t now)
 {
     KEEL_EACH_TOUCHED(i, log->lane) {
         get_target_trim(log, &log->targets[i], phase);
+        log->targets[i].writer.passed = 0;
     }
     if (log->is_off && log->is_enabled && log->resume_at == KEEL_PHASE_NONE) {
         log->resume_at = now + 1;

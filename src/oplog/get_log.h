@@ -19,6 +19,7 @@
 #define KEEL_OPLOG_GET_LOG_H_
 
 #include "base/copy.h"
+#include "peer/access.h"
 #include "peer/peer.h"
 #include "peer/store.h"
 #include "oplog/segment.h"
@@ -42,6 +43,7 @@ typedef struct keel_get_chunks_writer {
     uint32_t chunk;  /* index + 1, 0: no chunk claimed */
     uint32_t number; /* number of the next chunk */
     uint32_t bytes;  /* of a chunk, once a chunk was claimed */
+    uint32_t passed; /* number of chunks that the search for the next one leaves out */
 } keel_get_chunks_writer_t;
 
 /* room for the next records of a source */
@@ -60,6 +62,7 @@ typedef struct keel_get_target {
     uint8_t has_replay;
     /* all records that the predecessor left at this target have arrived */
     uint8_t is_replay_complete;
+    uint8_t has_references; /* the list may contain references (oplog/get_reference) */
     keel_get_chunks_writer_t writer;
     /* gets by one-sided operations: first of the contiguous records that the target lacks */
     const uint8_t *run;
@@ -78,6 +81,7 @@ typedef struct keel_get_log {
     uint32_t chunk_size;
     uint32_t phase;
     uint32_t record_max; /* maximum payload of a record, bytes */
+    uint32_t long_from;  /* bytes from which on a get is long (oplog/get_reference) */
     uint32_t resume_at;  /* first phase to log again if is_off */
     int is_off;
     int is_enabled;
@@ -93,28 +97,23 @@ typedef struct keel_get_log {
 keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_segment_pool_t *pool);
 void keel_get_log_release(keel_get_log_t *log);
 
-/* values of keel_get_record_t.completeness */
-enum { KEEL_GET_INCOMPLETE = 0, KEEL_GET_COMPLETE = 1 };
+/* values of keel_get_record_t.completeness; REFERRED: the payload is a keel_get_reference_t; FRAME:
+ * the payload is the record of a reference */
+enum { KEEL_GET_INCOMPLETE = 0, KEEL_GET_COMPLETE = 1, KEEL_GET_REFERRED = 2, KEEL_GET_FRAME = 3 };
 
-/*
- * Writes the head of a record, incomplete, and completes a record. A copy to the target follows at
- * once and loads words. The loads wait for the cache if the last stores to a word were shorter, so
- * the halves of a word are stored together.
- */
+/* Writes the head of a record, incomplete, and completes a record. */
 static inline __attribute__((always_inline)) void keel_get_record_begin(keel_get_record_t *record, uint32_t phase,
                                                                         uint32_t index, uint64_t where, uint32_t length)
 {
-    const uint64_t name = (uint64_t)index << 32 | phase, size = (uint64_t)KEEL_GET_INCOMPLETE << 32 | length;
-
-    memcpy(&record->phase, &name, sizeof(name));
+    record->phase = phase;
+    record->index = index;
     record->where = where;
-    memcpy(&record->length, &size, sizeof(size));
+    record->length = length;
+    record->completeness = KEEL_GET_INCOMPLETE;
 }
-static inline __attribute__((always_inline)) void keel_get_record_end(keel_get_record_t *record, uint32_t length)
+static inline __attribute__((always_inline)) void keel_get_record_end(keel_get_record_t *record)
 {
-    const uint64_t size = (uint64_t)KEEL_GET_COMPLETE << 32 | length;
-
-    memcpy(&record->length, &size, sizeof(size));
+    record->completeness = KEEL_GET_COMPLETE;
 }
 
 /* appends room for a record to the local copy; NULL: no room */
@@ -152,7 +151,7 @@ keel_get_log_reserve(keel_get_log_t *log, uint32_t target, uint64_t where, uint3
 static inline void keel_get_log_complete(keel_get_record_t *record, const void *data)
 {
     memcpy(record + 1, data, record->length);
-    keel_get_record_end(record, record->length);
+    keel_get_record_end(record);
 }
 
 /*
@@ -171,7 +170,7 @@ static inline __attribute__((always_inline)) void keel_get_log_read(keel_get_rec
         return;
     }
     keel_copy_two(record + 1, buffer, from, length);
-    keel_get_record_end(record, (uint32_t)length);
+    keel_get_record_end(record);
 }
 
 /* direct lane: does the target have all records, or is there no record? */
@@ -194,13 +193,12 @@ static inline __attribute__((always_inline)) keel_get_chunk_t *keel_get_log_push
                                                                                        uint32_t bytes, uint32_t *used_p)
 {
     const keel_get_target_t *t = &log->targets[target];
-    const keel_peer_t *peer = &log->lane->peers[target];
-    char *arena = (char *)peer->regions[KEEL_REGION_GETLOG].ptr;
+    char *arena = (char *)keel_access_mapped(log->lane, target, KEEL_REGION_GETLOG);
     keel_get_chunk_t *chunk;
 
     if (__builtin_expect(t->pushed.segment != t->list.last ||
                              (const uint8_t *)record != t->list.last->data + t->pushed.offset || t->writer.chunk == 0 ||
-                             arena == NULL || peer->mode != KEEL_PEER_LIVE,
+                             arena == NULL || log->lane->peers[target].mode != KEEL_PEER_LIVE,
                          0)) {
         return NULL;
     }

@@ -8,7 +8,9 @@
 
 #define CHUNK_SIZE_MAX (64u * 1024)
 #define CHUNK_SIZE_MIN 1024u
-#define CHUNKS_WANTED  256
+/* Room for heads. Without the room, two gets of 32 KiB would take two chunks. */
+#define CHUNK_HEADS   1024u
+#define CHUNKS_WANTED 256
 
 uint32_t keel_get_chunk_size(size_t size)
 {
@@ -17,7 +19,10 @@ uint32_t keel_get_chunk_size(size_t size)
     while (chunk > CHUNK_SIZE_MIN && size < (size_t)chunk * CHUNKS_WANTED) {
         chunk /= 2;
     }
-    return size < CHUNK_SIZE_MIN ? 0 : chunk;
+    if (size < CHUNK_SIZE_MIN) {
+        return 0;
+    }
+    return (chunk == CHUNK_SIZE_MAX) ? chunk + CHUNK_HEADS : chunk;
 }
 
 static keel_get_chunk_t *chunk_at(const void *arena, uint32_t chunk_size, uint32_t index)
@@ -31,8 +36,9 @@ static keel_get_chunk_t *chunk_claim(void *arena, size_t size, uint32_t chunk_si
     const uint32_t count = (uint32_t)(size / chunk_size);
 
     for (uint32_t i = 0; i < count; i++) {
-        /* sources start at different chunks */
-        uint32_t index = (source * 7 + writer->chunk + i) % count;
+        /* Sources start at different chunks. After a trim the search starts again: with frequent
+         * trims a source writes few chunks, which stay in cache. */
+        const uint32_t passed = (writer->passed + i) % count, index = (source * 7 + passed) % count;
         keel_get_chunk_t *chunk = chunk_at(arena, chunk_size, index);
         uint32_t free = 0;
 
@@ -40,6 +46,7 @@ static keel_get_chunk_t *chunk_claim(void *arena, size_t size, uint32_t chunk_si
             keel_store_half(&chunk->number, writer->number++);
             writer->chunk = index + 1;
             writer->bytes = chunk_size;
+            writer->passed = passed + 1;
             return chunk;
         }
     }

@@ -7,6 +7,7 @@
 #include "check/plant.h"
 #include "oplog/get_remote.h"
 #include "oplog/get_log_chunks.h"
+#include "oplog/get_reference.h"
 #include "peer/access.h"
 #include "peer/control.h"
 #include "peer/issue.h"
@@ -160,7 +161,7 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
 {
     keel_get_target_t *t = &log->targets[target];
     keel_cursor_t cursor = {0};
-    const keel_get_record_t *record;
+    const keel_get_record_t *record, *data;
     keel_status_t status;
 
     if (log->lane->slot.lost_gets != 0 && !KEEL_PLANT(get_log_replay_loss_last)) {
@@ -178,8 +179,10 @@ keel_status_t keel_get_log_refill(keel_get_log_t *log, uint32_t target)
         keel_get_log_push_early(log, target);
         return KEEL_OK;
     }
-    while ((record = keel_get_log_peek(t, &cursor)) != NULL && record->completeness == KEEL_GET_COMPLETE) {
-        status = records_send(log, target, KEEL_CONTROL_REFILL, 0, 0, record, keel_get_record_size(record));
+    while ((record = keel_get_log_peek(t, &cursor)) != NULL && record->completeness != KEEL_GET_INCOMPLETE) {
+        data = keel_get_reference_data(record);
+        status = (data != NULL) ? records_send(log, target, KEEL_CONTROL_REFILL, 0, 0, data, keel_get_record_size(data))
+                                : KEEL_OK;
         if (status != KEEL_OK) {
             return status;
         }

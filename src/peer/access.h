@@ -33,6 +33,12 @@ static inline int keel_access_records_gets(const keel_lane_t *lane, uint32_t pee
     return keel_access_is_stored(lane, peer);
 }
 
+/* Address of a peer's region that is mapped here; NULL: not mapped. */
+static inline void *keel_access_mapped(const keel_lane_t *lane, uint32_t peer, unsigned region)
+{
+    return lane->peers[peer].regions[region].ptr;
+}
+
 /* Address of a region mapped here, own regions included; NULL if the region is not mapped or the
  * peer is down. */
 void *keel_access_at(keel_lane_t *lane, uint32_t peer, unsigned region);
@@ -40,7 +46,7 @@ void *keel_access_at(keel_lane_t *lane, uint32_t peer, unsigned region);
 /* Own slot on the board of a peer; NULL if the board is not mapped. */
 static inline keel_board_slot_t *keel_access_slot(const keel_lane_t *lane, uint32_t peer)
 {
-    keel_board_slot_t *board = (keel_board_slot_t *)lane->peers[peer].regions[KEEL_REGION_BOARD].ptr;
+    keel_board_slot_t *board = (keel_board_slot_t *)keel_access_mapped(lane, peer, KEEL_REGION_BOARD);
 
     return (board != NULL) ? &board[lane->rank] : NULL;
 }

@@ -119,4 +119,19 @@ KEEL_STORE_INLINE void keel_store_two(void *log, void *to, const void *from, siz
     KEEL_STORES();
 }
 
+/* Copies what a get reads, @a length bytes from @a from, to the record @a to and to the caller's
+ * @a buffer. @a is_streamed: the record is stored past the caches, and complete behind the call. */
+KEEL_STORE_INLINE void keel_store_got(void *to, void *buffer, const void *from, size_t length, int is_streamed)
+{
+    KEEL_HOLD(to, length, is_streamed ? KEEL_STORED_STREAMED : KEEL_STORED_PLAIN);
+    if (is_streamed) {
+        keel_copy_two_stream(to, buffer, from, length);
+        keel_copy_lines_done();
+        KEEL_STORE_ORDER();
+    } else {
+        keel_copy_two_cached(to, buffer, from, length);
+    }
+    KEEL_STORES();
+}
+
 #endif

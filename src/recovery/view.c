@@ -25,6 +25,7 @@
 #include "peer/members.h"
 #include "oplog/get_log_chunks.h"
 #include "oplog/get_log_replay.h"
+#include "oplog/get_reference.h"
 #include "trace/trace_area.h"
 
 #include <string.h>
@@ -73,6 +74,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
         KEEL_REACHED(rebuild_dies);
     }
     rec->deaths++;
+    keel_get_references_resolve(rec->gets, rank);
     keel_lane_peer_down(lane, rank, incarnation + 1);
     keel_get_log_source_down(rec->gets, rank);
     keel_get_log_target_down(rec->gets, rank);

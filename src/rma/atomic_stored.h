@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) uint64_t keel_atomic_do(keel_contex
     KEEL_MOMENT();
     if (record != NULL) {
         memcpy(record + 1, &old, sizeof(old)); /* padded to 8 bytes */
-        keel_get_record_end(record, atomic->size);
+        keel_get_record_end(record);
         if (pushes && !KEEL_PLANT(atomic_stored_unpushed)) {
             keel_get_log_push_word(&ctx->gets, rank, record, where, index, atomic->size, old);
         }

@@ -85,7 +85,7 @@ waits_fetch(keel_context_h ctx, uint32_t rank, uint64_t where, char *target, con
     if (record != NULL) {
         memcpy(record + 1, &fetched.old, sizeof(fetched.old));
         memcpy((char *)(record + 1) + sizeof(fetched.old), &fetched.clock, sizeof(fetched.clock));
-        keel_get_record_end(record, sizeof(fetched));
+        keel_get_record_end(record);
     }
     if (record != NULL && !KEEL_PLANT(fetch_unpushed)) {
         keel_get_log_push_words(&ctx->gets, rank, record, where, index, sizeof(fetched), fetched.old, &fetched.clock);

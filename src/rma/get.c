@@ -4,7 +4,7 @@
  * Hot path on the direct lane, like a put's: the table of targets is current, no record has to
  * answer the get, then one append to the get log fused with the copy to the caller. The record
  * reaches the target when the epoch closes, or before the next put there, which the gate sends to
- * the generic path.
+ * the generic path. The records of a long get are written at the target (oplog/get_reference).
  */
 #include "rma/get.h"
 #include "order/completion.h"
@@ -18,6 +18,7 @@
 #include "rma/by_message.h"
 #include "engine/request.h"
 #include "order/determinant.h"
+#include "oplog/get_reference.h"
 #include "oplog/get_remote.h"
 #include "oplog/put_send.h"
 #include "peer/access.h"
@@ -129,10 +130,40 @@ static __attribute__((noinline)) int get_defers_record(keel_context_h ctx, uint3
     return 1;
 }
 
-/* Gets at most one fragment from live, mapped memory. Returns 0 if the get has to take the
- * generic path; an empty get has no record. */
+static inline void get_count(keel_context_h ctx, size_t length)
+{
+    KEEL_REACHED(get_fast);
+    ctx->stats.gets++;
+    ctx->stats.get_bytes += length;
+}
+
+/* A long get: its records, cut as by the generic path, are at the target at once. */
+static __attribute__((noinline)) void get_long(keel_win_h win, uint32_t rank, uint64_t offset, char *buffer,
+                                               const char *from, size_t length)
+{
+    keel_context_h ctx = win->ctx;
+    uint32_t fragment, index;
+
+    if (length == 0) {
+        return;
+    }
+    get_count(ctx, length);
+    keel_context_touch(ctx, rank);
+    for (; length > 0; length -= fragment, buffer += fragment, from += fragment, offset += fragment) {
+        const uint64_t where = keel_where(offset, KEEL_RECORD_PUT, win->region);
+
+        fragment = length < ctx->gets.record_max ? (uint32_t)length : ctx->gets.record_max;
+        if (!keel_get_reference_read(&ctx->gets, rank, where, buffer, from, fragment)) {
+            keel_gate_set(ctx, keel_gate_has(ctx, KEEL_GATE_READ) ? KEEL_GATE_READ : KEEL_GATE_GETS);
+            keel_get_log_read(keel_get_log_reserve(&ctx->gets, rank, where, fragment, &index), buffer, from, fragment);
+        }
+    }
+}
+
+/* Gets from live, mapped memory. Returns 0 if the get has to take the generic path: in programs
+ * that wait, a get with a request has to return the request. An empty get has no record. */
 static inline __attribute__((always_inline)) int get_fast(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer,
-                                                          size_t length, int is_blocking)
+                                                          size_t length, int has_no_request)
 {
     const char *from = keel_win_reach(win, rank, offset, length);
     keel_context_h ctx;
@@ -143,15 +174,16 @@ static inline __attribute__((always_inline)) int get_fast(keel_win_h win, uint32
     }
     ctx = win->ctx;
     gate = keel_context_gate_rma(ctx, KEEL_GATE_GETS);
-    if (__builtin_expect(length - 1 >= ctx->gets.record_max ||
-                             (keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(get_fast_in_replay)) ||
-                             buffer == NULL || (gate != 0 && !(is_blocking && get_defers_record(ctx, rank, gate))),
+    if (__builtin_expect((keel_get_log_has_replay(&ctx->gets, rank) && !KEEL_PLANT(get_fast_in_replay)) ||
+                             buffer == NULL || (gate != 0 && !(has_no_request && get_defers_record(ctx, rank, gate))),
                          0)) {
         return 0;
     }
-    KEEL_REACHED(get_fast);
-    ctx->stats.gets++;
-    ctx->stats.get_bytes += length;
+    if (__builtin_expect(length - 1 >= ctx->gets.long_from - 1, 0)) {
+        get_long(win, rank, offset, buffer, from, length);
+        return length > 0;
+    }
+    get_count(ctx, length);
     /* not twice: a store of a byte stalls the next load of the word */
     if (gate == 0 && !keel_gate_has(ctx, KEEL_GATE_GETS)) {
         keel_gate_set(ctx, KEEL_GATE_GETS);
@@ -166,7 +198,7 @@ static inline __attribute__((always_inline)) int get_fast(keel_win_h win, uint32
 keel_status_t keel_get_nbx(keel_win_h win, uint32_t rank, uint64_t offset, void *buffer, size_t length,
                            const keel_rma_params_t *params, keel_req_h *req_p)
 {
-    if (__builtin_expect(params == NULL && get_fast(win, rank, offset, buffer, length, 0), 1)) {
+    if (__builtin_expect(params == NULL && get_fast(win, rank, offset, buffer, length, req_p == NULL), 1)) {
         return KEEL_OK;
     }
     return get_generic(win, rank, offset, buffer, length, params, req_p);

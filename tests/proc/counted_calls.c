@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { CALLS = 64, ROUNDS = 60 };
+enum { CALLS = 64, ROUNDS = 60, LONG = 1024 /* bytes of a long get */ };
 
 static keel_context_h ctx;
 static keel_win_h win;
@@ -44,6 +44,16 @@ static __attribute__((noinline)) void get(void)
     ACCESS(keel_flush(ctx, 1));
 }
 
+static __attribute__((noinline)) void long_get(void)
+{
+    static char data[LONG];
+
+    for (int i = 0; i < CALLS; i++) {
+        ACCESS(keel_get(win, 1, 1024, data, sizeof(data)));
+    }
+    ACCESS(keel_flush(ctx, 1));
+}
+
 static __attribute__((noinline)) void fetch_add(void)
 {
     for (int i = 0; i < CALLS; i++) {
@@ -64,6 +74,9 @@ int main(void)
             put_and_flush();
             put();
             get();
+            if (i % 2 == 0) { /* the log of rank 1 has room for so many */
+                long_get();
+            }
             fetch_add();
         }
     }

@@ -35,7 +35,8 @@ calls_take_few_instructions()
     done <<END
 put_and_flush 195
 put 90
-get 175
+get 173
+long_get 780
 fetch_add 340
 END
     [ -z "$above" ] || fail "more instructions than allowed:$above"

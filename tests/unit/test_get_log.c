@@ -3,6 +3,7 @@
 
 #include "oplog/get_log_chunks.h"
 #include "oplog/get_log_replay.h"
+#include "oplog/get_reference.h"
 #include "unit.h"
 
 #include <string.h>
@@ -15,6 +16,7 @@
 #define GETLOG   (64u << 10)
 #define BYTES    200u
 #define RECORDS  5u
+#define LONG     600u /* bytes of a long get */
 
 typedef struct scene {
     keel_lane_t lane;
@@ -227,6 +229,112 @@ START_TEST(no_index_comes_again_in_a_phase)
 }
 END_TEST
 
+/* Gets @a LONG bytes of @a value from the target, behind the records of the scene. */
+static void get_long(uint8_t value)
+{
+    uint8_t from[LONG], to[LONG];
+
+    memset(from, value, sizeof(from));
+    scene.peers[TARGET].mode = KEEL_PEER_LIVE;
+    ck_assert(keel_get_reference_read(&scene.gets, TARGET, 64, to, from, sizeof(from)));
+    ck_assert_mem_eq(to, from, sizeof(from));
+}
+
+/* the record of the last reference in the list of the target; NULL: lost */
+static const keel_get_record_t *last_referred(void)
+{
+    keel_cursor_t cursor = {0};
+    const keel_get_record_t *record, *last = NULL;
+
+    while ((record = keel_get_log_peek(&scene.gets.targets[TARGET], &cursor)) != NULL) {
+        last = (record->completeness == KEEL_GET_REFERRED) ? record : last;
+        keel_get_log_advance(&cursor, record);
+    }
+    ck_assert_ptr_nonnull(last);
+    return keel_get_reference_data(last);
+}
+
+/* The data of a long get are stored once. They come back if their target dies, and again if the
+ * replacement dies. An open record of the list stays where it is. */
+START_TEST(a_reference_has_its_data_when_its_target_dies)
+{
+    const size_t frame = 2 * sizeof(keel_get_record_t) + LONG;
+    uint8_t data[LONG];
+    keel_get_record_t *open;
+    uint32_t index;
+    uint64_t bytes;
+
+    scene_begin(scene.arena_there);
+    bytes = keel_get_log_bytes(&scene.gets);
+    for (unsigned life = 0; life < 2; life++) {
+        get_long(3);
+        get_long(4);
+        ck_assert(keel_get_log_is_pushed(&scene.gets, TARGET));
+        bytes += 2 * (sizeof(keel_get_record_t) + sizeof(keel_get_reference_t));
+        ck_assert_uint_eq(keel_get_log_bytes(&scene.gets), bytes);
+        open = keel_get_log_reserve(&scene.gets, TARGET, 8, sizeof(index), &index);
+        bytes += keel_get_record_size(open) + 2 * frame;
+        keel_get_references_resolve(&scene.gets, TARGET);
+        memset(data, 4, sizeof(data));
+        ck_assert_uint_eq(last_referred()->index, index - 1);
+        ck_assert_uint_eq(last_referred()->where, 64);
+        ck_assert_uint_eq(last_referred()->length, LONG);
+        ck_assert_uint_eq(last_referred()->completeness, KEEL_GET_COMPLETE);
+        ck_assert_mem_eq(last_referred() + 1, data, sizeof(data));
+        ck_assert_uint_eq(keel_get_log_bytes(&scene.gets), bytes);
+        ck_assert_uint_eq(scene.lane.slot.lost_gets, 0);
+
+        keel_get_log_target_down(&scene.gets, TARGET);
+        memset(scene.arena_there, 0, sizeof(scene.arena_there));
+        ck_assert_int_eq(keel_get_log_refill(&scene.gets, TARGET), KEEL_OK);
+        ck_assert(!keel_get_log_is_pushed(&scene.gets, TARGET));
+        keel_get_log_complete(open, &index);
+        ck_assert_int_eq(keel_get_log_refill(&scene.gets, TARGET), KEEL_OK);
+        ck_assert(keel_get_log_is_pushed(&scene.gets, TARGET));
+        ck_assert(!scene.gets.is_off);
+    }
+    scene_end();
+}
+END_TEST
+
+/* The target freed the chunk, which it may do once an image covers the records, and gave it to
+ * another rank, which had written or not yet written its record. */
+START_TEST(a_record_in_a_reused_chunk_is_lost)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        scene_begin(scene.arena_there);
+        scene.gets.phase = 5;
+        get_long(3);
+        for (size_t at = 0; at < GETLOG; at += scene.gets.chunk_size) {
+            keel_get_chunk_t *chunk = (void *)(scene.arena_there + at);
+
+            chunk->owner += i == 0;
+            chunk->number += i == 1;
+            memset(chunk + 1, 0, (i == 2) ? scene.gets.chunk_size - sizeof(*chunk) : 0);
+        }
+        keel_get_references_resolve(&scene.gets, TARGET);
+        ck_assert_ptr_null(last_referred());
+        ck_assert_uint_eq(scene.lane.slot.lost_gets, 6);
+        scene_end();
+    }
+}
+END_TEST
+
+/* A log with room for the references alone is full when it gets the data. */
+START_TEST(references_without_room_for_the_data_make_the_log_full)
+{
+    scene_begin(scene.arena_there);
+    for (unsigned i = 0; i < SEGMENTS * SEGMENT / LONG + 1; i++) {
+        get_long(3);
+    }
+    ck_assert(!scene.gets.is_off);
+    keel_get_references_resolve(&scene.gets, TARGET);
+    ck_assert(scene.gets.is_off);
+    ck_assert_uint_eq(scene.lane.slot.lost_gets, 1);
+    scene_end();
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {a_replacement_is_given_its_part_back,
@@ -236,6 +344,9 @@ int main(void)
                                   a_log_that_may_grow_has_room_for_all_that_comes_back,
                                   a_served_record_is_there_when_it_is_whole,
                                   no_index_comes_again_in_a_phase,
+                                  a_reference_has_its_data_when_its_target_dies,
+                                  a_record_in_a_reused_chunk_is_lost,
+                                  references_without_room_for_the_data_make_the_log_full,
                                   NULL};
 
     return unit_run("get_log", tests);

@@ -257,7 +257,7 @@ static void count_own_gets(const scene_t *scene, const keel_get_target_t *t, cou
     keel_cursor_t cursor = {0};
 
     while ((record = keel_get_log_peek(t, &cursor)) != NULL) {
-        if (record->completeness == KEEL_GET_COMPLETE) {
+        if (record->completeness == KEEL_GET_COMPLETE || record->completeness == KEEL_GET_REFERRED) {
             count_get(scene, record, counts);
         }
         keel_get_log_advance(&cursor, record);
