@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,69 +15,55 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <files/set_dir.h>
+#include <files/asked.h>
 
 #include "report.h"
 
 #define LOOK_US 50000 /* between looks for the checkpoint */
 
-/* Path of the file that asks for a checkpoint; false: no folder is named. */
-static bool stop_path(char path[PATH_MAX])
+/* The folder; NULL: none is named. */
+static const char *stop_path(void)
 {
     const char *dir = getenv("KEEL_FILE_DIR");
 
-    if (dir == NULL || dir[0] == '\0') {
-        return false;
-    }
-    return snprintf(path, PATH_MAX, "%s/%s", dir, KEEL_FILES_REQUEST) < PATH_MAX;
+    return (dir != NULL && dir[0] != '\0') ? dir : NULL;
 }
 
 /* ---- the child ---- */
 
-/* Asks for a checkpoint. The request stays open, so that no other file has its number. Returns 0 or
- * an errno. */
-static int child_ask(const char *path, struct stat *request_p)
+/* Asks for a checkpoint, and waits until the checkpoint is complete. Returns 0 or an errno. A
+ * request that is lost is repeated: the job finds or makes the folder again, too. */
+static int child_ask(const char *path)
 {
-    int file;
+    keel_asked_state_t state = KEEL_ASKED_LOST;
+    keel_asked_t asked;
 
-    (void)mkdir(getenv("KEEL_FILE_DIR"), 0777); /* the job may not have begun */
-    file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    return (file < 0 || fstat(file, request_p) != 0) ? errno : 0;
-}
+    while (state == KEEL_ASKED_LOST) {
+        int error;
 
-static bool child_is_there(const struct stat *request, const char *path)
-{
-    struct stat now;
-
-    return stat(path, &now) == 0 ? now.st_ino == request->st_ino && now.st_dev == request->st_dev : errno != ENOENT;
-}
-
-/* Keel renames the request when rank 0 sees the request, and removes the file when the set that
- * meets the request is complete. */
-static bool child_sees_end(const char *path, const struct stat *request)
-{
-    char taken[PATH_MAX + sizeof KEEL_FILES_TAKEN];
-
-    snprintf(taken, sizeof taken, "%.*s%s", (int)(strlen(path) - strlen(KEEL_FILES_REQUEST)), path, KEEL_FILES_TAKEN);
-    /* in this order: a rename between the looks hides the file from none */
-    return !child_is_there(request, path) && !child_is_there(request, taken) &&
-           access(getenv("KEEL_FILE_DIR"), F_OK) == 0;
+        (void)mkdir(path, 0777); /* the job may not have begun */
+        error = keel_asked_begin(&asked, path);
+        if (error != 0) {
+            return error;
+        }
+        while ((state = keel_asked_look(&asked)) == KEEL_ASKED_AWAITED) {
+            usleep(LOOK_US);
+        }
+        keel_asked_end(&asked);
+    }
+    return 0;
 }
 
 /* Closes the descriptors of the launcher, because other processes wait for the ends of pipes. */
 static void child_run(const char *path, int news, pid_t parent)
 {
-    struct stat request;
     int error;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || dup2(news, 0) != 0 || close_range(1, ~0U, 0) != 0) {
         _exit(1);
     }
-    error = child_ask(path, &request);
-    while (error == 0 && !child_sees_end(path, &request)) {
-        usleep(LOOK_US);
-    }
+    error = child_ask(path);
     _exit(write(0, &error, sizeof error) != sizeof error);
 }
 
@@ -107,10 +92,10 @@ static int child_start(stop_t *stop, const char *path)
 
 bool stop_request(stop_t *stop, int signal, double within_s)
 {
-    char path[PATH_MAX];
+    const char *path = stop_path();
     int error;
 
-    if ((signal != SIGTERM && signal != SIGUSR1) || stop->signal != 0 || !stop_path(path)) {
+    if ((signal != SIGTERM && signal != SIGUSR1) || stop->signal != 0 || path == NULL) {
         return false;
     }
     error = child_start(stop, path);
@@ -132,7 +117,6 @@ bool stop_is_awaited(const stop_t *stop)
 
 stop_state_t stop_look(const stop_t *stop)
 {
-    char path[PATH_MAX];
     int error = EIO; /* the child ended without a word */
     ssize_t got;
 
@@ -146,8 +130,7 @@ stop_state_t stop_look(const stop_t *stop)
     if (got == sizeof error && error == 0) {
         return STOP_COMPLETE;
     }
-    (void)stop_path(path);
-    report("no checkpoint can be asked for: %s: %s", path, strerror(error));
+    report("no checkpoint can be asked for: %s: %s", stop_path(), strerror(error));
     return STOP_FAILED;
 }
 

@@ -131,7 +131,7 @@ int keel_folder_prune(const keel_folder_t *folder, keel_set_id_t id, unsigned ke
     unsigned count, kept = 0;
     int first = 0, error;
 
-    if (folder->is_leader && !folder->is_locked) {
+    if (!keel_folder_is_own(folder)) {
         return 0;
     }
     error = keel_set_list(dir, &ids, &count);

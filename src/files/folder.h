@@ -52,6 +52,13 @@ typedef struct keel_folder_end {
  * sets may be another job's. */
 void keel_folder_end(const keel_folder_t *folder, keel_folder_end_t *end_p);
 
+/* True unless a leader lacks the lock: what is in the folder may then be another job's. From the
+ * thread that calls keel_folder_open(). */
+static inline int keel_folder_is_own(const keel_folder_t *folder)
+{
+    return !folder->is_leader || folder->is_locked;
+}
+
 /* Descriptor of the folder; -1: not open yet. From any thread. */
 static inline int keel_folder_dir(const keel_folder_t *folder)
 {

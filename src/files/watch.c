@@ -49,9 +49,17 @@ static int take_newer(keel_watch_t *watch, int dir)
 
 void keel_watch_look(keel_watch_t *watch, const keel_folder_t *folder, uint64_t now_ns)
 {
-    const int dir = keel_folder_dir(folder), is_stopping = has(dir, KEEL_FILES_STOP);
-    const int is_requested = watch->is_met ? take_newer(watch, dir) : take_request(dir);
+    const int dir = keel_folder_dir(folder);
+    int is_stopping, is_requested;
 
+    watch->look_ns = now_ns;
+    if (!keel_folder_is_own(folder)) {
+        __atomic_store_n(&watch->is_stopping, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&watch->is_requested, 0, __ATOMIC_RELAXED);
+        return;
+    }
+    is_stopping = has(dir, KEEL_FILES_STOP);
+    is_requested = watch->is_met ? take_newer(watch, dir) : take_request(dir);
     if (is_stopping >= 0) {
         __atomic_store_n(&watch->is_stopping, is_stopping, __ATOMIC_RELAXED);
         /* pairs with keel_writer_looks(): a reader of the number reads what was found, too */
@@ -60,7 +68,6 @@ void keel_watch_look(keel_watch_t *watch, const keel_folder_t *folder, uint64_t 
     if (is_requested >= 0) {
         __atomic_store_n(&watch->is_requested, is_requested, __ATOMIC_RELAXED);
     }
-    watch->look_ns = now_ns;
 }
 
 int keel_watch_met(keel_watch_t *watch, const keel_folder_t *folder)

@@ -20,7 +20,8 @@ typedef struct keel_watch {
 
 /* Looks. A look renames KEEL_FILES_REQUEST to KEEL_FILES_TAKEN if there is none of that name yet: a
  * request that is made meanwhile stays for a later set. Where the file system does not tell, the
- * state stays as it was. */
+ * state stays as it was. A leader without the lock finds nothing, because requests in the folder are
+ * another job's. */
 void keel_watch_look(keel_watch_t *watch, const keel_folder_t *folder, uint64_t now_ns);
 /* The thread: a set has met the request. Removes KEEL_FILES_TAKEN. Returns 0 or an errno. A file
  * that stays is no request, and later looks try the removal again. */

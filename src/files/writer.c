@@ -73,7 +73,9 @@ static void writer_attend(keel_writer_t *writer)
     is_due = writer->is_stop_due;
     pthread_mutex_unlock(&writer->lock);
     if (is_due) {
-        const int error = keel_set_dir_ask(writer_dir(writer), KEEL_FILES_STOP);
+        int error = keel_folder_open(writer->folder); /* no other job's */
+
+        error = (error == 0) ? keel_set_dir_ask(writer_dir(writer), KEEL_FILES_STOP) : error;
 
         pthread_mutex_lock(&writer->lock);
         writer->is_stop_due = 0;
@@ -256,11 +258,15 @@ static void writer_job(keel_writer_t *writer)
     result->processor_s = writer_processor_s() - begun_s;
 }
 
-/* Between jobs. A request comes to the new folder; the next set reports a failure. */
+/* Between jobs. A request comes to the new folder, and counts once the lock is taken; the next set
+ * reports a failure. */
 static void writer_find_folder(keel_writer_t *writer)
 {
-    if (writer->is_watching && !keel_folder_is_left(writer->folder) && keel_folder_is_gone(writer->folder)) {
-        (void)keel_folder_open(writer->folder);
+    keel_folder_t *folder = writer->folder;
+
+    if (writer->is_watching && !keel_folder_is_left(folder) &&
+        (keel_folder_is_gone(folder) || !keel_folder_is_own(folder))) {
+        (void)keel_folder_open(folder);
     }
 }
 

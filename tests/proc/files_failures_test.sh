@@ -216,6 +216,38 @@ a_replacement_without_a_writer_makes_one_later()
     [ -n "$(newest)" ] || fail "no checkpoint"
 }
 
+# The folder is removed or emptied while a stop or a request waits for its checkpoint. The launcher asks again, and the tool says
+# that the request is lost.
+a_request_is_lost_with_its_folder()
+{
+    local how
+
+    for how in removed emptied; do
+        rm -rf "$dir"
+        touch "$scratch/gate"
+        start -n 2 "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x "KEELTEST_FILE_WAITS=$scratch/gate" "${failing[@]}" "$ring" 100000
+        until [ -e "$dir/lock" ]; do sleep 0.02; done
+        kill -TERM "$pid"
+        until compgen -G "$dir/set-*/rank-*.tmp" >"$scratch/begun"; do sleep 0.02; done
+        "$files" -w 60 checkpoint "$dir" >"$out.2" 2>"$err.2" &
+        until [ -e "$dir/request" ]; do sleep 0.02; done
+        if [ $how = removed ]; then
+            mv "$dir" "$scratch/away"
+            rm -r "$scratch/away"
+        else
+            find "$dir" -mindepth 1 ! -name lock -delete
+        fi
+        wait $! && fail "the tool says that the checkpoint is complete"
+        has "$out.2" 1 'was removed or emptied, and the request with it'
+        rm "$scratch/gate"
+        wait "$pid"
+        status=$?
+        [ $status -eq 121 ] || fail "status $status"
+        [ -n "$(newest)" ] || fail "no checkpoint, where the folder is $how"
+        check_nothing_left "$pid"
+    done
+}
+
 # The first file is not synced for long: that is said once for this checkpoint, those due meanwhile are skipped, and it is complete.
 a_slow_folder_is_said()
 {
@@ -262,6 +294,7 @@ a_folder_that_is_gone_is_found_again()
     wait_for 'the replacement tries again with the next checkpoint' "$err"
     # the other job: a process that holds the lock
     mkdir "$scratch/made" "$scratch/made/files"
+    touch "$scratch/made/files/request" "$scratch/made/files/stop"
     python3 -c 'import fcntl, sys, time
 file = open(sys.argv[1], "w")
 fcntl.lockf(file, fcntl.LOCK_EX)
@@ -271,6 +304,9 @@ time.sleep(1000)' "$scratch/made/files/lock" >"$out.2" &
     wait_for held "$out.2"
     mv "$scratch/made" "$scratch/parent"
     wait_for 'is not written to .*another job uses this folder' "$err"
+    sleep 0.5 # several looks
+    [ -e "$dir/request" ] && [ -e "$dir/stop" ] || fail "what the other job was asked for is taken"
+    rm "$dir/request" "$dir/stop"
     kill "$other"
     until [ -n "$(newest)" ]; do sleep 0.05; done
     kill -9 "$pid"

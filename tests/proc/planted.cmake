@@ -43,7 +43,7 @@ add_executable(planted_keelrun planted_process.c ${CMAKE_SOURCE_DIR}/tests/sim/l
 target_compile_definitions(planted_keelrun PRIVATE _GNU_SOURCE $<TARGET_PROPERTY:keel_planted_layers,INTERFACE_COMPILE_DEFINITIONS>)
 target_include_directories(planted_keelrun PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include
                            ${CMAKE_SOURCE_DIR}/tests)
-target_link_libraries(planted_keelrun PRIVATE keel_trace keel_runtime_process PkgConfig::PMIX Threads::Threads)
+target_link_libraries(planted_keelrun PRIVATE keel_files keel_base keel_trace keel_runtime_process PkgConfig::PMIX Threads::Threads)
 add_test(NAME proc_notices_once_printed_again
          COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/output_test.sh ${CMAKE_BINARY_DIR} lines_appear_once_direct)
 set_tests_properties(proc_notices_once_printed_again PROPERTIES LABELS proc TIMEOUT 300 PASS_REGULAR_EXPRESSION "printed something else"

@@ -538,6 +538,28 @@ START_TEST(failed_look_changes_nothing)
 }
 END_TEST
 
+/* What another job is asked for is no request of a leader that lacks the lock. */
+START_TEST(leader_without_the_lock_sees_no_request)
+{
+    keel_watch_t watch = {.looks = 0};
+
+    folder_setup();
+    folder.is_leader = 1;
+    ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
+    ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_STOP), 0);
+    keel_watch_look(&watch, &folder, 1);
+    ck_assert(!watch.is_requested && !watch.is_stopping && watch.looks == 0 && has_file(KEEL_FILES_REQUEST));
+    ck_assert_int_eq(keel_folder_open(&folder), 0);
+    keel_watch_look(&watch, &folder, 2);
+    ck_assert(watch.is_requested && watch.is_stopping && watch.looks == 1 && has_file(KEEL_FILES_TAKEN));
+    folder.is_locked = 0; /* as after another folder has taken its place */
+    keel_watch_look(&watch, &folder, 3);
+    ck_assert(!watch.is_requested && !watch.is_stopping && watch.looks == 1);
+    ck_assert_int_eq(unlinkat(dir, KEEL_FILES_STOP, 0), 0);
+    folder_teardown();
+}
+END_TEST
+
 /* The file of a met request cannot be removed: the request does not come again, and a newer one
  * does. */
 START_TEST(met_request_whose_file_stays_does_not_come_again)
@@ -718,6 +740,7 @@ int main(void)
                             request_is_seen_and_met,
                             request_amid_a_set_stays,
                             failed_look_changes_nothing,
+                            leader_without_the_lock_sees_no_request,
                             met_request_whose_file_stays_does_not_come_again,
                             request_is_met_by_later_generations_only,
                             request_waits_for_the_generation_in_use,

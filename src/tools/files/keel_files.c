@@ -5,6 +5,7 @@
 #include <keel/version.h>
 
 #include "base/memory.h"
+#include "files/asked.h"
 #include "files_check.h"
 #include "tools/tool_output.h"
 
@@ -271,36 +272,31 @@ static int run_prune(command_t *command)
     return result;
 }
 
-static int has_request(const command_t *command, const struct stat *request, const char *name)
-{
-    struct stat now;
-
-    return fstatat(command->dir, name, &now, 0) == 0 && now.st_ino == request->st_ino && now.st_dev == request->st_dev;
-}
-
-/* The request stays open, so that no other file has its number. Rank 0 renames the request, and
- * removes the file when the set that meets the request is complete. The second look finds a file
- * renamed meanwhile. */
 static int run_checkpoint(const command_t *command)
 {
-    const int file = openat(command->dir, KEEL_FILES_REQUEST, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    struct stat request;
+    keel_asked_state_t state;
+    keel_asked_t asked;
     double waited = 0;
+    const int error = keel_asked_begin(&asked, command->path);
 
-    if (file < 0 || fstat(file, &request) != 0) {
-        fprintf(stderr, "keel_files: %s: %s\n", command->path, strerror(errno));
+    if (error != 0) {
+        fprintf(stderr, "keel_files: %s: %s\n", command->path, strerror(error));
         return EXIT_FAILURE;
     }
-    while (has_request(command, &request, KEEL_FILES_REQUEST) || has_request(command, &request, KEEL_FILES_TAKEN)) {
-        if (waited >= command->wait_s) {
-            printf("a checkpoint is requested in %s, and not complete yet\n", command->path);
-            return (command->wait_s > 0) ? EXIT_FAILURE : EXIT_SUCCESS;
-        }
+    while ((state = keel_asked_look(&asked)) == KEEL_ASKED_AWAITED && waited < command->wait_s) {
         usleep(WAIT_LOOK_US);
         waited += WAIT_LOOK_US * 1e-6;
     }
-    printf("the requested checkpoint is complete in %s\n", command->path);
-    return EXIT_SUCCESS;
+    keel_asked_end(&asked);
+    if (state == KEEL_ASKED_LOST) {
+        printf("%s was removed or emptied, and the request with it\n", command->path);
+    } else if (state == KEEL_ASKED_AWAITED) {
+        printf("a checkpoint is requested in %s, and not complete yet\n", command->path);
+    } else {
+        printf("the requested checkpoint is complete in %s\n", command->path);
+    }
+    return (state == KEEL_ASKED_COMPLETE || (state == KEEL_ASKED_AWAITED && command->wait_s == 0)) ? EXIT_SUCCESS
+                                                                                                   : EXIT_FAILURE;
 }
 
 static int run(command_t *command)
