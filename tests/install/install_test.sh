@@ -15,6 +15,9 @@ if [ -z "$build" ]; then
 fi
 trap 'rm -rf "$scratch" ${built:+"$built"}' EXIT
 
+held=$scratch/held_sleep.so
+"$compiler" -shared -fPIC -o "$held" "$sources/tests/proc/held_sleep.c" -ldl || exit 1
+
 mpis=''
 for mpi in openmpi mpich; do
     ! command -v "mpicc.$mpi" >/dev/null || mpis="$mpis $mpi"
@@ -71,12 +74,14 @@ installed()
     [ "$(ls "$1")" = "$(printf '%s\n' bin include lib share)" ] || fail "$1 holds $(ls "$1")"
 }
 
-# killed ROOT LINES PATTERN JOB...: a job in which a rank is killed and comes back; LINES lines of its output fit PATTERN
+# killed ROOT LINES PATTERN HELD JOB...: a job in which a rank is killed and comes back; LINES lines of its output fit PATTERN. HELD: the
+# rank waits for its kill (tests/proc/held_sleep.c).
 killed()
 {
     local root=$1 lines=$2 pattern=$3
+    local -x KEELTEST_HELD=$4
 
-    shift 3
+    shift 4
     quietly env LD_LIBRARY_PATH="$root/lib" KEEL_OPLOG_SIZE=1m KEEL_GETLOG_SIZE=1m KEELMPI_ARENA=8m "$@"
     grep -qE '^keel: rank [0-2] died on .*(recovered in|rolled back to)' "$scratch/out" || fail "no rank was killed by $*"
     [ "$(grep -cE "$pattern" "$scratch/out")" -eq "$lines" ] || fail "wrong output of $*, static ${linked:-OFF}"
@@ -86,27 +91,27 @@ killed()
 # no archive.
 examples_work()
 {
-    local root=$1 run=("$1/bin/keelrun" -n 3 --nodes 3 --timeout 60 --kill) examples=$scratch/examples linked mpi
+    local root=$1 run=("$1/bin/keelrun" -x "LD_PRELOAD=$held" -n 3 --nodes 3 --timeout 60 --kill) examples=$scratch/examples linked mpi
 
     for linked in OFF ON; do
         rm -rf "$examples"
         quietly "$cmake" -S "$root/share/doc/keel/contrib/examples" -B "$examples" -G "$generator" \
             -DCMAKE_C_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$root" -DKEEL_STATIC=$linked
         quietly "$cmake" --build "$examples"
-        killed "$root" 3 '^rank [0-2], life [0-9]+: 524288$' "${run[@]}" 1@0.3 "$examples/hello_keel"
-        killed "$root" 3 '^rank [0-2], life [0-9]+: 524288$' "${run[@]}" 1@0.2 "$examples/restart_point"
-        killed "$root" 3 '^rank [0-2]: right$' "${run[@]}" 1@marker:quarter "$examples/ucp_ring"
-        killed "$root" 3 ': right,' timeout 100 "$examples/attach_launch" -n 3 -k 1 "$examples/attach"
+        killed "$root" 3 '^rank [0-2], life [0-9]+: 524288$' 1:6 "${run[@]}" 1@0.3 "$examples/hello_keel"
+        killed "$root" 3 '^rank [0-2], life [0-9]+: 524288$' 1:10 "${run[@]}" 1@0.2 "$examples/restart_point"
+        killed "$root" 3 '^rank [0-2]: right$' 1:13 "${run[@]}" 1@marker:quarter "$examples/ucp_ring"
+        killed "$root" 3 ': right,' '' timeout 100 "$examples/attach_launch" -n 3 -k 1 "$examples/attach"
     done
     linked=''
     # with this promise, and so without a checkpoint, too
-    SHMEM_KEEL_DETERMINISTIC=y killed "$root" 3 '^PE [0-2], life [0-9]+: 1000000$' "${run[@]}" 1@0.5 "$examples/hello_shmem"
-    killed "$root" 3 '^PE [0-2], life [0-9]+: 100 steps, heat ' "${run[@]}" '1@marker:PE 1, step 50' "$examples/listing1_shmem"
+    SHMEM_KEEL_DETERMINISTIC=y killed "$root" 3 '^PE [0-2], life [0-9]+: 1000000$' 1:100 "${run[@]}" 1@0.5 "$examples/hello_shmem"
+    killed "$root" 3 '^PE [0-2], life [0-9]+: 100 steps, heat ' 1:51 "${run[@]}" '1@marker:PE 1, step 50' "$examples/listing1_shmem"
     [ "$(sed -n 's/.* steps, heat //p' "$scratch/out" | awk '{ sum += $1 } END { printf "%.3f", sum }')" = 6000.000 ] ||
         fail "heat was lost in listing1_shmem"
     for mpi in $mpis; do
         quietly "$root/bin/keel-mpicc" --mpi "$mpi" -o "$scratch/hash_mpi" "$root/share/doc/keel/contrib/examples/hash_mpi.c"
-        killed "$root" 1 '^4500 keys, their sum right$' "$root/bin/keel-mpirun" -n 3 --nodes 3 --timeout 60 --kill 1@anyone:third "$scratch/hash_mpi"
+        killed "$root" 1 '^4500 keys, their sum right$' 1:10 "$root/bin/keel-mpirun" -x "LD_PRELOAD=$held" -n 3 --nodes 3 --timeout 60 --kill 1@anyone:third "$scratch/hash_mpi"
     done
 }
 

@@ -12,7 +12,7 @@ deaths_in_a_restart_start_the_job_again()
 {
     right 90 -n 3
     two_sets 90
-    run 0 -n 3 --kill '1@anyone:begins at step' --kill '2@anyone:begins at step' "${job[@]}" -x RING_MARK=slowly "$ring" 90 8
+    run 0 -n 3 --kill '1@anyone:begins at step' --kill '2@anyone:begins at step' "${job[@]}" -x RING_HOLD=0 "$ring" 90
     has "$err" 1 'the job is started anew'
     grep '^rank [0-9]*: ' "$out" | sort -u | cmp -s - "$scratch/right" || fail "wrong sums"
 }
@@ -209,8 +209,8 @@ failures_of_a_removal_are_survived()
 # A replacement of rank 0 says that it has no thread for files, makes one later, and meets the stop.
 a_replacement_without_a_writer_makes_one_later()
 {
-    run 121 -n 3 --kill 0@anyone:asked "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x RING_STOP=1 -x RING_MARK=asked -x KEELTEST_THREAD_FAILS=0 \
-        "${failing[@]}" "$ring" 100000 30
+    run 121 -n 3 --kill 0@anyone:asked "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x RING_STOP=1 -x RING_MARK=asked -x RING_HOLD=0 \
+        -x KEELTEST_THREAD_FAILS=0 "${failing[@]}" "$ring" 100000 30
     has "$err" 1 'planned failure: thread'
     has "$err" 1 'KEEL_FILE_DIR .*: no thread can write files: the replacement tries again with the next checkpoint'
     [ -n "$(newest)" ] || fail "no checkpoint"

@@ -10,7 +10,9 @@
  * line that rank 0 prints at step AT, before all ranks go on slowly. RING_LOOP: the program
  * takes checkpoints during the wait, and is not deterministic. RING_STOP: this rank asks for
  * the end of the job at step AT; rank 0 waits there only with RING_SETS. RING_LATE: rank 1
- * calls keel_finalize() so many milliseconds later.
+ * calls keel_finalize() so many milliseconds later. RING_HOLD: in this run of the job (0: the
+ * first) a rank that has begun at a checkpoint, and rank 0 behind its RING_MARK of a stop, wait
+ * for a death, their own or another.
  */
 #include "lost.h"
 
@@ -93,6 +95,19 @@ static void wait_for_sets(keel_context_h ctx)
     }
 }
 
+static void hold(keel_context_h ctx)
+{
+    const char *run = getenv("KEELRUN_JOB"), *held = getenv("RING_HOLD");
+    keel_stats_t stats = {0};
+
+    if (held == NULL || run == NULL || strcmp(run, held) != 0 || keel_incarnation(ctx) > 0) {
+        return;
+    }
+    while (stats.deaths == 0 && keel_progress(ctx) >= 0 && keel_stats(ctx, &stats, sizeof(stats)) == KEEL_OK) {
+        usleep(1000);
+    }
+}
+
 /* One rank asks for the end of the job; no rank waits for that. */
 static void stop(keel_context_h ctx)
 {
@@ -102,6 +117,7 @@ static void stop(keel_context_h ctx)
     if (keel_rank(ctx) == 0 && getenv("RING_MARK") != NULL) {
         printf("%s\n", getenv("RING_MARK"));
         fflush(stdout);
+        hold(ctx);
     }
     if (keel_rank(ctx) == 0 && getenv("RING_SETS") != NULL) {
         wait_for_sets(ctx);
@@ -155,6 +171,7 @@ int main(int argc, char **argv)
         }
         printf("rank %u begins at step %llu\n", keel_rank(ctx), (unsigned long long)step);
         fflush(stdout);
+        hold(ctx);
     }
     while (step < steps) {
         const uint64_t now = step;

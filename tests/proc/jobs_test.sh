@@ -53,10 +53,11 @@ restart_point=$build/contrib/examples/restart_point
 # README's program, as it says to run it; and where every death is a rollback, which its calls return
 hello_survives_a_kill()
 {
-    local rollbacks protect=(all ckpt)
+    local rollbacks held protect=(all ckpt)
 
+    hold 2 10
     for rollbacks in 0 1; do
-        run 0 -n 4 --nodes 4 "${small[@]}" -x "KEEL_PROTECT=${protect[$rollbacks]}" -x KEEL_VERBOSE=y --kill 2@0.5 \
+        run 0 -n 4 --nodes 4 "${small[@]}" "${held[@]}" -x "KEEL_PROTECT=${protect[$rollbacks]}" -x KEEL_VERBOSE=y --kill 2@0.5 \
             "$build/contrib/examples/hello_keel"
         has "$out" 3 '^rank [013], life 0: 524288$'
         has "$out" 1 '^rank 2, life 1: 524288$'
@@ -81,10 +82,14 @@ program_rolls_back_on_request()
 
 program_jumps_to_its_restart_point()
 {
+    local held
+
     # whenever the death comes; with a request besides
-    run 0 -n 4 --nodes 2 "${small[@]}" --kill 1@0.3 "$restart_point"
+    hold 1 15
+    run 0 -n 4 --nodes 2 "${small[@]}" "${held[@]}" --kill 1@0.3 "$restart_point"
     has "$out" 4 ': 524288$'
-    run 0 -n 4 --nodes 2 "${small[@]}" --kill 0@0.3 "$restart_point" ask
+    hold 0 15
+    run 0 -n 4 --nodes 2 "${small[@]}" "${held[@]}" --kill 0@0.3 "$restart_point" ask
     has "$out" 4 ': 524288$'
 }
 

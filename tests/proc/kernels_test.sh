@@ -40,7 +40,7 @@ steps_done_again_are_counted()
     run 0 -n 4 "${small[@]}" -x KERNEL_CPU=y -x KEEL_PROTECT=ckpt "$kernels/cg" -c S --die 2@100.1
     has "$err" 4 '^kernel: 100 steps done again$'
     # how far one came that was killed by somebody else nobody can tell
-    run 0 -n 4 "${small[@]}" -x KERNEL_CPU=y --kill '2@anyone:iteration 5 of' "$kernels/cg" -c S -n 100 -v
+    run 0 -n 4 "${small[@]}" -x KERNEL_CPU=y --kill '2@anyone:iteration 5 of' "$kernels/cg" -c S -n 100 -v --die 1@140.1:hold
     has "$err" 3 '^kernel: 0 steps done again$'
     has "$err" 3 'steps done again'
 }

@@ -76,6 +76,13 @@ check_nothing_left()
     fail "left behind: $(what_is_left "$1")"
 }
 
+# hold RANK N: sets held, options of keelrun by which the rank waits in its N-th usleep() until it is killed
+hold()
+{
+    # shellcheck disable=SC2034,SC2154 # of the tests
+    held=(-x "LD_PRELOAD=$build/tests/proc/libheld_sleep.so" -x "KEELTEST_HELD=$1:$2")
+}
+
 # run STATUS ARGUMENTS...: keelrun ends with that status in bounded time and leaves nothing
 run()
 {

@@ -26,10 +26,11 @@ ring_of_ucp_is_right()
 # over the direct lane and the served one
 ring_survives_a_kill()
 {
-    local nodes
+    local nodes held
 
+    hold 1 13 # behind its line
     for nodes in 1 3; do
-        run 0 -n 3 --nodes $nodes "${small[@]}" --kill 1@marker:quarter "$build/contrib/examples/ucp_ring"
+        run 0 -n 3 --nodes $nodes "${small[@]}" "${held[@]}" --kill 1@marker:quarter "$build/contrib/examples/ucp_ring"
         right "$out"
         survived 1 1 0
     done
@@ -37,7 +38,10 @@ ring_survives_a_kill()
 
 ring_rolls_back()
 {
-    run 0 -n 3 "${small[@]}" -x KEEL_PROTECT=ckpt --kill 1@marker:quarter "$build/contrib/examples/ucp_ring"
+    local held
+
+    hold 1 13
+    run 0 -n 3 "${small[@]}" "${held[@]}" -x KEEL_PROTECT=ckpt --kill 1@marker:quarter "$build/contrib/examples/ucp_ring"
     right "$out"
     survived 1 0 1
 }

@@ -57,19 +57,21 @@ faults_that_cannot_be_reported_end_the_job()
 
 the_listing_goes_on()
 {
-    local pe
+    local pe held
 
     compiles listing "$here/../../../contrib/examples/listing1_shmem.c"
     run 0 -np 4 --nodes 4 "$scratch/listing"
     grep -o '^PE.*heat.*' "$out" | sed 's/life .*: 100/100/' | sort >"$scratch/right"
     has "$scratch/right" 4 '100 steps, heat [0-9.]*$'
     for pe in 2 0; do
-        run 0 -np 4 --nodes 4 --kill $pe@marker:"PE $pe, step 50" "$scratch/listing"
+        hold $pe 51 # in its step 50
+        run 0 -np 4 --nodes 4 "${held[@]}" --kill $pe@marker:"PE $pe, step 50" "$scratch/listing"
         grep -o '^PE.*heat.*' "$out" | sed 's/life .*: 100/100/' | sort | diff - "$scratch/right" >&2 || fail "other results"
         has "$out" 1 "^PE $pe, life 1: 100 steps"
         has "$out" 4 'failed, back at step [5-9][0-9]$'
     done
-    run 0 -np 4 --nodes 4 --kill 1@marker:"PE 1, step 50" "$scratch/listing" newest
+    hold 1 51
+    run 0 -np 4 --nodes 4 "${held[@]}" --kill 1@marker:"PE 1, step 50" "$scratch/listing" newest
     has "$out" 1 '^PE 1, life 1: 100 steps'
     has "$out" 3 '^PE [0-3], life 0: 100 steps'
 }
