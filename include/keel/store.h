@@ -16,7 +16,7 @@
  * of accesses and are not logged: each life loads the same bytes. A replacement that loads a
  * version which is overwritten by now rolls the job back. Blocks are lost when all ranks with a
  * copy die before a replacement has its copies again: loads return KEEL_ERR_LOST. So they do after
- * a restart from files (KEEL_FILE_DIR), which have no stores: submit again.
+ * a restart from files (KEEL_FILE_DIR), which have no stores: submit again (a static one cannot).
  *
  * Memory at each rank, in shared memory: versions * copies * bytes, rounded up to whole ranges,
  * with 1/500 for checksums. A store has 3 versions: the newest one, the one of the newest

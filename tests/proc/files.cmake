@@ -11,6 +11,7 @@ add_library(recorded_disk MODULE recorded_disk.c)
 set_target_properties(recorded_disk PROPERTIES C_VISIBILITY_PRESET default)
 target_link_libraries(recorded_disk PRIVATE ${CMAKE_DL_LIBS})
 set(cases_of_files_test a_lost_job_goes_on_from_files a_killed_job_goes_on_from_files attached_memory_and_extents_return
+        a_job_with_a_store_goes_on
         a_restarted_job_survives_deaths a_lost_job_goes_on_on_other_nodes
         a_signal_stops_the_job_with_a_checkpoint a_program_stops_itself_with_a_checkpoint
         a_rate_does_not_hold_for_a_stop a_stop_without_files_ends_in_time a_stop_is_met_by_a_later_checkpoint requests_are_there_when_a_job_begins

@@ -54,6 +54,24 @@ a_killed_job_goes_on_from_files()
     is_right
 }
 
+# a store has no files: after a restart loads say that, and the store can be submitted again
+a_job_with_a_store_goes_on()
+{
+    local flags stored=$build/tests/proc/stored
+
+    for flags in permuted consecutive; do
+        rm -rf "$dir"
+        LOST=0@13.0 start -n 4 --nodes 2 "${job[@]}" "$stored" 2 $flags -
+        wait_for 'lost here' "$out"
+        kill -9 "$pid"
+        wait "$pid" 2>/dev/null
+        check_nothing_left "$pid"
+        run 0 -n 4 --nodes 2 "${job[@]}" -x KEEL_LOG_LEVEL=info "$stored" 2 $flags 2@17.0
+        grep -q 'the job restarts from checkpoint [0-9]* in ' "$err" || fail "begins at its start"
+        has "$out" 1 '^stored: 1 deaths, [0-9]* rollbacks: right$'
+    done
+}
+
 # killed_with_a_set PROGRAM ARGUMENTS...: the whole job, when the first set is complete; sets generation
 killed_with_a_set()
 {

@@ -2,9 +2,12 @@
  * Stores under deaths: stored COPIES FLAGS DEATHS. FLAGS: permuted, consecutive or static. Each
  * third step submits, each second time only the first half of the blocks. Every step loads a drawn
  * part of the blocks of each rank and compares. A rank of DEATHS (as in deaths.h,
- * RANK@STEP.PLACE) dies at PLACE 0 before the loads, 1 before a submit, 2 after it.
+ * RANK@STEP.PLACE) dies at PLACE 0 before the loads, 1 before a submit, 2 after it. LOST: as in
+ * lost.h, at the begin of a step. A job that begins from files finds no blocks, and submits the
+ * version of its step again.
  */
 #include "deaths.h"
+#include "lost.h"
 #include "try.h"
 
 #include <keel/store.h>
@@ -69,21 +72,21 @@ static uint64_t given_in(uint64_t version, uint32_t rank)
     return (base_of(version) == version) ? count : count / 2;
 }
 
-static keel_status_t submit(job_t *job)
+static keel_status_t submit(job_t *job, uint64_t version)
 {
     const uint32_t rank = keel_rank(job->ctx);
-    const uint64_t count = given_in(job->step, rank);
+    const uint64_t count = given_in(version, rank);
     const keel_store_part_t part = {.rank = rank, .count = count, .buffer = job->own};
 
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t word = word_of(job->step, rank, i);
+        const uint64_t word = word_of(version, rank, i);
 
         for (unsigned k = 0; k < BLOCK; k += sizeof(word)) {
             memcpy(job->own + i * BLOCK + k, &word, sizeof(word));
         }
     }
-    return (base_of(job->step) == job->step) ? keel_store_submit(job->store, job->own, count)
-                                             : keel_store_update(job->store, &part, 1);
+    return (base_of(version) == version) ? keel_store_submit(job->store, job->own, count)
+                                         : keel_store_update(job->store, &part, 1);
 }
 
 static keel_status_t load_beside(const job_t *job, keel_store_part_t *part)
@@ -94,10 +97,14 @@ static keel_status_t load_beside(const job_t *job, keel_store_part_t *part)
     return (status == KEEL_INPROGRESS) ? keel_req_wait(req) : status;
 }
 
+static uint64_t version_of(const job_t *job)
+{
+    return job->is_static ? 0 : job->step - job->step % EVERY;
+}
+
 static keel_status_t load(job_t *job, uint32_t of)
 {
-    const uint64_t version = job->is_static ? 0 : job->step - job->step % EVERY;
-    const uint64_t count = count_of(base_of(version), of), given = given_in(version, of);
+    const uint64_t version = version_of(job), count = count_of(base_of(version), of), given = given_in(version, of);
     const uint64_t first = draw(job->step * 977 + of * 31 + keel_rank(job->ctx)) % count;
     keel_store_part_t part = {.rank = of, .first = first, .count = count - first, .buffer = job->loaded};
     uint64_t known, word;
@@ -115,14 +122,36 @@ static keel_status_t load(job_t *job, uint32_t of)
     return KEEL_OK;
 }
 
+static keel_context_h progressing;
+
+static void progress(void)
+{
+    (void)keel_progress(progressing);
+}
+
+static keel_status_t submit_again(job_t *job)
+{
+    const uint64_t version = version_of(job);
+    keel_store_part_t part = {.rank = 0, .first = 0, .count = 1, .buffer = job->loaded};
+    const keel_status_t status = keel_store_load(job->store, &part, 1);
+
+    if (status != KEEL_ERR_LOST) {
+        fprintf(stderr, "stored: a load after the restart is wrong: %s\n", keel_status_string(status));
+        exit(EXIT_WRONG);
+    }
+    TRY(submit(job, base_of(version)));
+    return (base_of(version) == version) ? KEEL_OK : submit(job, version);
+}
+
 static keel_status_t step(job_t *job)
 {
     const uint32_t rank = keel_rank(job->ctx);
     const char *deaths = deaths_of_first_life(job->deaths, keel_incarnation(job->ctx));
 
+    lose_when_said(rank, (long)job->step, 0, progress);
     if (submits(job, job->step)) {
         die_when_said(deaths, rank, job->step, 1);
-        TRY(submit(job));
+        TRY(submit(job, job->step));
         die_when_said(deaths, rank, job->step, 2);
     }
     for (uint32_t of = 0; of < keel_size(job->ctx); of++) {
@@ -137,10 +166,16 @@ static keel_status_t step(job_t *job)
 
 static keel_status_t run(job_t *job)
 {
+    int is_first = keel_restarted(job->ctx) && keel_incarnation(job->ctx) == 0;
     keel_status_t status = KEEL_OK;
 
+    progressing = job->ctx;
     do {
         status = keel_restarted(job->ctx) ? keel_restore(job->ctx) : KEEL_OK;
+        if (status == KEEL_OK && is_first) {
+            status = submit_again(job);
+        }
+        is_first = 0;
         while (status == KEEL_OK && job->step < STEPS) {
             status = step(job);
         }
