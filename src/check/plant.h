@@ -414,6 +414,11 @@
     _(view_start_decided, 0, "", "a death during the start from files is decided")                                     \
     _(files_start_death_unseen, 0, "", "a death during the start from files does not end the job")                     \
     _(rollback_begun_at_start, 0, "", "a restart from files does not know its gsync")                                  \
+    _(files_ask_met_by_same, 0, "", "a request is met by the generation that had begun when it was seen")              \
+    _(files_set_order_unnoted, 0, "",                                                                                  \
+      "a checkpoint that is ordered, and has not begun at rank 0, meets a request of that time")                       \
+    _(files_set_order_once, 0, "", "a replacement does not get the order to write its file")                           \
+    _(files_set_request_unheeded, 0, "", "no checkpoint is taken for a request")                                       \
     _(coordinated_loaded_early, 0, "", "a restart from files counts as a restart from the image before")               \
     _(service_seal_hello_bare, 0, "", "the sum of a greeting omits the greeting's data")                               \
     _(gsync_call_refusal_unseen, 0, "", "ranks go on beside a rank that refuses the arguments of the call")            \

@@ -37,7 +37,7 @@ static int take_request(int dir)
 
 /* As take_request() if KEEL_FILES_TAKEN is of a request that was met: a newer request takes the
  * name, or the file is removed. */
-static int take_newer(keel_watch_t *watch, int dir)
+static int take_newer(keel_looks_t *watch, int dir)
 {
     if (rename_request(dir) == 1) {
         watch->is_met = 0;
@@ -47,7 +47,7 @@ static int take_newer(keel_watch_t *watch, int dir)
     return 0;
 }
 
-void keel_watch_look(keel_watch_t *watch, const keel_folder_t *folder, uint64_t now_ns)
+void keel_watch_look(keel_looks_t *watch, const keel_folder_t *folder, uint64_t now_ns)
 {
     const int dir = keel_folder_dir(folder);
     int is_stopping, is_requested;
@@ -70,7 +70,7 @@ void keel_watch_look(keel_watch_t *watch, const keel_folder_t *folder, uint64_t 
     }
 }
 
-int keel_watch_met(keel_watch_t *watch, const keel_folder_t *folder)
+int keel_watch_met(keel_looks_t *watch, const keel_folder_t *folder)
 {
     const int error = (unlinkat(keel_folder_dir(folder), KEEL_FILES_TAKEN, 0) != 0 && errno != ENOENT) ? errno : 0;
 

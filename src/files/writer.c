@@ -29,7 +29,7 @@ struct keel_writer {
     keel_folder_t *folder;
     int is_watching;
     uint64_t rate; /* bytes per second; 0: no limit */
-    keel_watch_t watch;
+    keel_looks_t watch;
     pthread_t thread;
     pthread_mutex_t lock;
     /* a job begins, is hurried or revoked, a stop is due, or the thread is to leave */

@@ -6,6 +6,8 @@
 #ifndef KEEL_JOB_FILES_ASK_H_
 #define KEEL_JOB_FILES_ASK_H_
 
+#include "check/plant.h"
+
 #include <stdint.h>
 
 typedef struct keel_files_ask {
@@ -30,7 +32,7 @@ static inline void keel_files_ask_look(keel_files_ask_t *ask, int is_asked, uint
 /* True if the files of this generation meet the request. */
 static inline int keel_files_ask_is_met(const keel_files_ask_t *ask, uint32_t generation)
 {
-    return ask->is_open && generation > ask->after;
+    return ask->is_open && generation + KEEL_PLANT(files_ask_met_by_same) > ask->after;
 }
 
 /* True if the request has been open for longer than @a within_s seconds; 0: no limit. */

@@ -4,6 +4,7 @@
 #include "engine/context.h"
 
 #include "base/memory.h"
+#include "check/plant.h"
 #include "peer/control.h"
 #include "peer/members.h"
 #include "recovery/recover.h"
@@ -199,7 +200,8 @@ static void set_repeat(keel_context_h ctx)
 {
     keel_files_t *files = ctx->files;
 
-    if (files->decisions == ctx->rec.decisions || keel_recovery_is_frozen(&ctx->rec)) {
+    if (files->decisions == ctx->rec.decisions || keel_recovery_is_frozen(&ctx->rec) ||
+        KEEL_PLANT(files_set_order_once)) {
         return;
     }
     files->decisions = ctx->rec.decisions;
@@ -282,16 +284,19 @@ static void stop_failed(keel_context_h ctx)
     ctx->runtime->ops->abort(ctx->runtime, STATUS_LATE, "a stop without a checkpoint in files");
 }
 
-/* The newest generation that has begun. UINT32_MAX: not known, during a recovery: a replacement has
- * no generation yet, and a decision may take up a checkpoint that seems aborted. */
+/* The newest generation that may have begun. A checkpoint begins at the other ranks once the leader
+ * has arrived at its gsync with the order, while the leader still waits there. UINT32_MAX: not
+ * known, during a recovery: a replacement has no generation yet, and a decision may take up a
+ * checkpoint that seems aborted. */
 static uint32_t set_newest(keel_context_h ctx)
 {
-    const uint32_t used = ctx->ckpt.set.used.number, making = ctx->ckpt.set.making.number;
+    const uint32_t used = ctx->ckpt.set.used.number;
+    const uint32_t ordered = KEEL_PLANT(files_set_order_unnoted) ? ctx->ckpt.set.making.number : ctx->rec.arrived;
 
     if (!set_is_settled(ctx)) {
         return UINT32_MAX;
     }
-    return (making > used) ? making : used;
+    return (ordered > used) ? ordered : used;
 }
 
 static void stop_forget(keel_files_t *files, uint32_t rank)
@@ -363,11 +368,11 @@ static void set_look(keel_context_h ctx)
 
     keel_files_ask_look(&files->request, is_requested, newest, now_ns);
     keel_files_ask_look(&files->stop, is_stopping, newest, now_ns);
-    if (newest < files->seen) {
+    if (newest != UINT32_MAX && used < files->seen && making < files->seen) {
         files->seen = used; /* after a rollback, or a replacement's first generation */
     }
     if ((is_requested || is_stopping) && newest != UINT32_MAX && files->making.id.generation == 0 && making == 0 &&
-        (used <= files->seen || !set_is_asked(files, used))) {
+        (used <= files->seen || !set_is_asked(files, used)) && !KEEL_PLANT(files_set_request_unheeded)) {
         keel_ckpt_request_retry(&ctx->ckpt);
     }
     if ((is_requested || is_stopping) && files->making.id.generation != 0 && !files->is_set_hurried) {

@@ -522,7 +522,7 @@ END_TEST
 START_TEST(failed_look_changes_nothing)
 {
     const keel_folder_t unreadable = {.dir = -1};
-    keel_watch_t watch = {.looks = 0};
+    keel_looks_t watch = {.looks = 0};
 
     folder_setup();
     ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);
@@ -541,7 +541,7 @@ END_TEST
 /* What another job is asked for is no request of a leader that lacks the lock. */
 START_TEST(leader_without_the_lock_sees_no_request)
 {
-    keel_watch_t watch = {.looks = 0};
+    keel_looks_t watch = {.looks = 0};
 
     folder_setup();
     folder.is_leader = 1;
@@ -565,7 +565,7 @@ END_TEST
 START_TEST(met_request_whose_file_stays_does_not_come_again)
 {
     const keel_folder_t unreadable = {.dir = -1};
-    keel_watch_t watch = {.looks = 0};
+    keel_looks_t watch = {.looks = 0};
 
     folder_setup();
     ck_assert_int_eq(keel_set_dir_ask(dir, KEEL_FILES_REQUEST), 0);

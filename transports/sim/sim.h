@@ -61,6 +61,8 @@ typedef struct keel_sim_options {
     int mute_events;
     /* a dead rank is declared gone instead of being replaced; 2: a process starts nevertheless */
     int declares_gone;
+    /* The test has a writer of files (files/writer.h) without a thread; 0: ranks write no files. */
+    int has_writer;
     /* the main function of every rank, run again in each replacement */
     void (*program)(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnation);
     /* called between steps when the step of keel_sim_hook_at() is reached; may kill */

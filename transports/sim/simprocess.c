@@ -34,7 +34,7 @@ sim_process_t *sim_process_create(keel_sim_t *sim, uint32_t rank, uint32_t incar
     process->where = "start";
     process->transport.super.ops = &sim->transport_ops;
     process->transport.process = process;
-    process->runtime.super.ops = &sim_runtime_ops;
+    process->runtime.super.ops = &sim->runtime_ops;
     process->runtime.process = process;
     process->links = sim_new(sim->options.ranks * sizeof(*process->links));
     for (peer = 0; peer < sim->options.ranks; ++peer) {

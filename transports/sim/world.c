@@ -339,7 +339,9 @@ keel_status_t keel_sim_create(const keel_sim_options_t *options, keel_sim_t **si
         sim->transport_ops.max_data = options->max_data;
     }
     sim->drivers.transport = &sim->transport_ops;
-    sim->drivers.runtime = &sim_runtime_ops;
+    sim->runtime_ops = sim_runtime_ops;
+    sim->runtime_ops.is_threadless = !options->has_writer;
+    sim->drivers.runtime = &sim->runtime_ops;
     sim->drivers.runtime_arg = sim;
     sim->drivers.transport_arg = sim;
     sim->drivers.say_arg = sim;

@@ -249,6 +249,7 @@ struct keel_sim {
     uint32_t *first; /* initial node of each rank */
     keel_random_t random;
     keel_transport_ops_t transport_ops;
+    keel_runtime_ops_t runtime_ops;
     struct keel_drivers drivers;
     sim_process_t **rank;   /* newest incarnation of each rank */
     sim_process_t *all;     /* all processes since the start */
