@@ -353,6 +353,40 @@ START_TEST(detached_memory_may_change)
 }
 END_TEST
 
+static int refuse_copies(void *arg, size_t bytes, const char *name)
+{
+    (void)arg;
+    (void)bytes;
+    return strcmp(name, "image for a file") != 0;
+}
+
+/* There is no memory for a copy of the image: the image is not written, and may change at once. */
+START_TEST(job_without_memory_for_a_copy_is_given_up)
+{
+    static uint8_t memory[4 << 20];
+    static const keel_memory_hook_t hook = {.may_allocate = refuse_copies};
+    const keel_write_job_t job = {
+        .kind = KEEL_WRITE_RANK, .id = id_of(5, 1), .memory = memory, .bytes = sizeof(memory)};
+    keel_writer_t *writer;
+    uint64_t bytes;
+    int set;
+
+    folder_setup();
+    ck_assert_int_eq(keel_writer_create(&folder, 0, 4096, &writer), KEEL_OK);
+    keel_writer_begin(writer, &job);
+    keel_memory_set_hook(&hook);
+    keel_writer_detach(writer, 6);
+    keel_memory_set_hook(NULL);
+    memset(memory, 0xee, sizeof(memory));
+    ck_assert_int_eq(result_of(writer).error, ECANCELED);
+    ck_assert_int_eq(keel_set_open(dir, job.id, 1, &set), 0);
+    ck_assert_int_eq(keel_set_rank_size(set, 0, &bytes), ENOENT);
+    close(set);
+    keel_writer_destroy(writer);
+    folder_teardown();
+}
+END_TEST
+
 START_TEST(rate_gives_the_time_of_bytes)
 {
     ck_assert_uint_eq(keel_pace_ns(1 << 20, 0), 0);
@@ -734,6 +768,7 @@ int main(void)
                             damaged_manifest_is_refused,
                             writer_writes_what_memory_has,
                             detached_memory_may_change,
+                            job_without_memory_for_a_copy_is_given_up,
                             rate_gives_the_time_of_bytes,
                             hurried_job_does_not_keep_to_the_rate,
                             complete_set_replaces_older_ones,
