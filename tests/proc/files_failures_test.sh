@@ -80,7 +80,7 @@ files_that_read_otherwise_do_not_count()
     right 90 -n 3
     two_sets 90
     before=$(newest)
-    RING_MARK=reached start -n 3 "${job[@]}" -x KEEL_FILE_KEEP=1 -x KEELTEST_FILE_FAILS=flip:5:0 "${failing[@]}" "$ring" 100000 70
+    RING_MARK=reached start -n 3 "${job[@]}" -x KEEL_FILE_KEEP=1 -x KEELTEST_FILE_FAILS=flip:5:0 "${failing[@]}" "$ring" 1000000000 70
     wait_for 'is not written to .* (rank [0-2]: the bytes there are not those that were written)' "$err"
     wait_for reached "$out"
     kill -9 "$pid"
@@ -210,7 +210,7 @@ failures_of_a_removal_are_survived()
 a_replacement_without_a_writer_makes_one_later()
 {
     run 121 -n 3 --kill 0@anyone:asked "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x RING_STOP=1 -x RING_MARK=asked -x RING_HOLD=0 \
-        -x KEELTEST_THREAD_FAILS=0 "${failing[@]}" "$ring" 100000 30
+        -x KEELTEST_THREAD_FAILS=0 "${failing[@]}" "$ring" 1000000000 30
     has "$err" 1 'planned failure: thread'
     has "$err" 1 'KEEL_FILE_DIR .*: no thread can write files: the replacement tries again with the next checkpoint'
     [ -n "$(newest)" ] || fail "no checkpoint"
@@ -225,7 +225,7 @@ a_request_is_lost_with_its_folder()
     for how in removed emptied; do
         rm -rf "$dir"
         touch "$scratch/gate"
-        start -n 2 "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x "KEELTEST_FILE_WAITS=$scratch/gate" "${failing[@]}" "$ring" 100000
+        start -n 2 "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x "KEELTEST_FILE_WAITS=$scratch/gate" "${failing[@]}" "$ring" 1000000000
         until [ -e "$dir/lock" ]; do sleep 0.02; done
         kill -TERM "$pid"
         until compgen -G "$dir/set-*/rank-*.tmp" >"$scratch/begun"; do sleep 0.02; done
@@ -286,7 +286,7 @@ a_folder_that_is_gone_is_found_again()
     mkdir "$scratch/parent"
     dir=$scratch/parent/files
     job=("${tier[@]}" -x "KEEL_FILE_DIR=$dir" -x "KEEL_STATS=$scratch/stats.json")
-    RING_MARK=reached start -n 3 "${job[@]}" "$ring" 100000 30
+    RING_MARK=reached start -n 3 "${job[@]}" "$ring" 1000000000 30
     wait_for reached "$out"
     mv "$scratch/parent" "$scratch/away"
     wait_for 'is not written to .*No such file or directory' "$err"

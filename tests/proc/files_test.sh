@@ -40,7 +40,7 @@ a_lost_job_goes_on_from_files()
 a_killed_job_goes_on_from_files()
 {
     right 60 -n 4
-    RING_MARK=reached start -n 4 "${job[@]}" "$ring" 100000 30
+    RING_MARK=reached start -n 4 "${job[@]}" "$ring" 1000000000 30
     wait_for reached "$out"
     kill -9 "$pid"
     wait "$pid" 2>/dev/null
@@ -148,7 +148,7 @@ a_signal_stops_the_job_with_a_checkpoint()
     right 60 -n 3
     for signal in TERM USR1; do
         rm -rf "$dir"
-        start -n 3 "${tier[@]}" -x "KEEL_FILE_DIR=$dir" -x KEEL_FILE_INTERVAL=3600 "$ring" 100000
+        start -n 3 "${tier[@]}" -x "KEEL_FILE_DIR=$dir" -x KEEL_FILE_INTERVAL=3600 "$ring" 1000000000
         until [ -e "$dir/lock" ]; do sleep 0.05; done
         kill -"$signal" "$pid"
         wait "$pid"
@@ -160,7 +160,7 @@ a_signal_stops_the_job_with_a_checkpoint()
         begins_at_files 3
     done
     # without a folder a signal ends the job as it did
-    start -n 2 "${tier[@]}" "$ring" 100000
+    start -n 2 "${tier[@]}" "$ring" 1000000000
     sleep 0.2
     kill -TERM "$pid"
     wait "$pid"
@@ -178,7 +178,7 @@ a_program_stops_itself_with_a_checkpoint()
         rm -rf "$dir"
         # shellcheck disable=SC2086 # several options
         run 121 -n 3 -x RING_STOP=1 $options "${tier[@]}" -x KEEL_FILE_INTERVAL=3600 -x "KEEL_FILE_DIR=$dir" -x RING_MARK=asked "$ring" \
-            100000 30
+            1000000000 30
         [ "$("$files" list "$dir" | grep -c ' complete ')" -ge 1 ] || fail "no checkpoint"
         run 0 -n 3 "${job[@]}" "$ring" 60 # less than the steps that it was asked for: those done count
         begins_at_files 3
@@ -206,7 +206,7 @@ a_stop_without_files_ends_in_time()
         for rank in 0 1; do
             rm -rf "$dir"
             run 143 -n 3 "${job[@]}" -x KEEL_FILE_STOP_WITHIN=500ms -x RING_STOP=$rank -x RING_MARK=asked -x "$plan" \
-                "${failing[@]}" "$ring" 100000 30
+                "${failing[@]}" "$ring" 1000000000 30
             has "$err" 1 'no checkpoint is complete in .* within 0.5 s of the stop'
             has "$err" 0 'the job is started anew'
             [ "${plan%%=*}" = KEELTEST_STOP_WAITS ] || [ -z "$(newest)" ] || fail "a checkpoint is complete"
@@ -215,7 +215,7 @@ a_stop_without_files_ends_in_time()
     # the removal of an older checkpoint is no part of a stop
     two_sets 90
     run 121 -n 3 "${job[@]}" -x KEEL_FILE_INTERVAL=3600 -x KEEL_FILE_KEEP=1 -x KEEL_FILE_STOP_WITHIN=50 -x RING_STOP=1 -x RING_MARK=asked \
-        -x "KEELTEST_REMOVAL_WAITS=$scratch/gate" "${failing[@]}" "$ring" 100000 75
+        -x "KEELTEST_REMOVAL_WAITS=$scratch/gate" "${failing[@]}" "$ring" 1000000000 75
     # a job that waits for its last rank is complete
     rm -rf "$dir"
     right 60 -n 3
@@ -225,7 +225,7 @@ a_stop_without_files_ends_in_time()
     # by the file alone, and the next job is asked for nothing
     rm -rf "$dir"
     start -n 3 "${job[@]}" -x KEEL_FILE_STOP_WITHIN=500ms -x RING_MARK=begun -x RING_SETS=0 -x KEELTEST_FILE_FAILS=fsync:5:0 \
-        "${failing[@]}" "$ring" 100000 1
+        "${failing[@]}" "$ring" 1000000000 1
     wait_for begun "$out"
     touch "$dir/stop"
     wait "$pid"
@@ -240,7 +240,7 @@ a_stop_without_files_ends_in_time()
 # At this rate a file takes minutes; a requested checkpoint does not keep to the rate, nor the one that is in its way.
 a_rate_does_not_hold_for_a_stop()
 {
-    RING_BYTES=2097152 start -n 3 "${job[@]}" -x KEEL_FILE_RATE=4k -x RING_MARK=begun -x RING_SETS=0 "$ring" 100000 1
+    RING_BYTES=2097152 start -n 3 "${job[@]}" -x KEEL_FILE_RATE=4k -x RING_MARK=begun -x RING_SETS=0 "$ring" 1000000000 1
     wait_for 'is still being written to' "$err"
     [ -z "$(newest)" ] || fail "the rate does not hold"
     kill -TERM "$pid"
@@ -262,7 +262,7 @@ a_stop_is_met_by_a_later_checkpoint()
     right 60 -n 3
     touch "$scratch/gate"
     start -n 3 "${job[@]}" -x RING_STOP=1 -x RING_SETS=1 -x RING_MARK=asked -x "KEELTEST_FILE_WAITS=$scratch/gate" "${failing[@]}" \
-        "$ring" 100000 30
+        "$ring" 1000000000 30
     wait_for asked "$out"
     until [ -e "$dir/stop" ]; do sleep 0.02; done
     rm "$scratch/gate"
@@ -333,7 +333,7 @@ the_batch_script_of_the_documents_stops()
     ln -s "$keelrun" "$scratch/bin/keelrun"
     # shellcheck disable=SC2016 # of the stub
     printf '#!/bin/sh\necho "requeue $2"\n' >"$scratch/bin/scontrol"
-    printf '#!/bin/sh\nexec "%s" 100000\n' "$ring" >"$scratch/program"
+    printf '#!/bin/sh\nexec "%s" 1000000000\n' "$ring" >"$scratch/program"
     chmod +x "$scratch/bin/scontrol" "$scratch/program"
     sed -n '/^#SBATCH/,/^```/p' "$(dirname "$0")/../../contrib/doc/files.md" | grep -v '^```' >"$script"
     [ "$(wc -l <"$script")" -eq 6 ] || fail "no batch script in files.md"
@@ -397,7 +397,7 @@ other_jobs_are_refused()
     [ $status -ne 0 ] || fail "other windows are taken"
     grep -q 'window 0 has 8192 bytes, and in the image 4096$' "$err" || fail "the window is not named"
     grep -q 'cannot be restored: image of windows of other sizes' "$err" || fail "nothing is said of other windows"
-    RING_MARK=reached start -n 3 "${job[@]}" "$ring" 100000 70
+    RING_MARK=reached start -n 3 "${job[@]}" "$ring" 1000000000 70
     wait_for reached "$out"
     "$keelrun" -n 3 "${job[@]}" "$ring" 90 >"$out.2" 2>"$err.2" && fail "a second job takes the folder"
     grep -q 'another job uses this folder' "$err.2" || fail "nothing is said of the second job"
