@@ -29,11 +29,11 @@
 #define GSYNCS_LEFT (1u << 28) /* gsyncs left when the leader warns about the limit */
 /*
  * Polls of the arrivals alone, two microseconds, before the first wait. A wait makes progress on
- * messages, which takes longer than an arrival that is under way. Polls that find no arrival halve
- * the polls of the next gsync, so on shared cores, which the other ranks need, there are few.
+ * messages and takes longer than an arrival under way. Polls without success halve the polls of
+ * the next gsync, so there are few on cores shared with other ranks.
  */
 #define GSYNC_POLLS       64u
-#define GSYNC_POLLS_AGAIN 32u /* gsyncs from one with all polls to the next */
+#define GSYNC_POLLS_AGAIN 32u /* gsyncs between two with all polls */
 
 static void gsync_pause(void)
 {

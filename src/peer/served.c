@@ -5,22 +5,19 @@
  * Safety: every handler holds lane->lock. So the thread inside Keel can cut a peer off, change the
  * rollback number or drop a region between two messages, but not within one. Requests of a pair
  * arrive in the order of sending; after a gap in the sequence all are refused. A handler does not
- * wait, and sends only to the source. When the service side runs out of requests it acknowledges
- * all at once.
+ * wait, and sends only to the source. Idle, the service side acknowledges all requests at once.
  *
- * Exactly once (protocol/rma.md): the records of a phase from one rank to another are
- * numbered, and a re-execution numbers them alike. Records arrive in order, so the applied records
- * are a prefix, and peer->done is its end. Applying and counting are one step under the lock. A
- * record below the end, sent again by a replacement, is skipped; its fetched value, if any, is in
- * the get log since that same step. The source compares digests to find out if skipped records are
- * the same (recovery/hand_over_check). Records after the last number (base/counters.h) are applied
- * as they come, and the job rolls back if their source dies.
+ * Exactly once (protocol/rma.md): the records of a phase from one rank to another are numbered,
+ * and a re-execution numbers them alike. Records arrive in order, so the applied records are a
+ * prefix that ends at peer->done. Applying and counting are one step under the lock. A record
+ * below the end, sent again by a replacement, is skipped; its fetched value, if any, is in the get
+ * log since that step. The source compares digests of skipped records (recovery/hand_over_check).
+ * Records after the last number (base/counters.h) are applied as they come, and the job rolls back
+ * if their source dies.
  */
 #include "peer/served.h"
-#include "peer/members.h"
 #include "peer/piggyback.h"
 #include "peer/control.h"
-#include "peer/peer.h"
 #include "peer/remote_put.h"
 
 #include "base/copy.h"

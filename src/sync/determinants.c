@@ -27,7 +27,6 @@
  * one.
  */
 #include "sync/determinants.h"
-#include "peer/members.h"
 
 #include "check/plant.h"
 #include "check/reached.h"
@@ -196,19 +195,25 @@ static uint32_t live_holder(const keel_lane_t *lane)
     return served;
 }
 
+/* Programs that go on: a rank without a program holds no determinants. */
+static uint32_t living_programs(const keel_lane_t *lane)
+{
+    return lane->programs - lane->gone;
+}
+
 int keel_results_find_holder(keel_sync_t *sync, uint32_t *holder_p)
 {
     keel_determinants_t *results = results_of(sync);
     const keel_lane_t *lane = sync->lane;
 
-    if (keel_member_count(lane) > 1 && (!results->is_unstable || KEEL_PLANT(determinants_moved)) &&
+    if (living_programs(lane) > 1 && (!results->is_unstable || KEEL_PLANT(determinants_moved)) &&
         (results->holder == KEEL_RANK_NONE || results->changes != lane->changes ||
          lane->peers[results->holder].mode != KEEL_PEER_LIVE)) {
         results->changes = lane->changes;
         results->holder = live_holder(lane);
     }
     *holder_p = results->holder;
-    return keel_member_count(lane) == 1 || results->holder != KEEL_RANK_NONE;
+    return living_programs(lane) == 1 || results->holder != KEEL_RANK_NONE;
 }
 
 keel_record_local_read_t *keel_results_open(keel_sync_t *sync, keel_get_log_t *gets, size_t length)
