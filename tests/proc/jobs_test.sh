@@ -167,7 +167,7 @@ death_before_the_logs_are_full_is_local_and_later_a_rollback()
     local lane memory
 
     for lane in direct served; do
-        hybrid=(-n 4 --nodes 2 --timeout 50 -x "KEEL_LANES=$lane" -x KEEL_OPLOG_SIZE=256k -x KEEL_OPLOG_SOFT=0
+        hybrid=(-n 4 --nodes 2 --timeout 50 -x "KEEL_LANES=$lane" -x KEEL_OPLOG_SIZE=128k -x KEEL_OPLOG_SOFT=0
             -x KEEL_GETLOG_SIZE=1m -x KEEL_CKPT_INTERVAL=off)
         hybrid_run 0 --die 3@10.1
         memory=$(grep -o '"memory": "[0-9a-f]*"' "$out")
