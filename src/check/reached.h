@@ -23,7 +23,6 @@
     _(get_resolved, "the data of a get are copied from the memory of its dead target")                     \
     _(atomic_fast, "an atomic takes the fast path of the direct lane")                                     \
     _(atomic_waits_fast, "an atomic of a program that waits takes the short path")                         \
-    _(poll_again_fast, "a poll repeats the last one on the short path")                                    \
     _(flush_fast, "a flush has nothing to wait for")                                                       \
     _(put_cached, "a put of a program that waits takes the short path")                                    \
     _(get_waiting, "a get of a program that waits takes the fast path and is recorded later")              \
@@ -98,6 +97,7 @@
 /* cases reached never or too rarely without a test that draws for them or makes the library fail
  * (check/plant.h): such a test requires them */
 #define KEEL_CASES_PLANTED(_)                                                                               \
+    _(poll_again_fast, "a poll repeats the last one on the short path")                                     \
     _(awaited_carried, "an awaited value of the dead rank is known from a reply to another rank")           \
     _(awaited_again, "an awaited value is fetched again, behind the fetches of other ranks")                \
     _(put_remote, "a put is an operation of its source alone")                                              \
