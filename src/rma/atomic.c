@@ -223,11 +223,11 @@ static __attribute__((noinline)) keel_status_t atomic_generic(keel_win_h win, ke
     return keel_win_end(win, keel_request_finish(req, status, req_p));
 }
 
-/* programs that wait */
+/* Programs that wait. A window of device atomics sets a bit of the gate. */
 static int atomic_is_waited(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
                             uint64_t operand, uint64_t compare, void *result)
 {
-    return win != NULL && keel_context_gate_rma(win->ctx, 0) == KEEL_GATE_WAITS &&
+    return win != NULL && keel_context_gate(win->ctx) == KEEL_GATE_WAITS &&
            keel_atomic_waits(win, op, rank, offset, size, operand, compare, result);
 }
 

@@ -356,6 +356,27 @@ static void check_unharmed(const job_t *job)
     EXPECT(KEEL_OK, keel_checkpoint(job->ctx));
 }
 
+/* The same in a program that waits, after an atomic of the same kind in another window. */
+static void check_device_of_waits(const job_t *job)
+{
+    const keel_win_params_t params = {.field_mask = KEEL_WIN_PARAM_FIELD_ATOMICS, .atomics = KEEL_WIN_ATOMICS_DEVICE};
+    uint64_t found = 9;
+    keel_win_h win, other;
+
+    EXPECT(KEEL_OK, keel_win_alloc(job->ctx, WINDOW, &params, &win));
+    EXPECT(KEEL_OK, keel_win_alloc(job->ctx, WINDOW, NULL, &other));
+    EXPECT(KEEL_OK, keel_wait_until(other, 0, 8, KEEL_COMPARE_EQ, 0));
+    for (unsigned i = 0; i < 2; i++) {
+        EXPECT(KEEL_OK, keel_gsync(job->ctx, 0));
+        EXPECT(KEEL_OK, keel_atomic(other, KEEL_ATOMIC_SWAP, job->other, 8, 8, 1, 0, &found));
+        EXPECT(KEEL_OK, keel_atomic(other, KEEL_ATOMIC_SWAP, job->other, 8, 8, 1, 0, &found));
+        EXPECT(KEEL_ERR_UNSUPPORTED, keel_atomic(win, KEEL_ATOMIC_SWAP, job->other, 0, 8, 1, 0, &found));
+    }
+    EXPECT(KEEL_OK, keel_gsync(job->ctx, 0));
+    EXPECT(KEEL_OK, keel_win_free(other));
+    EXPECT(KEEL_OK, keel_win_free(win));
+}
+
 /* A window for a device's atomics accepts these and no other atomics, even without a device. */
 static void check_device(const job_t *job)
 {
@@ -472,6 +493,7 @@ int main(void)
     if (failures > 0) {
         return 1;
     }
+    check_device_of_waits(&job); /* while nothing has mixed ways to synchronise */
     check_pointers(&job);
     check_accumulates(&job);
     check_signals(&job);
