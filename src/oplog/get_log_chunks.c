@@ -30,6 +30,9 @@ static keel_get_chunk_t *chunk_at(const void *arena, uint32_t chunk_size, uint32
     return (keel_get_chunk_t *)((char *)arena + (size_t)index * chunk_size);
 }
 
+/* Sources begin at chunks apart: a prime that does not divide the usual 252 chunks. */
+#define SPREAD 11u
+
 static keel_get_chunk_t *chunk_claim(void *arena, size_t size, uint32_t chunk_size, keel_get_chunks_writer_t *writer,
                                      uint32_t source)
 {
@@ -38,7 +41,7 @@ static keel_get_chunk_t *chunk_claim(void *arena, size_t size, uint32_t chunk_si
     for (uint32_t i = 0; i < count; i++) {
         /* Sources start at different chunks. After a trim the search starts again: with frequent
          * trims a source writes few chunks, which stay in cache. */
-        const uint32_t passed = (writer->passed + i) % count, index = (source * 7 + passed) % count;
+        const uint32_t passed = (writer->passed + i) % count, index = (source * SPREAD + passed) % count;
         keel_get_chunk_t *chunk = chunk_at(arena, chunk_size, index);
         uint32_t free = 0;
 
