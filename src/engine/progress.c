@@ -3,7 +3,7 @@
 
 #include "ckpt/parity.h"
 #include "peer/control.h"
-#include "recovery/log_pressure.h"
+#include "recovery/logs/log_pressure.h"
 #include "recovery/recover.h"
 #include "recovery/recovery_status.h"
 

@@ -12,7 +12,7 @@
 
 #include "check/plant.h"
 #include "peer/members.h"
-#include "recovery/log_pressure.h"
+#include "recovery/logs/log_pressure.h"
 #include "recovery/commit.h"
 #include "recovery/hand_over_check.h"
 #include "recovery/position.h"

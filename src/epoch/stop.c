@@ -7,7 +7,7 @@
 #include "check/plant.h"
 #include "check/reached.h"
 #include "peer/members.h"
-#include "recovery/log_pressure.h"
+#include "recovery/logs/log_pressure.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
 

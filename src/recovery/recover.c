@@ -3,7 +3,7 @@
 #include "recovery/adopt.h"
 #include "recovery/rollback_request.h"
 #include "recovery/detect.h"
-#include "recovery/log_pressure.h"
+#include "recovery/logs/log_pressure.h"
 #include "recovery/hand_over.h"
 #include "recovery/outcome_sums.h"
 #include "recovery/position.h"

@@ -61,7 +61,7 @@
 #include "recovery/outcome.h"
 #include "recovery/shrink_state.h"
 #include "sync/sync.h"
-#include "recovery/trim.h"
+#include "recovery/logs/trim.h"
 
 typedef enum { KEEL_DECISION_NONE, KEEL_DECISION_LOCAL, KEEL_DECISION_ROLLBACK, KEEL_DECISION_CATASTROPHE } keel_mode_t;
 
@@ -138,7 +138,7 @@ struct keel_recovery {
     /* decision */
     keel_mode_t mode;
     keel_reasons_t reasons;
-    int has_safe_gsync;         /* recovery/log_pressure */
+    int has_safe_gsync;         /* recovery/logs/log_pressure */
     int has_safe_points;        /* the program calls keel_safe_point() */
     uint32_t pressure_reported; /* 1 + the incarnation of the leader that got the report */
     uint32_t pressure_checks;

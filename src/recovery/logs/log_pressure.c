@@ -1,5 +1,5 @@
 /* Logs that fill up. */
-#include "recovery/log_pressure.h"
+#include "recovery/logs/log_pressure.h"
 
 #include "check/plant.h"
 #include "peer/control.h"

@@ -1,9 +1,9 @@
 /* Requests for images, and trimming. */
-#include "recovery/trim.h"
+#include "recovery/logs/trim.h"
 
 #include "base/memory.h"
 #include "check/plant.h"
-#include "recovery/log_pressure.h"
+#include "recovery/logs/log_pressure.h"
 #include "recovery/recovery.h"
 #include "peer/control.h"
 #include "peer/members.h"
