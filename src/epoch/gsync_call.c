@@ -2,6 +2,7 @@
 #include "epoch/gsync_call.h"
 
 #include "check/plant.h"
+#include "epoch/gsync.h"
 #include "peer/members.h"
 #include "recovery/recover.h"
 #include "recovery/recovery_status.h"
@@ -92,6 +93,25 @@ static keel_status_t check_refusals(keel_context_h ctx, uint32_t number, unsigne
     return KEEL_ERR_INVALID_PARAM;
 }
 
+/* True if @a other is another call than the own one. After a stop the ranks repeat their calls, and
+ * check_refusals() reports refusals. */
+static int is_other_call(unsigned own, unsigned other)
+{
+    const int is_known = (other > 0 && other < CALL_COUNT) || other >= KEEL_CALL_STORES;
+
+    return is_known && other != own && own != KEEL_ARRIVE_CALL_STOP && other != KEEL_ARRIVE_CALL_STOP &&
+           other != KEEL_CALL_REFUSED;
+}
+
+/* Another call of @a rank, made beside the own submit; 0: none. A new process of the rank has not
+ * arrived, and has announced calls of earlier gsyncs. */
+static unsigned other_beside_submit(const keel_context_h ctx, uint32_t number, unsigned own, uint32_t rank)
+{
+    const unsigned other = (keel_gsync_arrived(ctx, rank, number) != KEEL_ARRIVED_NOT) ? call_of(ctx, rank, number) : 0;
+
+    return is_other_call(own, other) ? other : 0;
+}
+
 /* Every rank compares the own call with the leader's, and in a submit with all others: a rank in a
  * submit would wait for data of the other ranks. */
 keel_status_t keel_gsync_check_call(keel_context_h ctx, uint32_t number, unsigned flags, int was_front)
@@ -111,8 +131,8 @@ keel_status_t keel_gsync_check_call(keel_context_h ctx, uint32_t number, unsigne
         return status;
     }
     KEEL_EACH_MEMBER_WHILE(r, &ctx->lane, status == KEEL_OK && (flags & KEEL_GSYNC_SUBMIT)) {
-        other = call_of(ctx, r, number);
-        if (other >= KEEL_CALL_STORES && other != own) {
+        other = other_beside_submit(ctx, number, own, r);
+        if (other != 0) {
             status = report_other(ctx, number, own, r, other);
         }
     }
