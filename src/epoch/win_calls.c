@@ -31,6 +31,9 @@ static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, con
     }
     if (status == KEEL_OK) {
         status = keel_win_make(ctx, bytes, given, params, saved, win_p);
+        if (status != KEEL_OK && saved != NULL) {
+            return keel_gsync_refuse(ctx, KEEL_GSYNC_ALLOC, status, call);
+        }
     }
     if (status != KEEL_OK || is_before) {
         return status;
@@ -59,9 +62,7 @@ static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, con
 keel_status_t keel_win_alloc_saved(keel_context_h ctx, size_t bytes, const keel_win_params_t *params,
                                    const keel_extent_t *saved, keel_win_h *win_p)
 {
-    const keel_status_t status = keel_win_params_check(ctx, bytes, params, KEEL_WIN_PARAMS_ALL);
-
-    return (status == KEEL_OK) ? win_make(ctx, bytes, NULL, params, saved, win_p) : status;
+    return win_make(ctx, bytes, NULL, params, saved, win_p);
 }
 
 keel_status_t keel_win_alloc(keel_context_h ctx, size_t bytes, const keel_win_params_t *params, keel_win_h *win_p)

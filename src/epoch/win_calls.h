@@ -5,7 +5,8 @@
 #include "engine/context.h"
 
 /* keel_win_alloc() of a window with only the bytes of @a saved in images. The caller ends the
- * call (keel_context_end()): after a rollback the caller first frees other memory of the window. */
+ * call (keel_context_end()): after a rollback the caller first frees other memory of the window.
+ * The caller has checked the parameters. A lack of memory ends the call at all ranks. */
 keel_status_t keel_win_alloc_saved(keel_context_h ctx, size_t bytes, const keel_win_params_t *params,
                                    const keel_extent_t *saved, keel_win_h *win_p);
 /*

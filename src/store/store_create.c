@@ -13,6 +13,7 @@
 #include "epoch/win_calls.h"
 #include "check/plant.h"
 #include "recovery/recovery_status.h"
+#include "window/win_memory.h"
 #include "window/window.h"
 
 enum {
@@ -75,6 +76,30 @@ static size_t least_message(uint64_t range_bytes)
     return (mark > KEEL_STORE_LEAF && !KEEL_PLANT(store_create_marks_cut)) ? mark : KEEL_STORE_LEAF;
 }
 
+static keel_status_t message_check(keel_context_h ctx, size_t least)
+{
+    if (ctx->lane.ops->max_data >= least) {
+        return KEEL_OK;
+    }
+    keel_error_ctx(ctx, "no store: messages of this network have at most %zu bytes", ctx->lane.ops->max_data);
+    return KEEL_ERR_UNSUPPORTED;
+}
+
+/* Whether the job can have stores. All ranks get the same status, and need no gsync for that. */
+static keel_status_t job_check(keel_context_h ctx)
+{
+    if (ctx->config.shrink != KEEL_SHRINK_NO) {
+        keel_error_ctx(
+            ctx, "keel_store_create: stores of a job that goes on with fewer ranks (KEEL_SHRINK) are not built yet");
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    if (ctx->lane.programs < ctx->lane.size) {
+        keel_error_ctx(ctx, "no store: the job has dedicated parity ranks (KEEL_PARITY)");
+        return KEEL_ERR_UNSUPPORTED;
+    }
+    return message_check(ctx, KEEL_STORE_LEAF);
+}
+
 static keel_status_t params_check(keel_context_h ctx, const keel_store_params_t *params)
 {
     const char *why = (params->field_mask & ~PARAM_FIELDS)                                 ? "unknown field"
@@ -91,20 +116,7 @@ static keel_status_t params_check(keel_context_h ctx, const keel_store_params_t 
         keel_error_ctx(ctx, "keel_store_params_t: %s is missing, or not possible", why);
         return KEEL_ERR_INVALID_PARAM;
     }
-    if (ctx->config.shrink != KEEL_SHRINK_NO) {
-        keel_error_ctx(
-            ctx, "keel_store_create: stores of a job that goes on with fewer ranks (KEEL_SHRINK) are not built yet");
-        return KEEL_ERR_UNSUPPORTED;
-    }
-    if (ctx->lane.programs < ctx->lane.size) {
-        keel_error_ctx(ctx, "no store: the job has dedicated parity ranks (KEEL_PARITY)");
-        return KEEL_ERR_UNSUPPORTED;
-    }
-    if (ctx->lane.ops->max_data < least_message(params->range_bytes)) {
-        keel_error_ctx(ctx, "no store: messages of this network have at most %zu bytes", ctx->lane.ops->max_data);
-        return KEEL_ERR_UNSUPPORTED;
-    }
-    return KEEL_OK;
+    return message_check(ctx, least_message(params->range_bytes));
 }
 
 /* ---- making ---- */
@@ -192,6 +204,9 @@ static keel_status_t create(keel_context_h ctx, const keel_store_params_t *param
     store_measure(store, ctx, params);
     ucs_list_add_tail(&ctx->stores, &store->list);
     status = KEEL_PLANT(store_create_window_first) ? keel_win_make(ctx, 0, NULL, &named, NULL, &store->win) : KEEL_OK;
+    if (status == KEEL_OK) {
+        status = keel_win_params_check(ctx, store_window_bytes(store), &named, KEEL_WIN_PARAM_FIELD_NAME);
+    }
     status = (status == KEEL_OK) ? store_make(ctx, store) : status;
     status = (status == KEEL_OK) ? keel_win_alloc_saved(ctx, store_window_bytes(store), &named, &saved, &store->win)
                                  : create_refuse(ctx, status);
@@ -214,6 +229,10 @@ keel_status_t keel_store_create(keel_context_h ctx, const keel_store_params_t *g
     if (ctx == NULL) {
         return keel_refuse_null("the context");
     }
+    status = job_check(ctx);
+    if (status != KEEL_OK) {
+        return keel_context_end(ctx, status);
+    }
     if (given == NULL || store_p == NULL) {
         status = keel_refuse_null("keel_store_create: params, or where the store is to go");
     } else {
@@ -222,7 +241,7 @@ keel_status_t keel_store_create(keel_context_h ctx, const keel_store_params_t *g
     }
     if (status == KEEL_OK) {
         status = create(ctx, &params, store_p);
-    } else if (status == KEEL_ERR_INVALID_PARAM) {
+    } else {
         status = create_refuse(ctx, status);
     }
     return keel_context_end(ctx, status);
