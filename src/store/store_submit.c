@@ -141,12 +141,24 @@ static keel_status_t submit_prepare(keel_store_h store, keel_store_push_t *push)
     return status;
 }
 
-static keel_status_t submit_gsyncs(keel_store_h store, keel_store_push_t *push)
+/* Between the gsyncs no refusal reaches the other ranks, which wait for this rank: the job ends. */
+static keel_status_t submit_fill_or_fail(keel_store_h store, keel_store_push_t *push, const char *call)
+{
+    const keel_status_t status = submit_fill(store, push);
+
+    if (status != KEEL_OK && keel_recovery_status(&store->ctx->rec) == KEEL_OK) {
+        keel_error_ctx(store->ctx, "%s: %s amid the call: the job cannot go on", call, keel_status_string(status));
+        keel_recovery_fail(&store->ctx->rec, status);
+    }
+    return status;
+}
+
+static keel_status_t submit_gsyncs(keel_store_h store, keel_store_push_t *push, const char *call)
 {
     const unsigned flags = keel_gsync_of_store(store->win->region);
     keel_status_t status = keel_gsync_run(store->ctx, flags);
 
-    status = (status == KEEL_OK) ? submit_fill(store, push) : status;
+    status = (status == KEEL_OK) ? submit_fill_or_fail(store, push, call) : status;
     /* until a rank leaves the second gsync, pushes go to push->slot only, which no refill fills */
     store->is_submitting = 1;
     keel_store_refill_stop(store);
@@ -164,7 +176,7 @@ static keel_status_t submit_run(keel_store_h store, keel_store_push_t *push, kee
     store->is_submit_called = 1;
     status = (refused == KEEL_OK) ? submit_prepare(store, push) : refused;
     if (status == KEEL_OK) {
-        status = submit_gsyncs(store, push);
+        status = submit_gsyncs(store, push, call);
     } else if (keel_recovery_status(&store->ctx->rec) == KEEL_OK) {
         store->pushing = NULL;
         status = keel_gsync_refuse(store->ctx, keel_gsync_of_store(store->win->region), status, call);
