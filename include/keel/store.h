@@ -81,11 +81,13 @@ typedef struct keel_store_params {
  *
  * Limits: a store counts as a window. It also takes 12 bytes for each rank of the job.
  * @param [out] store_p  freed by keel_store_free() or keel_finalize().
- * Wrong parameters at some ranks end the job as in keel_store_submit(). Parameters that differ
- * are noticed by the first submit.
- * @return as keel_win_alloc(); KEEL_ERR_INVALID_PARAM: a parameter is wrong, or missing.
+ * Wrong parameters, or a lack of memory, at some ranks end the job as in keel_store_submit().
+ * Parameters that differ are noticed by the first submit.
+ * @return as keel_win_alloc(); KEEL_ERR_INVALID_PARAM: a parameter is wrong, or missing, or the
+ *         memory at a rank is 2^48 bytes or more.
  *         KEEL_ERR_UNSUPPORTED: the network's messages are smaller than 2048 bytes, or than 2112
- *         for range_bytes of 1 MiB, or the job has dedicated parity ranks (KEEL_PARITY=dedicated).
+ *         for range_bytes of 1 MiB, the job has dedicated parity ranks (KEEL_PARITY=dedicated), or
+ *         the job goes on with fewer ranks (KEEL_SHRINK).
  */
 KEEL_API keel_status_t keel_store_create(keel_context_h ctx, const keel_store_params_t *params, keel_store_h *store_p);
 
@@ -109,12 +111,14 @@ KEEL_API keel_status_t keel_store_free(keel_store_h store);
  * Wrong arguments: if all ranks refuse their arguments, the call has the effect of one gsync, and
  * the store keeps its version. If some ranks refuse, the job has failed: the call returns an error
  * at all ranks, and later calls return KEEL_ERR_INVALID_PARAM. A call without a store reaches no
- * other rank, so the others wait.
+ * other rank, so the others wait. Ranks also wait in submits to different stores if 62 windows or
+ * stores were made between the two, or 125, 188 and so on: Keel takes such stores for the same.
  * @return KEEL_ERR_RANGE: more bytes than the store has room for. KEEL_ERR_STATE: a static store
  *         has its data already, the ranks submit to different stores, or as keel_gsync().
  *         KEEL_ERR_UNSUPPORTED: the blocks of the store have different sizes;
  *         KEEL_ERR_INVALID_PARAM: also if the ranks' parameters differ, or if another rank
- *         refuses its arguments; KEEL_ERR_LIMIT; KEEL_ERR_ROLLED_BACK.
+ *         refuses its arguments; KEEL_ERR_NO_MEMORY: as a wrong argument, and after a death the
+ *         job has failed; KEEL_ERR_LIMIT; KEEL_ERR_ROLLED_BACK.
  */
 KEEL_API keel_status_t keel_store_submit(keel_store_h store, const void *buffer, uint64_t count);
 
@@ -176,9 +180,10 @@ KEEL_API keel_status_t keel_store_update(keel_store_h store, const keel_store_pa
 KEEL_API keel_status_t keel_store_load(keel_store_h store, keel_store_part_t *parts, unsigned count);
 
 /**
- * keel_store_load() that goes on in later calls of Keel. @a parts and the buffers belong to the
- * load until its end; keel_req_test() and keel_req_wait() return the status. A submit of the
- * store waits for the load. With blocks of different sizes the call itself reads the directory.
+ * keel_store_load() that goes on in later calls of Keel. A loop of keel_req_test() also has to call
+ * keel_progress(): the test alone moves no load on. @a parts and the buffers belong to the load
+ * until its end; keel_req_test() and keel_req_wait() return the status. A submit of the store
+ * waits for the load. With blocks of different sizes the call itself reads the directory.
  *
  * Death: as keel_store_load(). If the job rolls back first, the load ends with
  * KEEL_ERR_ROLLED_BACK, no later than in keel_restore().

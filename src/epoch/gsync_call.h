@@ -9,7 +9,9 @@
 #include "engine/context.h"
 
 enum { KEEL_CALL_SAFE = 2, KEEL_CALL_CHECKPOINT = 5, KEEL_CALL_SUBMIT = 9, KEEL_CALL_REFUSED = 10 };
-/* Submits of stores: this and the number of the store (keel_gsync_of_store()). */
+/* Submits of stores: this and the number of the store modulo KEEL_GSYNC_STORES
+ * (keel_gsync_of_store()), since a message has 8 bits for a call. Submits to stores with the same
+ * remainder are not told apart. */
 #define KEEL_CALL_STORES 64u
 
 /* Number of the call of @a flags in the arrival; 0: a rank without a program follows any call. */
