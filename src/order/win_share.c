@@ -20,6 +20,7 @@
 #include "order/announce.h"
 #include "check/plant.h"
 #include "peer/issue.h"
+#include "peer/members.h"
 #include "recovery/recover.h"
 
 int keel_win_share(keel_context_h ctx)
@@ -55,7 +56,9 @@ static int share_find(keel_context_h ctx)
         struct keel_win *win = ctx->windows.list[ctx->share.window];
         const int is_all = (win->all & KEEL_LOCK_BIASED) != 0;
 
-        for (; win->locked != NULL && ctx->share.rank < ctx->lane.programs; ctx->share.rank++) {
+        ctx->share.rank = keel_member_from(&ctx->lane, ctx->share.rank);
+        for (; win->locked != NULL && ctx->share.rank < ctx->lane.programs;
+             ctx->share.rank = keel_member_next(&ctx->lane, ctx->share.rank)) {
             if (is_all ? win->locked[ctx->share.rank] == 0 : win->locked[ctx->share.rank] & KEEL_LOCK_BIASED) {
                 return 1;
             }

@@ -8,6 +8,7 @@
  *     ranks, in the first window and in windows of fewer ranks;
  *   - a late process of a gone rank is turned away, and changes nothing;
  *   - a lock of the gone is free; accesses and locks of a gone rank are refused;
+ *   - a window of the remaining ranks is locked exclusively while they share another one;
  *   - windows keep their contents.
  */
 #include "few_ranks.h"
@@ -127,7 +128,30 @@ static keel_status_t locked_add(few_t *few, keel_win_h win, uint32_t target, uin
     return (status == KEEL_OK) ? keel_unlock(few->ctx[rank], target) : status;
 }
 
-/* One round: a ring, a lock, and in some rounds a window. */
+/* All but the first rank share the first window across a gsync. Meanwhile the first rank locks the
+ * other window exclusively, so the shared locks become visible. */
+static keel_status_t share(const few_t *few, uint32_t rank, const keel_world_t *world)
+{
+    return (rank == world->ranks[0]) ? KEEL_OK : keel_win_lock_all(few->ctx[rank]->windows.list[0]);
+}
+
+static keel_status_t exclude(uint32_t rank, keel_win_h win, const keel_world_t *world)
+{
+    keel_status_t status;
+
+    if (rank != world->ranks[0]) {
+        return KEEL_OK;
+    }
+    status = keel_win_lock(win, world->ranks[world->size - 1], KEEL_LOCK_EXCLUSIVE);
+    return (status == KEEL_OK) ? keel_win_unlock(win, world->ranks[world->size - 1]) : status;
+}
+
+static keel_status_t unshare(const few_t *few, uint32_t rank, const keel_world_t *world)
+{
+    return (rank == world->ranks[0]) ? KEEL_OK : keel_win_unlock_all(few->ctx[rank]->windows.list[0]);
+}
+
+/* One round: a ring, locks, and in some rounds a window. */
 static keel_status_t round_of(job_t *job, uint32_t rank, keel_win_h win, const keel_world_t *world)
 {
     few_t *few = &job->few;
@@ -138,11 +162,14 @@ static keel_status_t round_of(job_t *job, uint32_t rank, keel_win_h win, const k
     keel_status_t status = locked_add(few, win, world->ranks[0], rank);
 
     status = (status == KEEL_OK) ? keel_put(win, next, 0, &own, sizeof(own)) : status;
+    status = (status == KEEL_OK) ? share(few, rank, world) : status;
     status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
     if (status == KEEL_OK && words[0] != WORD * number + before) {
         failed(few, rank, "the word of the neighbour is missing");
     }
+    status = (status == KEEL_OK) ? exclude(rank, win, world) : status;
     status = (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
+    status = (status == KEEL_OK) ? unshare(few, rank, world) : status;
     if (status == KEEL_OK && number % 3 == 0) {
         status = keel_win_alloc(few->ctx[rank], sizeof(own), NULL, &extra);
         status = (status == KEEL_OK) ? keel_put(extra, next, 0, &own, sizeof(own)) : status;
@@ -246,7 +273,7 @@ int main(int argc, char **argv)
         job_t job = {.wanted = 1 + (unsigned)(seed / 2 % 3), .random = (uint32_t)seed * 2654435761u};
 
         job.play = (few_play_t){.ranks = RANKS,
-                                .windows = 1,
+                                .windows = 2,
                                 .lanes = lanes[seed % 2],
                                 .shrinks = (seed % 5 == 0) ? 2 : 1,
                                 .phases = phases,
