@@ -41,7 +41,7 @@ static int stop_is_blocked(keel_context_h ctx, uint32_t number)
 {
     keel_stops_t *stops = &ctx->stops;
 
-    KEEL_EACH_MEMBER_FROM(r, &ctx->lane, stops->blocked_by) {
+    KEEL_EACH_MEMBER_FROM(r, &ctx->lane, keel_member_along(&ctx->lane, stops->blocked_by)) {
         if (r != ctx->lane.leader && keel_gsync_arrived(ctx, r, number) == KEEL_ARRIVED_UNSAFE) {
             stops->blocked_by = r;
             return 1;

@@ -70,12 +70,17 @@ static inline uint32_t keel_member_next(const keel_lane_t *lane, uint32_t rank)
     return keel_member_from(lane, rank + 1);
 }
 
-/* The next member along the ring, where the first member follows the last one. */
-static inline uint32_t keel_member_after(const keel_lane_t *lane, uint32_t rank)
+/* The first member along the ring from @a rank on, where the first member follows the last one. */
+static inline uint32_t keel_member_along(const keel_lane_t *lane, uint32_t rank)
 {
-    const uint32_t next = keel_member_from(lane, rank + 1);
+    const uint32_t next = keel_member_from(lane, rank);
 
     return (next < lane->size) ? next : keel_member_from(lane, 0);
+}
+/* The next member along the ring. */
+static inline uint32_t keel_member_after(const keel_lane_t *lane, uint32_t rank)
+{
+    return keel_member_along(lane, rank + 1);
 }
 
 #define KEEL_EACH_RANK_WHILE(_rank, _lane, _condition) \
@@ -87,7 +92,7 @@ static inline uint32_t keel_member_after(const keel_lane_t *lane, uint32_t rank)
          _rank = keel_member_next(_lane, _rank))
 #define KEEL_EACH_MEMBER(_rank, _lane) KEEL_EACH_MEMBER_WHILE(_rank, _lane, 1)
 
-/* All members along the ring, beginning with @a _first. */
+/* All members along the ring, beginning with member @a _first. */
 #define KEEL_EACH_MEMBER_FROM(_rank, _lane, _first)                                            \
     for (uint32_t _rank##_left = keel_member_count(_lane), _rank = (_first); _rank##_left > 0; \
          _rank##_left--, _rank = keel_member_after(_lane, _rank))
