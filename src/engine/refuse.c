@@ -70,6 +70,10 @@ keel_status_t keel_win_refuse_freed(keel_win_h win)
 
 keel_status_t keel_refuse_gone(keel_context_h ctx, uint32_t rank)
 {
+    /* another thread is in the gsync up to the front: the program learns of the shrink first */
+    if (ctx->rec.shrink.place[rank] > ctx->rec.shrink.completed) {
+        return KEEL_ERR_ROLLED_BACK;
+    }
     keel_error_ctx(ctx, "rank %u is gone: the job goes on without the rank and its windows (keel_world)", rank);
     return KEEL_ERR_RANK;
 }
