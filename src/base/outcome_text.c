@@ -197,6 +197,11 @@ void keel_outcome_write_sums(const keel_outcome_sums_t *sums, char *text, size_t
     line_t line = {.text = text, .max = max};
 
     text[0] = '\0';
+    if (sums->gone > 0) {
+        line_add(&line, "%lu death%s, %u rank%s gone", (unsigned long)sums->deaths, (sums->deaths == 1) ? "" : "s",
+                 sums->gone, (sums->gone == 1) ? "" : "s");
+        return;
+    }
     line_add(&line, "%lu death%s, %lu recovered locally, %lu rollback%s, %lu checkpoint%s", (unsigned long)sums->deaths,
              (sums->deaths == 1) ? "" : "s", (unsigned long)sums->local, (unsigned long)sums->rollbacks,
              (sums->rollbacks == 1) ? "" : "s", (unsigned long)sums->checkpoints, (sums->checkpoints == 1) ? "" : "s");

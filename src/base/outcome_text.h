@@ -31,6 +31,7 @@ typedef struct keel_outcome_facts {
 /* At the end of a job. */
 typedef struct keel_outcome_sums {
     uint64_t deaths, local, rollbacks, checkpoints;
+    uint32_t gone;               /* ranks without a replacement: then nothing was recovered */
     uint64_t log_peak, log_most; /* bytes, of the rank with the fullest log; log_most 0: no logs */
 } keel_outcome_sums_t;
 

@@ -155,6 +155,9 @@ START_TEST(the_sums_have_their_units)
     sums.log_peak = 0;
     keel_outcome_write_sums(&sums, text, sizeof(text));
     ck_assert_str_eq(text, "1 death, 0 recovered locally, 2 rollbacks, 1 checkpoint, log peak 0 KiB of 16 MiB");
+    sums = (keel_outcome_sums_t){.deaths = 2, .rollbacks = 1, .gone = 2};
+    keel_outcome_write_sums(&sums, text, sizeof(text));
+    ck_assert_str_eq(text, "2 deaths, 2 ranks gone");
 }
 END_TEST
 
