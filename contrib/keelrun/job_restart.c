@@ -59,6 +59,9 @@ const char *job_why_no_restart(const job_t *job, uint32_t rank)
     if (job->finalized_count != 0 || (job->is_over && job->options->spares == 0)) {
         return "while the job was leaving: nothing is recovered then";
     }
+    if (job->options->shrink && job_is_last(job, rank)) {
+        return "and no rank is left to go on";
+    }
     if (job->options->spares > 0 && job_is_last(job, rank)) {
         return "and nobody is left to call a spare";
     }

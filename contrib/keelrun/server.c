@@ -352,6 +352,7 @@ const char *server_open(const server_params_t *params)
     pthread_mutex_init(&server.lock, NULL);
     /* makes PMIx report a lost connection at once; the default waits for a second */
     setenv("PMIX_MCA_pmix_event_caching_window", "0", 1);
+    unsetenv(KEELRUN_ENV_SHRINK); /* of another keelrun, if this one is started by a rank */
 
     server_node_name(params->node, name, sizeof name);
     snprintf(own, sizeof own, "%s.server", params->job);

@@ -60,7 +60,8 @@ static void ckpt_groups_print(const keel_ckpt_t *ckpt, const keel_domains_t *dom
         return;
     }
     keel_info(lane->message, "%u groups: %s", ckpt->groups.count, note);
-    if (lane->incarnation == 0 && keel_cover_has_remark(&cover, &ckpt->groups, remark, sizeof(remark))) {
+    if (lane->incarnation == 0 && lane->config->shrink == KEEL_SHRINK_NO &&
+        keel_cover_has_remark(&cover, &ckpt->groups, remark, sizeof(remark))) {
         keel_warn(lane->message, "%s", remark);
     }
 }

@@ -8,7 +8,7 @@ function(shrink_job name lane pattern)
   add_test(NAME proc_shrink_${name}_${lane}
            COMMAND keelrun -n 5 --nodes 2 --timeout 60 -x KEEL_SHRINK=now -x KEEL_PROTECT=none -x KEEL_LANES=${lane} ${ARGN})
   set_tests_properties(proc_shrink_${name}_${lane} PROPERTIES LABELS proc TIMEOUT 100 PASS_REGULAR_EXPRESSION "${pattern}"
-                       FAIL_REGULAR_EXPRESSION "is wrong;exited with;has not ended;was killed by signal")
+                       FAIL_REGULAR_EXPRESSION "is wrong;exited with;has not ended;was killed by signal;parity replaces;recovered locally")
 endfunction()
 
 foreach(lane auto served)
@@ -25,3 +25,16 @@ add_test(NAME proc_shrink_refuses_what_is_not_built
          COMMAND keelrun -n 2 --timeout 60 -x KEEL_SHRINK=now $<TARGET_FILE:shrinking> 2)
 set_tests_properties(proc_shrink_refuses_what_is_not_built PROPERTIES LABELS proc TIMEOUT 100
                      PASS_REGULAR_EXPRESSION "KEEL_SHRINK: with checkpoints or logs it is not built yet")
+
+# the last rank dies: no process is started in its place
+add_test(NAME proc_shrink_ends_with_the_last_rank
+         COMMAND keelrun -n 2 --timeout 60 -x KEEL_SHRINK=now -x KEEL_PROTECT=none $<TARGET_FILE:shrinking> 12 1@3.1,0@7.1)
+set_tests_properties(proc_shrink_ends_with_the_last_rank PROPERTIES LABELS proc TIMEOUT 100
+                     PASS_REGULAR_EXPRESSION "rank 0 .incarnation 0. was killed by signal 9 .Killed. and no rank is left to go on"
+                     FAIL_REGULAR_EXPRESSION "is wrong;has not ended;incarnation 1;all is right")
+
+# a job that a rank of a shrinking job starts
+add_test(NAME proc_shrink_is_not_inherited
+         COMMAND keelrun -n 2 --timeout 60 -x KEEL_PROTECT=none $<TARGET_FILE:shrinking> 2)
+set_tests_properties(proc_shrink_is_not_inherited PROPERTIES LABELS proc TIMEOUT 100 ENVIRONMENT KEELRUN_SHRINK=1
+                     PASS_REGULAR_EXPRESSION "2 ranks remain, gone:; all is right" FAIL_REGULAR_EXPRESSION "is wrong;exited with")
