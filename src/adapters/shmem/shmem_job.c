@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 static keel_shmem_environment_t environment;
@@ -43,9 +44,10 @@ static void join(const char *call)
         .flags = environment.has_promise ? promises : KEEL_PARAM_FLAG_NONDETERMINISTIC,
         .env = environment.is_debug ? debug : none,
     };
+    const char *shrink = getenv("KEEL_SHRINK");
     keel_status_t status;
 
-    if (getenv("KEEL_SHRINK") != NULL && strcmp(getenv("KEEL_SHRINK"), "no") != 0) {
+    if (shrink != NULL && *shrink != '\0' && strcasecmp(shrink, "no") != 0) {
         keel_shmem_refuse(call, "KEEL_SHRINK: OpenSHMEM programs cannot go on with fewer ranks yet", 0);
     }
     status = keel_init(&params, &keel_shmem.ctx);

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define KEPT_BYTES (256 << 20) /* freed at the end of the heap */
 
@@ -90,6 +91,7 @@ static int init(int *argc, char ***argv, int required, int *provided, const char
                                   .flags = keel_mpi_deterministic_flags(call),
                                   .env = env,
                                   .signal = keel_mpi_stop_world_signal()};
+    const char *shrink = getenv("KEEL_SHRINK");
     unsigned count = 0;
     keel_status_t status;
     int code;
@@ -97,7 +99,7 @@ static int init(int *argc, char ***argv, int required, int *provided, const char
     if (keel_mpi.ctx != NULL || keel_mpi.is_final) {
         keel_mpi_fatal(call, keel_mpi.is_final ? "MPI_Finalize was called" : "it was called already");
     }
-    if (getenv("KEEL_SHRINK") != NULL && strcmp(getenv("KEEL_SHRINK"), "no") != 0) {
+    if (shrink != NULL && *shrink != '\0' && strcasecmp(shrink, "no") != 0) {
         keel_mpi_fatal(call, "KEEL_SHRINK: MPI programs cannot go on with fewer ranks yet");
     }
     keel_mpi_profiling_redirect();
