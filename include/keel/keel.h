@@ -224,7 +224,8 @@ typedef struct keel_world {
  * had at the death; accesses since that gsync may or may not have taken effect. No lock is held.
  * Local. The arrays stay valid until the next keel_restore().
  * @param [in] size  sizeof(keel_world_t).
- * @return KEEL_ERR_ROLLED_BACK: call keel_restore() first; KEEL_ERR_INVALID_PARAM.
+ * @return KEEL_ERR_ROLLED_BACK: call keel_restore() first; KEEL_ERR_INVALID_PARAM;
+ *         KEEL_ERR_NO_MEMORY.
  */
 KEEL_API keel_status_t keel_world(keel_context_h ctx, keel_world_t *world, size_t size);
 
@@ -239,7 +240,8 @@ KEEL_API int keel_restarted(keel_context_h ctx);
 /**
  * Copies the newest usable image into the windows and protected regions and sets the position of
  * this rank. Afterwards the program continues from its protected state. Collective after a
- * rollback, local in a replacement.
+ * rollback, local in a replacement. After a shrink (keel_world()) memory stays as it is, and no
+ * window has to be made again.
  *
  * Generation 0 is the program's start. Its windows hold their first contents (zeros by default),
  * its protected regions what they held at keel_protect().
