@@ -7,21 +7,25 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* The job may have ended since, and has marked the set. */
+/* 1: the set is complete, or marked because the job has ended since; 0: neither; below 0: -errno, the
+ * file system does not tell. */
 static int is_complete(int dir, keel_set_id_t id)
 {
-    return keel_set_has(dir, id, KEEL_FILES_MANIFEST) == 1 || keel_set_has(dir, id, KEEL_FILES_ENDED) == 1;
+    const int has = keel_set_has(dir, id, KEEL_FILES_MANIFEST);
+
+    return (has != 0) ? has : keel_set_has(dir, id, KEEL_FILES_ENDED);
 }
 
-/* Lists the complete sets. */
-static int complete_sets(int dir, keel_set_id_t **ids_p, unsigned *count_p)
+/* Lists the complete sets, and those of which the file system does not tell: no set of the list
+ * meets a later request. */
+static int sets_before(int dir, keel_set_id_t **ids_p, unsigned *count_p)
 {
     unsigned count = 0, complete = 0;
     keel_set_id_t *ids = NULL;
     const int error = keel_set_list(dir, &ids, &count);
 
     for (unsigned i = 0; error == 0 && i < count; i++) {
-        if (is_complete(dir, ids[i])) {
+        if (is_complete(dir, ids[i]) != 0) {
             ids[complete++] = ids[i];
         }
     }
@@ -39,7 +43,7 @@ int keel_asked_begin(keel_asked_t *asked, const char *path)
     if (asked->dir < 0) {
         return errno;
     }
-    error = complete_sets(asked->dir, &asked->before, &asked->count);
+    error = sets_before(asked->dir, &asked->before, &asked->count);
     if (error == 0) {
         asked->request = openat(asked->dir, KEEL_FILES_REQUEST, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
         error = (asked->request < 0 || fstat(asked->request, &asked->about) != 0) ? errno : 0;
@@ -87,17 +91,18 @@ static int has_been(const keel_asked_t *asked, keel_set_id_t id)
 static int has_new_set(const keel_asked_t *asked)
 {
     keel_set_id_t *ids;
-    unsigned count, i = 0;
-    int is_new;
-    const int error = complete_sets(asked->dir, &ids, &count);
+    unsigned count;
+    int is_new = 0;
+    const int error = keel_set_list(asked->dir, &ids, &count);
 
     if (error != 0) {
         return -error;
     }
-    while (i < count && has_been(asked, ids[i])) {
-        i++;
+    for (unsigned i = 0; i < count && is_new != 1; i++) {
+        const int is = has_been(asked, ids[i]) ? 0 : is_complete(asked->dir, ids[i]);
+
+        is_new = (is != 0) ? is : is_new;
     }
-    is_new = i < count;
     keel_free(ids);
     return is_new;
 }
