@@ -31,17 +31,62 @@ static const char *stop_path(void)
 
 /* ---- the child ---- */
 
-/* Asks for a checkpoint, and waits until the checkpoint is complete. Returns 0 or an errno. A
- * request that is lost is repeated: the job finds or makes the folder again, too. */
-static int child_ask(const char *path)
+/* The parent of a process; 0: none, or unknown. */
+static pid_t parent_of(pid_t pid)
 {
-    keel_asked_state_t state = KEEL_ASKED_LOST;
-    keel_asked_t asked;
+    char path[32], text[512], *name_end;
+    FILE *file;
+    size_t length;
+    int parent;
 
-    while (state == KEEL_ASKED_LOST) {
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    file = fopen(path, "re");
+    if (file == NULL) {
+        return 0;
+    }
+    length = fread(text, 1, sizeof text - 1, file);
+    text[length] = '\0';
+    fclose(file);
+    name_end = strrchr(text, ')'); /* the name of the program may have any character */
+    return (name_end != NULL && sscanf(name_end, ") %*c %d", &parent) == 1) ? parent : 0;
+}
+
+/* True if a process that the launcher has not started holds the lock of the folder: after a removal
+ * of the folder, another job may have made one of the same name. */
+static bool is_of_another_job(const char *path, pid_t launcher)
+{
+    const int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    pid_t pid = 0;
+
+    if (dir >= 0) {
+        pid = keel_set_dir_holder(dir);
+        close(dir);
+    }
+    if (pid <= 0 || parent_of(getpid()) != launcher) { /* without /proc all is the own job's */
+        return pid < 0;
+    }
+    while (pid > 1 && pid != launcher) {
+        pid = parent_of(pid);
+    }
+    return pid != launcher;
+}
+
+/* Asks for a checkpoint, and waits until the checkpoint is complete. Returns 0 or an errno. A
+ * request that is lost is repeated: the job finds or makes the folder again, too. While the folder
+ * is another job's, nothing is asked for, and no checkpoint there counts. */
+static int child_ask(const char *path, pid_t launcher)
+{
+    bool is_complete = false;
+
+    for (; !is_complete; usleep(LOOK_US)) {
+        keel_asked_state_t state;
+        keel_asked_t asked;
         int error;
 
         (void)mkdir(path, 0777); /* the job may not have begun */
+        if (is_of_another_job(path, launcher)) {
+            continue;
+        }
         error = keel_asked_begin(&asked, path);
         if (error != 0) {
             return error;
@@ -49,6 +94,7 @@ static int child_ask(const char *path)
         while ((state = keel_asked_look(&asked)) == KEEL_ASKED_AWAITED) {
             usleep(LOOK_US);
         }
+        is_complete = state == KEEL_ASKED_COMPLETE && !is_of_another_job(path, launcher);
         keel_asked_end(&asked);
     }
     return 0;
@@ -63,7 +109,7 @@ static void child_run(const char *path, int news, pid_t parent)
     if (getppid() != parent || dup2(news, 0) != 0 || close_range(1, ~0U, 0) != 0) {
         _exit(1);
     }
-    error = child_ask(path);
+    error = child_ask(path, parent);
     _exit(write(0, &error, sizeof error) != sizeof error);
 }
 

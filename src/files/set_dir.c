@@ -68,6 +68,23 @@ int keel_set_dir_lock(int dir, int *lock_p)
     return (error == EACCES || error == EAGAIN) ? EWOULDBLOCK : error;
 }
 
+pid_t keel_set_dir_holder(int dir)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    const int file = openat(dir, KEEL_FILES_LOCK, O_RDONLY | O_CLOEXEC);
+
+    if (file < 0) {
+        return 0;
+    }
+    if (fcntl(file, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
+        lock.l_pid = 0;
+    } else if (lock.l_pid <= 0) {
+        lock.l_pid = -1;
+    }
+    close(file);
+    return lock.l_pid;
+}
+
 int keel_set_dir_ask(int dir, const char *name)
 {
     const int file = openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);

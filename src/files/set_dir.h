@@ -20,6 +20,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define KEEL_FILES_LOCK     "lock"
 #define KEEL_FILES_REQUEST  "request"       /* made from outside */
@@ -53,6 +54,9 @@ static inline int keel_set_id_is(keel_set_id_t a, keel_set_id_t b)
 int keel_set_dir_open(const char *path, int *dir_p);
 /* Takes the lock until *lock_p is closed. EWOULDBLOCK: another job holds the lock. */
 int keel_set_dir_lock(int dir, int *lock_p);
+/* The process that holds the lock; 0: none, or the file system does not tell; -1: a process
+ * without a number on this machine. */
+pid_t keel_set_dir_holder(int dir);
 /* Makes an empty file, such as KEEL_FILES_STOP. */
 int keel_set_dir_ask(int dir, const char *name);
 /* Writes the name of a set's folder. */

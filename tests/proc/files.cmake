@@ -21,7 +21,8 @@ set(cases_of_files_test a_lost_job_goes_on_from_files a_killed_job_goes_on_from_
 set(cases_of_files_failures_test deaths_in_a_restart_start_the_job_again damaged_checkpoints_are_passed_over failures_of_the_file_system_are_survived
         failures_of_a_removal_are_survived a_replacement_without_a_writer_makes_one_later files_that_read_otherwise_do_not_count each_failure_of_a_checkpoint_is_survived
         each_failure_of_a_start_is_survived each_failure_of_an_end_is_survived a_folder_that_is_gone_is_found_again
-        a_slow_folder_is_said a_request_is_lost_with_its_folder failures_of_a_restart_take_an_older_checkpoint
+        a_slow_folder_is_said a_request_is_lost_with_its_folder a_stop_in_the_folder_of_another_job_ends_in_time
+        failures_of_a_restart_take_an_older_checkpoint
         a_rank_killed_in_a_restart_starts_the_job_again a_launcher_killed_in_a_restart_is_started_again
         a_job_killed_in_a_restart_is_started_again a_job_killed_while_it_writes_goes_on
         a_job_of_a_dead_rank_that_wrote_goes_on a_launcher_killed_while_a_rank_writes_goes_on

@@ -248,6 +248,31 @@ a_request_is_lost_with_its_folder()
     done
 }
 
+# A stop is asked for when the folder is another job's: no checkpoint there counts.
+a_stop_in_the_folder_of_another_job_ends_in_time()
+{
+    local other
+
+    start -n 2 --stop-within 3 "${job[@]}" -x KEEL_FILE_INTERVAL=3600 "$ring" 1000000000
+    until [ -e "$dir/lock" ]; do sleep 0.02; done
+    mv "$dir" "$scratch/away"
+    "$keelrun" --timeout 60 -n 2 "${tier[@]}" -x "KEEL_FILE_DIR=$dir" -x KEEL_FILE_INTERVAL=3600 "$ring" 1000000000 >"$out.2" 2>"$err.2" &
+    other=$!
+    until [ -e "$dir/lock" ]; do sleep 0.02; done
+    kill -TERM "$pid"
+    wait "$pid"
+    status=$?
+    [ $status -eq 143 ] || fail "status $status"
+    has "$err" 1 'no checkpoint came within 3 s'
+    [ ! -e "$dir/request" ] && [ ! -e "$dir/request.taken" ] && [ -z "$(newest)" ] || fail "the other job was asked"
+    kill -TERM "$other"
+    wait "$other"
+    status=$?
+    [ $status -eq 121 ] || fail "status $status of the other job"
+    [ -n "$(newest)" ] || fail "no checkpoint of the other job"
+    check_nothing_left "$pid"
+}
+
 # The first file is not synced for long: that is said once for this checkpoint, those due meanwhile are skipped, and it is complete.
 a_slow_folder_is_said()
 {
