@@ -294,14 +294,25 @@ bool job_note_ends(job_t *job)
     return has_any;
 }
 
+static void job_take_end(job_t *job, uint32_t rank)
+{
+    job_rank_t *state = &job->ranks[rank];
+
+    state->has_exited = state->is_exit_due = false;
+    job_on_exited(job, rank, state->exit_status);
+}
+
+/* Deaths first: other ranks may have failed because of them. */
 void job_take_ends(job_t *job)
 {
     for (uint32_t rank = 0; rank < job->options->ranks && !job->is_ending; rank++) {
-        job_rank_t *state = &job->ranks[rank];
-
-        if (state->is_exit_due) {
-            state->has_exited = state->is_exit_due = false;
-            job_on_exited(job, rank, state->exit_status);
+        if (job->ranks[rank].is_exit_due && WIFSIGNALED(job->ranks[rank].exit_status)) {
+            job_take_end(job, rank);
+        }
+    }
+    for (uint32_t rank = 0; rank < job->options->ranks && !job->is_ending; rank++) {
+        if (job->ranks[rank].is_exit_due) {
+            job_take_end(job, rank);
         }
     }
 }

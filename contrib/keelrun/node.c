@@ -214,8 +214,11 @@ static void node_start_rank(node_t *node, const message_t *message)
     PMIX_ARGV_FREE(env);
 }
 
-static void node_reap(node_t *node)
+/* Reaps what has ended. Returns whether anything had. */
+static bool node_reap(node_t *node)
 {
+    bool has_any = false;
+
     for (child_t *child = node->children; child != NULL; child = child->next) {
         siginfo_t info = {.si_pid = 0};
 
@@ -226,23 +229,35 @@ static void node_reap(node_t *node)
         /* ends its children, too, before its process number is free again */
         kill(-child->pid, SIGKILL);
         waitpid(child->pid, &child->status, 0);
-        child->is_reaped = true;
+        child->is_reaped = has_any = true;
         child->reaped_ns = clock_now_ns();
     }
+    return has_any;
 }
 
-/* Reports ranks that are gone for PMIx, too. Returns whether any is not yet. */
+/* True for a rank that is gone for PMIx, too. */
+static bool node_is_gone(const child_t *child)
+{
+    return child->is_reaped &&
+           (server_is_disconnected(child->rank) || clock_now_ns() - child->reaped_ns > NODE_DISCONNECT_MS * 1000000ull);
+}
+
+/* Reports ranks that are gone. Returns whether any that has ended is not yet. A rank may fail
+ * because of the death of another one, so a failure waits for the deaths that are known. */
 static bool node_report_exits(node_t *node)
 {
-    bool is_waiting = false;
+    bool is_waiting = false, has_death = false;
+
+    for (const child_t *child = node->children; child != NULL; child = child->next) {
+        has_death |= child->is_reaped && WIFSIGNALED(child->status) && !node_is_gone(child);
+    }
 
     for (child_t **link = &node->children; *link != NULL;) {
         child_t *child = *link;
 
         if (!child->is_reaped) {
             link = &child->next;
-        } else if (server_is_disconnected(child->rank) ||
-                   clock_now_ns() - child->reaped_ns > NODE_DISCONNECT_MS * 1000000ull) {
+        } else if (node_is_gone(child) && (!has_death || WIFSIGNALED(child->status) || child->status == 0)) {
             node_send(node, MESSAGE_EXITED, child, child->status, "");
             *link = child->next;
             free(child);
@@ -314,7 +329,9 @@ static void node_loop(node_t *node)
 
         poll(polls, 3, is_waiting ? NODE_DISCONNECT_POLL_MS : -1);
         if (read(node->signals, &info, sizeof info) > 0) {
-            node_reap(node);
+            while (node_reap(node)) {
+                /* again: of a rank that failed because of a death, the death is known, too */
+            }
         }
         if (read(node->wake, &ignored, sizeof ignored) < 0) {
             ignored = 0;

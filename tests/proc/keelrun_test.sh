@@ -242,6 +242,27 @@ death_before_all_met_restarts_the_job()
     has "$out" 1 "^rank 1.1 is there$"
 }
 
+# rank 0 fails because of the death of rank 1, and keelrun learns of both at once
+a_death_counts_before_failures_because_of_it()
+{
+    local program='echo $$ >"$0.$PMIX_RANK"; [ "$KEELRUN_JOB" = 0 ] || exit 0
+                   until [ -e "$0.go" ]; do sleep 0.02; done; [ "$PMIX_RANK" = 0 ] || kill -9 $$
+                   while [ -e "/proc/$(cat "$0.1")" ]; do sleep 0.02; done; exit 3'
+
+    start -n 2 --nodes 1 sh -c "$program" "$scratch/rank"
+    until [ -s "$scratch/rank.0" ] && [ -s "$scratch/rank.1" ]; do sleep 0.02; done
+    kill -STOP "$pid"
+    touch "$scratch/rank.go"
+    while [ -e "/proc/$(<"$scratch/rank.0")" ]; do sleep 0.02; done
+    sleep 0.1 # the node reports the end of a process that is gone
+    kill -CONT "$pid"
+    wait "$pid"
+    status=$?
+    [ $status -eq 0 ] || fail "status $status"
+    has "$err" 1 "rank 1 (incarnation 0) was killed by signal 9 (Killed) before all ranks had met"
+    has "$err" 1 "the job is started anew"
+}
+
 death_before_all_met_ends_the_job()
 {
     run 137 -n 4 --nodes 2 --job-restarts 0 "$client" watch 0 2.1.early
