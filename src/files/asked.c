@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* 1: the set is complete, or marked because the job has ended since; 0: neither; below 0: -errno, the
- * file system does not tell. */
+/* 1: the set is complete, or marked because the job has ended since; 0: neither; below 0: -errno,
+ * the file system does not tell. */
 static int is_complete(int dir, keel_set_id_t id)
 {
     const int has = keel_set_has(dir, id, KEEL_FILES_MANIFEST);
