@@ -7,6 +7,7 @@
 
 #include "life/mpi_startup.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,37 @@ static void check_next_arena(void)
     }
 }
 
+/* The first word is raised if the meaning of a field changes, and no size or offset. */
+static uint64_t arena_layout_number(void)
+{
+    static const uint64_t words[] = {1,
+                                     sizeof(keel_mpi_hidden_t),
+                                     sizeof(keel_mpi_channel_t),
+                                     sizeof(keel_mpi_block_t),
+                                     sizeof(keel_mpi_exposed_t),
+                                     offsetof(keel_mpi_hidden_t, startup),
+                                     offsetof(keel_mpi_hidden_t, saved),
+                                     offsetof(keel_mpi_hidden_t, barriers),
+                                     offsetof(keel_mpi_hidden_t, drains),
+                                     offsetof(keel_mpi_hidden_t, gsyncs),
+                                     offsetof(keel_mpi_hidden_t, version),
+                                     offsetof(keel_mpi_hidden_t, freed_handles),
+                                     offsetof(keel_mpi_hidden_t, block_count),
+                                     offsetof(keel_mpi_hidden_t, blocks),
+                                     offsetof(keel_mpi_hidden_t, exposed),
+                                     offsetof(keel_mpi_hidden_t, open_receives_first),
+                                     offsetof(keel_mpi_channel_t, sent),
+                                     offsetof(keel_mpi_channel_t, announced),
+                                     offsetof(keel_mpi_channel_t, offered)};
+    uint64_t number = 0;
+
+    for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        number = (number ^ words[i]) * 0x9e3779b97f4a7c15u;
+        number ^= number >> 29;
+    }
+    return number;
+}
+
 void keel_mpi_arena_make(void)
 {
     const char *text = getenv("KEELMPI_ARENA");
@@ -83,6 +115,14 @@ void keel_mpi_arena_make(void)
     keel_mpi_check(keel_win_alloc(keel_mpi.ctx, keel_mpi.bytes, NULL, &keel_mpi.arena), "MPI_Init");
     check_next_arena();
     keel_mpi.hidden = keel_win_base(keel_mpi.arena);
+    keel_mpi.hidden->layout = arena_layout_number();
+}
+
+void keel_mpi_arena_check_layout(keel_status_t status)
+{
+    if (status == KEEL_OK && keel_mpi.hidden->layout != arena_layout_number()) {
+        keel_mpi_fatal("MPI_Init", "the checkpoint in files is of another version of Keel");
+    }
 }
 
 int keel_mpi_arena_contains(const void *address, size_t bytes)

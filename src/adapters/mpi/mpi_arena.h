@@ -13,6 +13,9 @@ size_t keel_mpi_ring_bytes(const char *text, uint32_t ranks);
 
 /* Collective: makes the window with the hidden part. */
 void keel_mpi_arena_make(void);
+/* After a read of the hidden part from an image, with its status: ends the job if the image is of a
+ * build with another layout. */
+void keel_mpi_arena_check_layout(keel_status_t status);
 /* Parses a number of bytes with an optional K, M, G or T; 0: not a number. */
 size_t keel_mpi_parse_bytes(const char *text);
 

@@ -69,6 +69,7 @@ typedef struct keel_mpi_exposed {
 } keel_mpi_exposed_t;
 
 typedef struct keel_mpi_hidden {
+    uint64_t layout; /* mpi_arena.c: a number of the layout; the first word in all builds */
     uint64_t next_context;
     uint64_t promise; /* mpi_deterministic.c: KEEL_DETERMINISTIC of the job that took the image */
     /* startup record: offset, capacity, bytes used */

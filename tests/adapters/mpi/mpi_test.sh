@@ -105,6 +105,20 @@ another_promise_is_refused()
     has "$err" 1 'the job restarts from checkpoint [1-9][0-9]* in'
 }
 
+another_layout_is_refused()
+{
+    local promise job
+
+    for promise in n y; do
+        job=(-n 4 --nodes 4 "${small[@]}" "${files[@]}" -x KEEL_DETERMINISTIC=$promise)
+        rm -rf "$scratch/files"
+        lost 1@2.0,1@14.1 "${job[@]}" -x "LD_PRELOAD=$programs/libanother_layout.so" "$survives" 40 -
+        run 1 "${job[@]}" "$survives" 40 -
+        grep -q '^mpi [0-3] error: MPI_Init: the checkpoint in files is of another version of Keel$' "$err" ||
+            fail "nothing is said of another layout"
+    done
+}
+
 # and a job that has ended is not gone on with
 deaths_after_a_restart_are_recovered()
 {

@@ -126,6 +126,7 @@ static keel_status_t image_get_tables(void)
     keel_status_t status = KEEL_OK;
 
     image_get(0, offsetof(keel_mpi_hidden_t, blocks), &status);
+    keel_mpi_arena_check_layout(status);
     image_get(offsetof(keel_mpi_hidden_t, blocks), hidden->block_count * sizeof(hidden->blocks[0]), &status);
     image_get(offsetof(keel_mpi_hidden_t, exposed), hidden->exposed_count * sizeof(hidden->exposed[0]), &status);
     image_get(hidden->startup, hidden->startup_used, &status);
@@ -189,6 +190,7 @@ void keel_mpi_restart_begin(void)
         image_get_all(stats.generation);
     } else {
         restore("MPI_Init");
+        keel_mpi_arena_check_layout(KEEL_OK);
         copy_make();
     }
     keel_mpi.phase = KEEL_MPI_REPLAYS;
