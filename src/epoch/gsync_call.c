@@ -2,7 +2,6 @@
 #include "epoch/gsync_call.h"
 
 #include "check/plant.h"
-#include "epoch/gsync.h"
 #include "peer/members.h"
 #include "recovery/recover.h"
 #include "recovery/recovery_status.h"
@@ -107,7 +106,10 @@ static int is_other_call(unsigned own, unsigned other)
  * arrived, and has announced calls of earlier gsyncs. */
 static unsigned other_beside_submit(const keel_context_h ctx, uint32_t number, unsigned own, uint32_t rank)
 {
-    const unsigned other = (keel_gsync_arrived(ctx, rank, number) != KEEL_ARRIVED_NOT) ? call_of(ctx, rank, number) : 0;
+    const keel_lane_t *lane = &ctx->lane;
+    const uint64_t arrive = __atomic_load_n(&lane->board[rank].arrive, __ATOMIC_ACQUIRE);
+    const int has_arrived = keel_arrive_number(arrive, lane->rollback, lane->peers[rank].incarnation) >= number;
+    const unsigned other = has_arrived ? call_of(ctx, rank, number) : 0;
 
     return is_other_call(own, other) ? other : 0;
 }

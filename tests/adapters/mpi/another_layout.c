@@ -1,4 +1,4 @@
-/* A library to preload into ranks: checkpoints are as of a build whose arena has another layout. */
+/* A library to preload into ranks: checkpoints are as of a build with another layout. */
 #define _GNU_SOURCE
 #include <keel/keel.h>
 

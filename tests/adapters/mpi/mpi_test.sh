@@ -110,7 +110,7 @@ another_layout_is_refused()
     local promise job
 
     for promise in n y; do
-        job=(-n 4 --nodes 4 "${small[@]}" "${files[@]}" -x KEEL_DETERMINISTIC=$promise)
+        job=(-n 4 --nodes 4 "${small[@]}" "${files[@]}" -x "KEEL_DETERMINISTIC=$promise")
         rm -rf "$scratch/files"
         lost 1@2.0,1@14.1 "${job[@]}" -x "LD_PRELOAD=$programs/libanother_layout.so" "$survives" 40 -
         run 1 "${job[@]}" "$survives" 40 -
