@@ -174,7 +174,7 @@ typedef enum {
     KEEL_CONTROL_DECLARED,     /* recovery/detect: the sender declared an incarnation dead */
     KEEL_CONTROL_WAITS,        /* sync/waits: the sender's puts to the receiver in a phase */
     KEEL_CONTROL_REST_DONE,    /* the sender has replayed all puts to it: accesses may resume */
-    KEEL_CONTROL_DEMAND,       /* recovery/logs/trim: the sender requests an image of the receiver */
+    KEEL_CONTROL_DEMAND,       /* recovery/logs/trim: requests an image of the receiver */
     KEEL_CONTROL_DEMAND_IMAGE, /* ckpt/demand: the sender has taken an image */
     KEEL_CONTROL_DEMAND_GROUP, /* ckpt/demand: the group's images, for a replacement */
     KEEL_CONTROL_GAVE_UP,      /* the sender leaves with an error: the job cannot continue */
