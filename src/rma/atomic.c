@@ -223,11 +223,12 @@ static __attribute__((noinline)) keel_status_t atomic_generic(keel_win_h win, ke
     return keel_win_end(win, keel_request_finish(req, status, req_p));
 }
 
-/* Programs that wait. A window of device atomics sets a bit of the gate. */
+/* Programs that wait, with one thread: others change the gate. A window of device atomics sets a
+ * bit of the gate. */
 static int atomic_is_waited(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64_t offset, size_t size,
                             uint64_t operand, uint64_t compare, void *result)
 {
-    return win != NULL && keel_context_gate(win->ctx) == KEEL_GATE_WAITS &&
+    return win != NULL && rank < win->ctx->fast_ranks && keel_context_gate(win->ctx) == KEEL_GATE_WAITS &&
            keel_atomic_waits(win, op, rank, offset, size, operand, compare, result);
 }
 

@@ -64,7 +64,9 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     /* the last rank keeps the others in the first gsync until both deaths have come */
     status = (rank == BEHIND) ? few_await_deaths(few, rank, 2) : KEEL_OK;
     status = (status == KEEL_OK) ? keel_store_submit(job->store[rank], job->bytes[rank], BYTES) : status;
-    return (status == KEEL_OK) ? check_cells(job, rank) : status;
+    status = (status == KEEL_OK) ? check_cells(job, rank) : status;
+    job->store[rank] = (status == KEEL_OK) ? NULL : job->store[rank]; /* strike() comes beyond the end, too */
+    return status;
 }
 
 /* Kills the holder when rank 0 waits, and its replacement amid the messages of a range. */
