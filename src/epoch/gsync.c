@@ -50,9 +50,7 @@ static int second_barrier_is_over(const keel_context_h ctx, uint32_t number)
         return 1; /* a death aborted the generation */
     }
     KEEL_EACH_MEMBER(r, lane) {
-        uint64_t word = __atomic_load_n(&lane->board[r].image_copied, __ATOMIC_ACQUIRE);
-
-        if (r != lane->rank && keel_arrive_number(word, lane->rollback, lane->peers[r].incarnation) < number) {
+        if (r != lane->rank && keel_lane_arrived(lane, r, &lane->board[r].image_copied) < number) {
             return 0;
         }
     }
@@ -116,8 +114,7 @@ static int demand_is_over(const keel_context_h ctx, uint32_t number)
     KEEL_EACH_MEMBER_WHILE(r, lane, ctx->rec.front < number && !KEEL_PLANT(gsync_no_second_barrier)) {
         if (r != lane->rank && keel_demand_is_copied(&ctx->demand, r, number) &&
             !(r == lane->leader && KEEL_PLANT(gsync_first_uncopied)) &&
-            keel_arrive_number(__atomic_load_n(&lane->board[r].image_copied, __ATOMIC_ACQUIRE), lane->rollback,
-                               lane->peers[r].incarnation) < number) {
+            keel_lane_arrived(lane, r, &lane->board[r].image_copied) < number) {
             return 0;
         }
     }
@@ -232,14 +229,13 @@ keel_arrived_t keel_gsync_arrived(const keel_context_h ctx, uint32_t rank, uint3
     const keel_board_slot_t *slot = &lane->board[rank];
     unsigned call;
 
-    if (keel_arrive_number(__atomic_load_n(&slot->arrive, __ATOMIC_ACQUIRE), lane->rollback,
-                           lane->peers[rank].incarnation) < number) {
+    if (keel_lane_arrived(lane, rank, &slot->arrive) < number) {
         return KEEL_ARRIVED_NOT;
     }
     call = keel_arrive_call(keel_board_get(&slot->flags[number & 1]));
-    return (call == KEEL_ARRIVE_CALL_STOP)                                         ? KEEL_ARRIVED_STOPS
-           : (call == 0 || call == KEEL_CALL_SAFE || call == KEEL_CALL_CHECKPOINT) ? KEEL_ARRIVED_SAFE
-                                                                                   : KEEL_ARRIVED_UNSAFE;
+    return (call == KEEL_ARRIVE_CALL_STOP)                                                     ? KEEL_ARRIVED_STOPS
+           : (call == KEEL_CALL_ANY || call == KEEL_CALL_SAFE || call == KEEL_CALL_CHECKPOINT) ? KEEL_ARRIVED_SAFE
+                                                                                               : KEEL_ARRIVED_UNSAFE;
 }
 
 /* Before the arrival: asks for images that the logs need, and finishes an image in the making. */

@@ -8,32 +8,28 @@
 
 #define CALL_STORE_NAME "keel_store_submit"
 
-static const char *const call_names[] = {[1] = "keel_gsync",
-                                         [KEEL_CALL_SAFE] = "keel_gsync with KEEL_GSYNC_SAFE",
-                                         [3] = "keel_win_alloc",
-                                         [4] = "keel_win_free",
-                                         [KEEL_CALL_CHECKPOINT] = "keel_checkpoint",
-                                         [6] = "the second half of keel_checkpoint",
-                                         [7] = "keel_finalize",
-                                         [KEEL_ARRIVE_CALL_STOP] = "keel_safe_point",
-                                         [KEEL_CALL_SUBMIT] = CALL_STORE_NAME,
-                                         [KEEL_CALL_REFUSED] = "a call with refused arguments"};
+static const char *const call_names[] = {
+    [KEEL_CALL_PLAIN] = "keel_gsync",           [KEEL_CALL_SAFE] = "keel_gsync with KEEL_GSYNC_SAFE",
+    [KEEL_CALL_ALLOC] = "keel_win_alloc",       [KEEL_CALL_FREE] = "keel_win_free",
+    [KEEL_CALL_CHECKPOINT] = "keel_checkpoint", [KEEL_CALL_SECOND] = "the second half of keel_checkpoint",
+    [KEEL_CALL_FINAL] = "keel_finalize",        [KEEL_ARRIVE_CALL_STOP] = "keel_safe_point",
+    [KEEL_CALL_SUBMIT] = CALL_STORE_NAME,       [KEEL_CALL_REFUSED] = "a call with refused arguments"};
 
 #define CALL_COUNT (sizeof(call_names) / sizeof(*call_names))
 
 unsigned keel_gsync_call(unsigned flags)
 {
-    return (flags & KEEL_GSYNC_FOLLOW)     ? 0
+    return (flags & KEEL_GSYNC_FOLLOW)     ? KEEL_CALL_ANY
            : (flags & KEEL_GSYNC_REFUSED)  ? KEEL_CALL_REFUSED
            : (flags & KEEL_GSYNC_STOP)     ? KEEL_ARRIVE_CALL_STOP
-           : (flags & KEEL_GSYNC_FINAL)    ? 7
-           : (flags & KEEL_GSYNC_SECOND)   ? 6
+           : (flags & KEEL_GSYNC_FINAL)    ? KEEL_CALL_FINAL
+           : (flags & KEEL_GSYNC_SECOND)   ? KEEL_CALL_SECOND
            : (flags & KEEL_GSYNC_EXPLICIT) ? KEEL_CALL_CHECKPOINT
-           : (flags & KEEL_GSYNC_FREE)     ? 4
-           : (flags & KEEL_GSYNC_ALLOC)    ? 3
+           : (flags & KEEL_GSYNC_FREE)     ? KEEL_CALL_FREE
+           : (flags & KEEL_GSYNC_ALLOC)    ? KEEL_CALL_ALLOC
            : (flags & KEEL_GSYNC_SUBMIT)   ? KEEL_CALL_STORES + (flags >> KEEL_GSYNC_STORE_SHIFT)
            : (flags & KEEL_GSYNC_SAFE)     ? KEEL_CALL_SAFE
-                                           : 1;
+                                           : KEEL_CALL_PLAIN;
 }
 
 static unsigned call_of(const keel_context_h ctx, uint32_t rank, uint32_t number)
@@ -68,7 +64,7 @@ static uint32_t refuser_of(const keel_context_h ctx, uint32_t number, int *all_p
 
         if (call == KEEL_CALL_REFUSED) {
             refuser = r;
-        } else if (call != 0) {
+        } else if (call != KEEL_CALL_ANY) {
             *all_p = 0;
         }
     }
@@ -96,22 +92,21 @@ static keel_status_t check_refusals(keel_context_h ctx, uint32_t number, unsigne
  * check_refusals() reports refusals. */
 static int is_other_call(unsigned own, unsigned other)
 {
-    const int is_known = (other > 0 && other < CALL_COUNT) || other >= KEEL_CALL_STORES;
+    const int is_known = (other > KEEL_CALL_ANY && other < CALL_COUNT) || other >= KEEL_CALL_STORES;
 
     return is_known && other != own && own != KEEL_ARRIVE_CALL_STOP && other != KEEL_ARRIVE_CALL_STOP &&
            other != KEEL_CALL_REFUSED;
 }
 
-/* Another call of @a rank, made beside the own submit; 0: none. A new process of the rank has not
+/* Another call of @a rank, made beside the own submit; KEEL_CALL_ANY: none. A new process of the rank has not
  * arrived, and has announced calls of earlier gsyncs. */
 static unsigned other_beside_submit(const keel_context_h ctx, uint32_t number, unsigned own, uint32_t rank)
 {
     const keel_lane_t *lane = &ctx->lane;
-    const uint64_t arrive = __atomic_load_n(&lane->board[rank].arrive, __ATOMIC_ACQUIRE);
-    const int has_arrived = keel_arrive_number(arrive, lane->rollback, lane->peers[rank].incarnation) >= number;
-    const unsigned other = has_arrived ? call_of(ctx, rank, number) : 0;
+    const int has_arrived = keel_lane_arrived(lane, rank, &lane->board[rank].arrive) >= number;
+    const unsigned other = has_arrived ? call_of(ctx, rank, number) : KEEL_CALL_ANY;
 
-    return is_other_call(own, other) ? other : 0;
+    return is_other_call(own, other) ? other : KEEL_CALL_ANY;
 }
 
 /* Every rank compares the own call with the leader's, and in a submit with all others: a rank in a
@@ -123,7 +118,7 @@ keel_status_t keel_gsync_check_call(keel_context_h ctx, uint32_t number, unsigne
     keel_status_t status = KEEL_OK;
     unsigned other;
 
-    if (!was_front || keel_recovery_is_finished(&ctx->rec) || own == 0) {
+    if (!was_front || keel_recovery_is_finished(&ctx->rec) || own == KEEL_CALL_ANY) {
         return KEEL_OK;
     }
     if (may_refuse) {
@@ -134,12 +129,12 @@ keel_status_t keel_gsync_check_call(keel_context_h ctx, uint32_t number, unsigne
     }
     KEEL_EACH_MEMBER_WHILE(r, &ctx->lane, status == KEEL_OK && (flags & KEEL_GSYNC_SUBMIT)) {
         other = other_beside_submit(ctx, number, own, r);
-        if (other != 0) {
+        if (other != KEEL_CALL_ANY) {
             status = report_other(ctx, number, own, r, other);
         }
     }
     other = call_of(ctx, ctx->lane.leader, number);
-    if (status != KEEL_OK || keel_lane_is_leader(&ctx->lane) || other == 0 || other == own ||
+    if (status != KEEL_OK || keel_lane_is_leader(&ctx->lane) || other == KEEL_CALL_ANY || other == own ||
         other == KEEL_ARRIVE_CALL_STOP || (other >= CALL_COUNT && other < KEEL_CALL_STORES)) {
         return status;
     }

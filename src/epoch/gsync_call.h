@@ -8,13 +8,25 @@
 
 #include "engine/context.h"
 
-enum { KEEL_CALL_SAFE = 2, KEEL_CALL_CHECKPOINT = 5, KEEL_CALL_SUBMIT = 9, KEEL_CALL_REFUSED = 10 };
+/* 8 is KEEL_ARRIVE_CALL_STOP. */
+enum keel_gsync_call {
+    KEEL_CALL_ANY = 0, /* a rank without a program follows any call */
+    KEEL_CALL_PLAIN = 1,
+    KEEL_CALL_SAFE = 2,
+    KEEL_CALL_ALLOC = 3,
+    KEEL_CALL_FREE = 4,
+    KEEL_CALL_CHECKPOINT = 5,
+    KEEL_CALL_SECOND = 6,
+    KEEL_CALL_FINAL = 7,
+    KEEL_CALL_SUBMIT = 9,
+    KEEL_CALL_REFUSED = 10
+};
 /* Submits of stores: this and the number of the store modulo KEEL_GSYNC_STORES
  * (keel_gsync_of_store()), since a message has 8 bits for a call. Submits to stores with the same
  * remainder are not told apart. */
 #define KEEL_CALL_STORES 64u
 
-/* Number of the call of @a flags in the arrival; 0: a rank without a program follows any call. */
+/* Number of the call of @a flags in the arrival. */
 unsigned keel_gsync_call(unsigned flags);
 /* After gsync @a number: compares the calls of the ranks, and reports a difference. */
 keel_status_t keel_gsync_check_call(keel_context_h ctx, uint32_t number, unsigned flags, int was_front);

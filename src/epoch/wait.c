@@ -52,10 +52,10 @@ static int wait_all_are_back(const keel_context_h ctx)
         return 1; /* no rank died in this phase, not even before this process was there */
     }
     KEEL_EACH_MEMBER(r, lane) {
-        const uint64_t arrive = __atomic_load_n(&lane->board[r].arrive, __ATOMIC_ACQUIRE);
+        const uint32_t arrived = keel_lane_arrived(lane, r, &lane->board[r].arrive);
 
         if (r != lane->rank && lane->peers[r].incarnation > 0 && keel_board_get(&lane->board[r].waits) == 0 &&
-            keel_arrive_number(arrive, lane->rollback, lane->peers[r].incarnation) <= ctx->rec.phase) {
+            arrived <= ctx->rec.phase) {
             return 0;
         }
     }

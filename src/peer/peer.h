@@ -291,6 +291,12 @@ static inline void keel_lane_announce_second(keel_lane_t *lane, uint32_t number)
 {
     lane->slot.image_copied = keel_arrive(lane->rollback, lane->incarnation, number);
 }
+/* The gsync in @a word, which the present incarnation of the rank announced on the board by
+ * keel_arrive(); 0: none yet. */
+static inline uint32_t keel_lane_arrived(const keel_lane_t *lane, uint32_t rank, const uint64_t *word)
+{
+    return keel_arrive_number(__atomic_load_n(word, __ATOMIC_ACQUIRE), lane->rollback, lane->peers[rank].incarnation);
+}
 /* Own words about generations: the one of the parity share here, and the one in use
  * everywhere (KEEL_CKPT_FAILED). */
 static inline void keel_lane_announce_parity(keel_lane_t *lane, uint64_t generation)

@@ -115,10 +115,8 @@ static uint32_t arrival_of(const keel_recovery_t *rec, uint32_t rank)
 {
     const keel_lane_t *lane = rec->lane;
 
-    return KEEL_PLANT(position_dead_arrivals)
-               ? (uint32_t)lane->board[rank].arrive
-               : keel_arrive_number(__atomic_load_n(&lane->board[rank].arrive, __ATOMIC_ACQUIRE), lane->rollback,
-                                    lane->peers[rank].incarnation);
+    return KEEL_PLANT(position_dead_arrivals) ? (uint32_t)lane->board[rank].arrive
+                                              : keel_lane_arrived(lane, rank, &lane->board[rank].arrive);
 }
 
 int keel_position_is_released(const keel_recovery_t *rec, uint32_t number)
