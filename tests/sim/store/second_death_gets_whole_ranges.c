@@ -65,7 +65,9 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     status = (rank == BEHIND) ? few_await_deaths(few, rank, 2) : KEEL_OK;
     status = (status == KEEL_OK) ? keel_store_submit(job->store[rank], job->bytes[rank], BYTES) : status;
     status = (status == KEEL_OK) ? check_cells(job, rank) : status;
-    job->store[rank] = (status == KEEL_OK) ? NULL : job->store[rank]; /* strike() comes beyond the end, too */
+    if (status == KEEL_OK) {
+        job->store[rank] = NULL; /* strike() is also called after keel_finalize() */
+    }
     return status;
 }
 
