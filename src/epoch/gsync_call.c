@@ -98,8 +98,8 @@ static int is_other_call(unsigned own, unsigned other)
            other != KEEL_CALL_REFUSED;
 }
 
-/* Another call of @a rank, made beside the own submit; KEEL_CALL_ANY: none. A new process of the rank has not
- * arrived, and has announced calls of earlier gsyncs. */
+/* Another call of @a rank, made beside the own submit; KEEL_CALL_ANY: none. A new process of the
+ * rank has not arrived, and has announced calls of earlier gsyncs. */
 static unsigned other_beside_submit(const keel_context_h ctx, uint32_t number, unsigned own, uint32_t rank)
 {
     const keel_lane_t *lane = &ctx->lane;
