@@ -4,6 +4,8 @@
 
 #include "few_ranks.h"
 
+#include "store/store_state.h"
+
 #include <keel/store.h>
 
 /* Makes the store of a rank; an error is a flaw. */
@@ -27,6 +29,21 @@ static inline keel_store_params_t few_store_params(uint64_t bytes, uint64_t bloc
                                  .copies = copies,
                                  .block_bytes = block_bytes,
                                  .range_bytes = range_bytes};
+}
+
+/* At the front a rank has all own copies of the newest version. */
+static inline keel_status_t few_store_check_copies(const few_t *few, uint32_t rank, keel_store_h store)
+{
+    const keel_store_head_t *head = keel_store_head(store);
+    const uint32_t newest = head->newest - 1;
+
+    for (uint64_t i = 0; keel_recovery_state(&store->ctx->rec) == KEEL_RANK_FRONT && i < keel_store_cells(store); i++) {
+        if (keel_store_own_mark(store, newest, i)->label != head->label[newest]) {
+            keel_sim_flaw(few->sim, "rank %u lacks copy %lu", rank, (unsigned long)i);
+            return KEEL_ERR_CORRUPT;
+        }
+    }
+    return KEEL_OK;
 }
 
 #endif

@@ -5,7 +5,7 @@
  * another, or node after node, at drawn steps of the simulator, each when the parity of the rank
  * before is in place again. At the end each rank must hold all of its copies.
  */
-#include "few_ranks.h"
+#include "few_store.h"
 
 #include "store/store_refill.h"
 #include "store/store_state.h"
@@ -86,22 +86,6 @@ static void make_store(few_t *few, uint32_t rank)
     }
 }
 
-/* At the front a rank has all copies of the newest version that it holds. */
-static keel_status_t check_copies(const job_t *job, uint32_t rank)
-{
-    const struct keel_store *store = job->store[rank];
-    const keel_store_head_t *head = keel_store_head(store);
-    const uint32_t newest = head->newest - 1;
-
-    for (uint64_t i = 0; keel_recovery_state(&store->ctx->rec) == KEEL_RANK_FRONT && i < keel_store_cells(store); i++) {
-        if (keel_store_own_mark(store, newest, i)->label != head->label[newest]) {
-            keel_sim_flaw(job->few.sim, "rank %u lacks copy %lu", rank, (unsigned long)i);
-            return KEEL_ERR_CORRUPT;
-        }
-    }
-    return KEEL_OK;
-}
-
 static keel_status_t submit(job_t *job, uint32_t rank, unsigned step)
 {
     uint8_t *bytes = job->room[rank][0];
@@ -111,7 +95,7 @@ static keel_status_t submit(job_t *job, uint32_t rank, unsigned step)
 
     fill(job, step, rank, 0, count, bytes);
     status = keel_store_submit(job->store[rank], bytes, count);
-    status = (status == KEEL_OK && was_front) ? check_copies(job, rank) : status;
+    status = (status == KEEL_OK && was_front) ? few_store_check_copies(&job->few, rank, job->store[rank]) : status;
     if (status == KEEL_OK && step == 0) {
         fill(job, FIXED, rank, 0, blocks_of(job, FIXED, rank), bytes);
         status = keel_store_submit(job->fixed[rank], bytes, blocks_of(job, FIXED, rank));
@@ -173,7 +157,7 @@ static keel_status_t await_copies(few_t *few, uint32_t rank)
            head->complete[head->newest - 1] != head->label[head->newest - 1]) {
         status = few_progress(few, rank);
     }
-    status = (status == KEEL_OK) ? check_copies(job, rank) : status;
+    status = (status == KEEL_OK) ? few_store_check_copies(&job->few, rank, job->store[rank]) : status;
     return (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
 }
 

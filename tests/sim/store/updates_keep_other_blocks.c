@@ -79,22 +79,6 @@ static keel_status_t give(job_t *job, uint32_t rank, unsigned step)
     return keel_store_update(job->store[rank], parts, 2);
 }
 
-/* At the front a rank has all own copies of the newest version. */
-static keel_status_t check_copies(const job_t *job, uint32_t rank)
-{
-    const struct keel_store *store = job->store[rank];
-    const keel_store_head_t *head = keel_store_head(store);
-    const uint32_t newest = head->newest - 1;
-
-    for (uint64_t i = 0; keel_recovery_state(&store->ctx->rec) == KEEL_RANK_FRONT && i < keel_store_cells(store); i++) {
-        if (keel_store_own_mark(store, newest, i)->label != head->label[newest]) {
-            keel_sim_flaw(job->few.sim, "rank %u lacks copy %lu", rank, (unsigned long)i);
-            return KEEL_ERR_CORRUPT;
-        }
-    }
-    return KEEL_OK;
-}
-
 static keel_status_t load_beside(job_t *job, uint32_t rank, keel_store_part_t *part)
 {
     keel_req_h req;
@@ -140,7 +124,7 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h win)
     while (status == KEEL_OK && *step < STEPS) {
         was_front = keel_recovery_state(&few->ctx[rank]->rec) == KEEL_RANK_FRONT;
         status = give(job, rank, (unsigned)*step);
-        status = (status == KEEL_OK && was_front) ? check_copies(job, rank) : status;
+        status = (status == KEEL_OK && was_front) ? few_store_check_copies(&job->few, rank, job->store[rank]) : status;
         for (unsigned i = 0; i < LOADS && status == KEEL_OK; i++) {
             status = load(job, rank, (unsigned)*step, i);
         }
