@@ -5,6 +5,7 @@
  * so the centres have the bits of a serial run whatever the number of ranks.
  */
 #include "kmeans_points.h"
+#include "../lib/kernel_ends.h"
 #include "../lib/kernel_options.h"
 #include "../lib/kernel_outcome.h"
 #include "../lib/kernel_share.h"
@@ -197,33 +198,18 @@ static keel_status_t end(kmeans_t *kmeans, double *error_p)
     move_centres(kmeans, error_p);
     hash = kernel_hash(KERNEL_HASH_START, &kmeans->state.step, sizeof kmeans->state.step);
     hash = kernel_hash(hash, kmeans->centres, bytes);
-    KERNEL_TRY(keel_put(kmeans->ends, 0, keel_rank(kmeans->ctx) * sizeof hash, &hash, sizeof hash));
-    KERNEL_TRY(keel_put(kmeans->ends, 0, (keel_size(kmeans->ctx) + keel_rank(kmeans->ctx)) * sizeof hash,
-                        &kmeans->store_s, sizeof kmeans->store_s));
+    KERNEL_TRY(kernel_ends_put(kmeans->ctx, kmeans->ends, hash, kmeans->store_s));
     return step_end(kmeans, 0);
 }
 
 /* ---- the end ---- */
-
-/* Longest time that a process of the job spent in the store. */
-static double longest_store_s(const kmeans_t *kmeans)
-{
-    const double *const seconds = (const double *)keel_win_base(kmeans->ends) + keel_size(kmeans->ctx);
-    double longest = 0;
-    uint32_t rank;
-
-    for (rank = 0; rank < keel_size(kmeans->ctx); rank++) {
-        longest = (seconds[rank] > longest) ? seconds[rank] : longest;
-    }
-    return longest;
-}
 
 static void judge(const kmeans_t *kmeans, kernel_outcome_t *outcome)
 {
     const size_t bytes = kmeans->problem.centres * point_bytes(kmeans);
     double *const serial = malloc(bytes);
 
-    outcome->hash = kernel_hash(KERNEL_HASH_START, keel_win_base(kmeans->ends), outcome->ranks * sizeof(uint64_t));
+    outcome->hash = kernel_ends_hash(kmeans->ctx, kmeans->ends);
     keel_stats(kmeans->ctx, &outcome->stats, sizeof(outcome->stats));
     outcome->is_verified = !kmeans->is_unverified;
     if (outcome->is_verified) {
@@ -284,8 +270,7 @@ static keel_status_t open_memory(kmeans_t *kmeans)
 
     KERNEL_TRY(keel_store_create(kmeans->ctx, &params, &kmeans->store));
     KERNEL_TRY(keel_win_alloc(kmeans->ctx, 2 * size * sum_bytes(kmeans), NULL, &kmeans->win));
-    KERNEL_TRY(keel_win_alloc(kmeans->ctx, (keel_rank(kmeans->ctx) == 0) ? 2 * size * sizeof(uint64_t) : 0, NULL,
-                              &kmeans->ends));
+    KERNEL_TRY(kernel_ends_alloc(kmeans->ctx, &kmeans->ends));
     KERNEL_TRY(keel_protect(kmeans->ctx, 0, &kmeans->state, sizeof kmeans->state));
     return keel_protect(kmeans->ctx, 1, kmeans->centres, kmeans->problem.centres * point_bytes(kmeans));
 }
@@ -314,7 +299,7 @@ static keel_status_t run(kmeans_t *kmeans, kernel_outcome_t *outcome)
     outcome->seconds = kernel_clock_stop() - kmeans->state.started;
     if (keel_rank(kmeans->ctx) == 0) {
         judge(kmeans, outcome);
-        store_s = longest_store_s(kmeans);
+        store_s = kernel_ends_store_s(kmeans->ctx, kmeans->ends);
     }
     KERNEL_TRY(keel_finalize(kmeans->ctx));
     if (kmeans->living.place == 0) {

@@ -6,6 +6,7 @@
  * ranks.
  */
 #include "pagerank_graph.h"
+#include "../lib/kernel_ends.h"
 #include "../lib/kernel_options.h"
 #include "../lib/kernel_outcome.h"
 
@@ -245,9 +246,7 @@ static keel_status_t end(pagerank_t *pagerank)
     kernel_spoil(pagerank->values, (own + 1) * sizeof *pagerank->values);
     memcpy(&change, pagerank->values + own, sizeof change);
     hash = hash_of(pagerank->values, own, change);
-    KERNEL_TRY(keel_put(pagerank->ends, 0, keel_rank(pagerank->ctx) * sizeof hash, &hash, sizeof hash));
-    KERNEL_TRY(keel_put(pagerank->ends, 0, (keel_size(pagerank->ctx) + keel_rank(pagerank->ctx)) * sizeof hash,
-                        &pagerank->store_s, sizeof pagerank->store_s));
+    KERNEL_TRY(kernel_ends_put(pagerank->ctx, pagerank->ends, hash, pagerank->store_s));
     return step_end(pagerank, 0);
 }
 
@@ -275,23 +274,10 @@ static int is_serial(const pagerank_t *pagerank)
 
 static void judge(pagerank_t *pagerank, kernel_outcome_t *outcome)
 {
-    outcome->hash = kernel_hash(KERNEL_HASH_START, keel_win_base(pagerank->ends), outcome->ranks * sizeof(uint64_t));
+    outcome->hash = kernel_ends_hash(pagerank->ctx, pagerank->ends);
     keel_stats(pagerank->ctx, &outcome->stats, sizeof(outcome->stats));
     outcome->is_verified = !pagerank->is_unverified;
     outcome->is_right = !outcome->is_verified || is_serial(pagerank);
-}
-
-/* Longest time that a process of the job spent in the store. */
-static double longest_store_s(const pagerank_t *pagerank)
-{
-    const double *const seconds = (const double *)keel_win_base(pagerank->ends) + keel_size(pagerank->ctx);
-    double longest = 0;
-    uint32_t rank;
-
-    for (rank = 0; rank < keel_size(pagerank->ctx); rank++) {
-        longest = (seconds[rank] > longest) ? seconds[rank] : longest;
-    }
-    return longest;
 }
 
 static void print(const pagerank_t *pagerank, const kernel_outcome_t *outcome, double store_s)
@@ -331,8 +317,7 @@ static keel_status_t open_memory(pagerank_t *pagerank)
 
     KERNEL_TRY(keel_store_create(pagerank->ctx, &params, &pagerank->store));
     KERNEL_TRY(keel_win_alloc(pagerank->ctx, 2 * words * sizeof(double), NULL, &pagerank->win));
-    KERNEL_TRY(keel_win_alloc(pagerank->ctx, (keel_rank(pagerank->ctx) == 0) ? 2 * size * sizeof(uint64_t) : 0, NULL,
-                              &pagerank->ends));
+    KERNEL_TRY(kernel_ends_alloc(pagerank->ctx, &pagerank->ends));
     KERNEL_TRY(keel_protect(pagerank->ctx, 0, &pagerank->state, sizeof pagerank->state));
     return keel_protect(pagerank->ctx, 1, pagerank->values, words * sizeof *pagerank->values);
 }
@@ -359,7 +344,7 @@ static keel_status_t run(pagerank_t *pagerank, kernel_outcome_t *outcome)
     outcome->seconds = kernel_clock_stop() - pagerank->state.started;
     if (keel_rank(pagerank->ctx) == 0) {
         judge(pagerank, outcome);
-        store_s = longest_store_s(pagerank);
+        store_s = kernel_ends_store_s(pagerank->ctx, pagerank->ends);
     }
     KERNEL_TRY(keel_finalize(pagerank->ctx));
     if (pagerank->living.place == 0) {
