@@ -9,29 +9,28 @@ endforeach()
 
 proc_job(cg_a_verifies_on_2 2 1 cg -x KEEL_PROTECT=none PROGRAM -c A)
 
+# proc_kernel_deaths(KERNEL LANE:RANK@STEP.PLACE...): local recoveries of a kernel that has checkpoints
+function(proc_kernel_deaths kernel)
+  foreach(death ${ARGN})
+    string(REGEX REPLACE "[:@.]" "_" place ${death})
+    string(REGEX MATCH "^[a-z]*" lane ${death})
+    string(REGEX REPLACE "^[a-z]*:" "" death ${death})
+    proc_job(${kernel}_survives_death_${place} 4 2 ${kernel} -x KEEL_LANES=${lane} ${small_logs} PROGRAM --ckpt-every 10 --json --die ${death})
+    proc_job_reports(${kernel}_survives_death_${place} "\"rollbacks\": 0,")
+  endforeach()
+endfunction()
+
 # kernels with their input in a store: alone, as a death finds them in the submit, in the middle and in the last step, and as
 # keelrun kills them at any moment
 proc_job(kmeans_verifies_alone 1 1 kmeans)
 proc_job(kmeans_verifies_on_5 5 2 kmeans -s 10007 -d 3 -k 5 --copies 2 --ckpt-every 7)
 proc_job(kmeans_verifies_without_protection 2 1 kmeans -x KEEL_PROTECT=none PROGRAM -n 10)
-foreach(death direct:1@0.1 direct:3@31.1 served:0@25.0 served:2@51.1)
-  string(REGEX REPLACE "[:@.]" "_" place ${death})
-  string(REGEX MATCH "^[a-z]*" lane ${death})
-  string(REGEX REPLACE "^[a-z]*:" "" death ${death})
-  proc_job(kmeans_survives_death_${place} 4 2 kmeans -x KEEL_LANES=${lane} ${small_logs} PROGRAM --ckpt-every 10 --json --die ${death})
-  proc_job_reports(kmeans_survives_death_${place} "\"rollbacks\": 0,")
-endforeach()
+proc_kernel_deaths(kmeans direct:1@0.1 direct:3@31.1 served:0@25.0 served:2@51.1)
 proc_job(pagerank_verifies_alone 1 1 pagerank)
 proc_job(pagerank_verifies_on_5 5 2 pagerank -s 10007 -d 3 --copies 2 --ckpt-every 7)
 proc_job(pagerank_verifies_on_more_ranks_than_vertices 5 1 pagerank -s 3)
 proc_job(pagerank_verifies_without_protection 2 1 pagerank -x KEEL_PROTECT=none PROGRAM -n 10)
-foreach(death direct:1@0.1 direct:3@15.0 served:0@25.0 served:2@31.1)
-  string(REGEX REPLACE "[:@.]" "_" place ${death})
-  string(REGEX MATCH "^[a-z]*" lane ${death})
-  string(REGEX REPLACE "^[a-z]*:" "" death ${death})
-  proc_job(pagerank_survives_death_${place} 4 2 pagerank -x KEEL_LANES=${lane} ${small_logs} PROGRAM --ckpt-every 10 --json --die ${death})
-  proc_job_reports(pagerank_survives_death_${place} "\"rollbacks\": 0,")
-endforeach()
+proc_kernel_deaths(pagerank direct:1@0.1 direct:3@15.0 served:0@25.0 served:2@31.1)
 
 # Energies as published; with and without neighbours in the same rank, in the first phases, in the middle, and in the last step.
 proc_job(hydro_5_verifies_alone 1 1 hydro --sides 1 --json)
