@@ -200,7 +200,7 @@ KEEL_API uint32_t keel_incarnation(keel_context_h ctx);
 KEEL_API uint32_t keel_rank_incarnation(keel_context_h ctx, uint32_t rank);
 
 /** The ranks of a job that goes on without some (KEEL_SHRINK). New fields come at the end: the
- *  caller passes its size. */
+ *  caller passes the size of the structure. */
 typedef struct keel_world {
     /** 0: every rank is there; else the number of the rollback with which the present ranks went
      *  on, the same at all of them; grows */
