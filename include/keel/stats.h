@@ -22,7 +22,7 @@ typedef struct keel_stats {
     uint64_t put_log_bytes, put_log_peak;
     /** bytes held now, and at most */
     uint64_t get_log_bytes, get_log_peak;
-    /** how often logging towards a target stopped */
+    /** how often logging towards a target stopped, or records of gets were lost with the target */
     uint64_t log_overflows;
     /** committed, and given up because of a death */
     uint64_t checkpoints, checkpoint_aborts;

@@ -35,13 +35,13 @@ keel_status_t keel_get_log_init(keel_get_log_t *log, keel_lane_t *lane, keel_seg
     }
     log->long_from = keel_get_reference_least(log->chunk_size);
     room = log->chunk_size - sizeof(keel_get_chunk_t);
-    if (room > pool->segment_size) {
-        room = pool->segment_size;
+    if (room > pool->segment_size - sizeof(keel_get_record_t)) {
+        room = pool->segment_size - sizeof(keel_get_record_t);
     }
     if (room > lane->ops->max_data) {
         room = lane->ops->max_data;
     }
-    /* a record must also fit in a forwarding message */
+    /* a record must also fit in a forwarding message, and in a frame (oplog/get_reference) */
     log->record_max = (uint32_t)((room - sizeof(keel_get_record_t) - KEEL_GET_MESSAGE_HEAD) & ~(size_t)7);
     log->targets = keel_alloc(lane->size * sizeof(*log->targets), "get log");
     log->served = keel_alloc(lane->size * sizeof(*log->served), "get log");

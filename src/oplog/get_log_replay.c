@@ -14,7 +14,7 @@
 #include "peer/arrival.h"
 #include "peer/region.h"
 
-#define REPLAY_GROWTH ((size_t)16 << 20) /* bytes */
+#define LOG_GROWTH ((size_t)16 << 20) /* bytes */
 
 /* Head of a control message with records. The message may be unaligned, like the records. */
 typedef struct replay_head {
@@ -97,17 +97,15 @@ static void records_refused(keel_get_log_t *log, uint32_t source)
     keel_lane_fail(log->lane, KEEL_ERR_CORRUPT);
 }
 
-/* Appends a record to the local copy. The predecessor's logs may have grown with windows that
- * the replacement has yet to create, so a full pool grows here, too. */
-static keel_get_record_t *replay_append(keel_get_log_t *log, keel_get_target_t *t, const keel_get_record_t *record)
+keel_get_record_t *keel_get_log_append_grown(keel_get_log_t *log, keel_get_target_t *t, uint32_t phase, uint32_t length)
 {
-    keel_get_record_t *own = keel_get_log_append(log, t, record->phase, record->length);
+    keel_get_record_t *record = keel_get_log_append(log, t, phase, length);
 
-    if (own == NULL && log->lane->config->is_oplog_auto &&
-        keel_segment_pool_grow(log->pool, log->pool->bytes + REPLAY_GROWTH) == KEEL_OK) {
-        own = keel_get_log_append(log, t, record->phase, record->length);
+    if (record == NULL && log->lane->config->is_oplog_auto &&
+        keel_segment_pool_grow(log->pool, log->pool->bytes + LOG_GROWTH) == KEEL_OK) {
+        record = keel_get_log_append(log, t, phase, length);
     }
-    return own;
+    return record;
 }
 
 void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *in, uint32_t from_phase)
@@ -129,7 +127,7 @@ void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *i
         if (record.phase < from_phase) {
             continue;
         }
-        own = replay_append(log, t, &record);
+        own = keel_get_log_append_grown(log, t, record.phase, record.length);
         if (own == NULL || KEEL_PLANT(get_log_replay_no_room)) {
             /* a re-execution without all records would be a different computation */
             log->has_overflowed = 1;

@@ -5,6 +5,13 @@
 
 #include "oplog/get_log.h"
 
+/*
+ * keel_get_log_append() for records that come back after a death. The pool grows if the default
+ * size is in use: the predecessor's logs may have grown with windows that the replacement has yet
+ * to create, and the data of references lay at their target.
+ */
+keel_get_record_t *keel_get_log_append_grown(keel_get_log_t *log, keel_get_target_t *t, uint32_t phase,
+                                             uint32_t length);
 /* sends to the replacement of @a source the records that the predecessor logged here */
 keel_status_t keel_get_log_send_replay(keel_get_log_t *log, uint32_t source);
 void keel_get_log_receive_replay(keel_get_log_t *log, const keel_control_in_t *in, uint32_t from_phase);

@@ -4,6 +4,7 @@
 #include "check/plant.h"
 #include "check/reached.h"
 #include "oplog/get_log_chunks.h"
+#include "oplog/get_log_replay.h"
 #include "peer/access.h"
 #include "peer/region.h"
 
@@ -13,14 +14,13 @@
 /* shorter records, in bytes, are always written by plain stores */
 #define REFERENCE_SHORT 8192u
 
-/* True if the target has all records here, and a frame of @a length bytes fits into a segment. */
-static int reference_is_possible(keel_get_log_t *log, uint32_t target, size_t length)
+/* True if the target has all records here. */
+static int reference_is_possible(keel_get_log_t *log, uint32_t target)
 {
     const keel_get_target_t *t = &log->targets[target];
 
-    if (length > log->pool->segment_size - 2 * sizeof(keel_get_record_t) || log->is_off || t->has_replay ||
-        t->index >= UINT32_MAX - log->pool->segment_size || log->lane->peers[target].mode != KEEL_PEER_LIVE ||
-        !keel_access_records_gets(log->lane, target) ||
+    if (log->is_off || t->has_replay || t->index >= UINT32_MAX - log->pool->segment_size ||
+        log->lane->peers[target].mode != KEEL_PEER_LIVE || !keel_access_records_gets(log->lane, target) ||
         keel_access_mapped(log->lane, target, KEEL_REGION_GETLOG) == NULL) {
         return 0;
     }
@@ -40,7 +40,7 @@ int keel_get_reference_read(keel_get_log_t *log, uint32_t target, uint64_t where
     void *arena = keel_access_mapped(log->lane, target, KEEL_REGION_GETLOG);
     size_t size;
 
-    if (!reference_is_possible(log, target, length)) {
+    if (!reference_is_possible(log, target)) {
         return 0;
     }
     size = keel_lane_region_size(log->lane, target, KEEL_REGION_GETLOG);
@@ -103,7 +103,7 @@ static void reference_resolve(keel_get_log_t *log, uint32_t target, keel_get_rec
         return;
     }
     KEEL_REACHED(get_resolved);
-    frame = keel_get_log_append(log, t, log->phase, (uint32_t)sizeof(*own) + reference.length);
+    frame = keel_get_log_append_grown(log, t, log->phase, (uint32_t)sizeof(*own) + reference.length);
     if (frame == NULL) {
         keel_get_log_overflow(log, "KEEL_OPLOG_SIZE is used up");
     } else {
@@ -115,6 +115,7 @@ static void reference_resolve(keel_get_log_t *log, uint32_t target, keel_get_rec
             frame = NULL;
             if (log->lane->slot.lost_gets <= own->phase) {
                 keel_lane_announce_lost_get(log->lane, own->phase);
+                log->overflows++;
             }
         }
     }

@@ -13,7 +13,8 @@
 #define SEGMENT  4096u
 #define SEGMENTS 8u
 #define BUDGET   (sizeof(keel_segment_arena_t) + SEGMENTS * (SEGMENT + sizeof(keel_segment_t)))
-#define GETLOG   (64u << 10)
+#define GETLOG   (2u << 20) /* with chunks longer than a segment */
+#define CHUNK    1024u
 #define BYTES    200u
 #define RECORDS  5u
 #define LONG     600u /* bytes of a long get */
@@ -120,7 +121,7 @@ END_TEST
 START_TEST(one_without_room_makes_the_log_full)
 {
     scene_begin(scene.arena_there);
-    scene.regions[TARGET][KEEL_REGION_GETLOG].size = scene.gets.chunk_size;
+    scene.regions[TARGET][KEEL_REGION_GETLOG].size = CHUNK; /* one chunk of the least size */
     ((keel_get_chunk_t *)(void *)scene.arena_there)->owner = TARGET + 1;
     ck_assert_int_eq(keel_get_log_refill(&scene.gets, TARGET), KEEL_OK);
     ck_assert(scene.gets.is_off);
@@ -229,15 +230,20 @@ START_TEST(no_index_comes_again_in_a_phase)
 }
 END_TEST
 
-/* Gets @a LONG bytes of @a value from the target, behind the records of the scene. */
+/* Gets @a length bytes of @a value from the target, behind the records of the scene. */
+static void get_bytes(uint8_t value, size_t length)
+{
+    static uint8_t from[SEGMENT], to[SEGMENT];
+
+    memset(from, value, length);
+    scene.peers[TARGET].mode = KEEL_PEER_LIVE;
+    ck_assert(keel_get_reference_read(&scene.gets, TARGET, 64, to, from, length));
+    ck_assert_mem_eq(to, from, length);
+}
+
 static void get_long(uint8_t value)
 {
-    uint8_t from[LONG], to[LONG];
-
-    memset(from, value, sizeof(from));
-    scene.peers[TARGET].mode = KEEL_PEER_LIVE;
-    ck_assert(keel_get_reference_read(&scene.gets, TARGET, 64, to, from, sizeof(from)));
-    ck_assert_mem_eq(to, from, sizeof(from));
+    get_bytes(value, LONG);
 }
 
 /* the record of the last reference in the list of the target; NULL: lost */
@@ -315,23 +321,44 @@ START_TEST(a_record_in_a_reused_chunk_is_lost)
         keel_get_references_resolve(&scene.gets, TARGET);
         ck_assert_ptr_null(last_referred());
         ck_assert_uint_eq(scene.lane.slot.lost_gets, 6);
+        ck_assert_uint_eq(scene.gets.overflows, 1);
+        ck_assert(!scene.gets.is_off);
         scene_end();
     }
 }
 END_TEST
 
-/* A log with room for the references alone is full when it gets the data. */
-START_TEST(references_without_room_for_the_data_make_the_log_full)
+/* The data of the longest get of a record fit into a segment, too, with the heads of their records
+ * around. */
+START_TEST(the_longest_record_may_be_a_reference)
 {
     scene_begin(scene.arena_there);
-    for (unsigned i = 0; i < SEGMENTS * SEGMENT / LONG + 1; i++) {
-        get_long(3);
-    }
-    ck_assert(!scene.gets.is_off);
+    ck_assert_uint_lt(scene.pool.segment_size, scene.gets.chunk_size);
+    get_bytes(3, scene.gets.record_max);
     keel_get_references_resolve(&scene.gets, TARGET);
-    ck_assert(scene.gets.is_off);
-    ck_assert_uint_eq(scene.lane.slot.lost_gets, 1);
+    ck_assert_ptr_nonnull(last_referred());
+    ck_assert_uint_eq(last_referred()->length, scene.gets.record_max);
+    ck_assert(!scene.gets.is_off);
     scene_end();
+}
+END_TEST
+
+/* A log with room for the references alone is full when it gets the data, unless it may grow. */
+START_TEST(references_without_room_for_the_data_make_the_log_full)
+{
+    for (int is_auto = 0; is_auto < 2; is_auto++) {
+        scene_begin(scene.arena_there);
+        scene.config.is_oplog_auto = is_auto;
+        for (unsigned i = 0; i < SEGMENTS * SEGMENT / LONG + 1; i++) {
+            get_long(3);
+        }
+        ck_assert(!scene.gets.is_off);
+        keel_get_references_resolve(&scene.gets, TARGET);
+        ck_assert_int_eq(scene.gets.is_off, !is_auto);
+        ck_assert_uint_eq(scene.lane.slot.lost_gets, !is_auto);
+        ck_assert_int_eq(last_referred() != NULL, is_auto);
+        scene_end();
+    }
 }
 END_TEST
 
@@ -346,6 +373,7 @@ int main(void)
                                   no_index_comes_again_in_a_phase,
                                   a_reference_has_its_data_when_its_target_dies,
                                   a_record_in_a_reused_chunk_is_lost,
+                                  the_longest_record_may_be_a_reference,
                                   references_without_room_for_the_data_make_the_log_full,
                                   NULL};
 
