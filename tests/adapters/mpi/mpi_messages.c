@@ -1,10 +1,11 @@
 /* Messages of all kinds, each call's values checked on every rank. */
 #include "expect.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONG = 50000 };
+enum { LONG = 50000, SHORT = 16, PENDING_MAX = 1 << 20, PENDING_TAG = 500 };
 
 static int right, left;
 
@@ -274,6 +275,81 @@ static void check_synchronous(void)
     MPI_Win_free(&win);
 }
 
+/* Waits outside of MPI. */
+static void await_flag(const int *flag, int value)
+{
+    while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) != value) {
+        sched_yield();
+    }
+}
+
+/* Sends until a message finds no space; rank 1 takes all but the last. */
+static void fill(char *data, int *flags)
+{
+    MPI_Request request;
+    int sent = 0, is_sent, answer;
+
+    for (;; sent++) {
+        MPI_Isend(data, SHORT, MPI_BYTE, 1, PENDING_TAG, MPI_COMM_WORLD, &request);
+        MPI_Test(&request, &is_sent, MPI_STATUS_IGNORE);
+        if (!is_sent || sent == PENDING_MAX) {
+            break;
+        }
+    }
+    EXPECT(!is_sent);
+    flags[1] = sent;
+    __atomic_store_n(&flags[0], 1, __ATOMIC_RELEASE);
+    await_flag(&flags[0], 2);
+    MPI_Recv(&answer, 1, MPI_INT, 1, PENDING_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    __atomic_store_n(&flags[0], 3, __ATOMIC_RELEASE);
+    await_flag(&flags[0], 4);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void drain(char *data, int *flags)
+{
+    int is_there;
+
+    await_flag(&flags[0], 1);
+    for (int i = 0; i < flags[1]; i++) {
+        MPI_Recv(data, SHORT, MPI_BYTE, 0, PENDING_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    MPI_Send(&rank, 1, MPI_INT, 0, PENDING_TAG, MPI_COMM_WORLD);
+    __atomic_store_n(&flags[0], 2, __ATOMIC_RELEASE);
+    await_flag(&flags[0], 3);
+    MPI_Iprobe(0, PENDING_TAG, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+    EXPECT(is_there);
+    __atomic_store_n(&flags[0], 4, __ATOMIC_RELEASE);
+    MPI_Recv(data, SHORT, MPI_BYTE, 0, PENDING_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* A receive that takes its message at once sends what has become possible, too: its rank may not
+ * wait in any later call. The two ranks need common memory. */
+static void check_pending(void)
+{
+    char data[SHORT] = {0};
+    int *flags, size, unit;
+    MPI_Aint bytes;
+    MPI_Comm node;
+    MPI_Win win;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &size);
+    if (size >= 2) {
+        MPI_Win_allocate_shared(2 * (MPI_Aint)sizeof(int), sizeof(int), MPI_INFO_NULL, node, &flags, &win);
+        MPI_Win_shared_query(win, 0, &bytes, &unit, &flags);
+        flags[0] = 0;
+        MPI_Barrier(node);
+        if (rank == 0) {
+            fill(data, flags);
+        } else if (rank == 1) {
+            drain(data, flags);
+        }
+        MPI_Win_free(&win);
+    }
+    MPI_Comm_free(&node);
+}
+
 int main(int argc, char **argv)
 {
     expect_begin(&argc, &argv);
@@ -287,6 +363,7 @@ int main(int argc, char **argv)
     check_ways();
     if (ranks > 1) {
         check_synchronous();
+        check_pending();
     }
     return expect_end("mpi_messages");
 }

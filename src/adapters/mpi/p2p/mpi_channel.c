@@ -322,11 +322,9 @@ void keel_mpi_channel_post(keel_mpi_receive_t *receive, const char *call)
     }
 }
 
-/*
- * Looks at the word of one sender, which a look at all senders would delay, and at the line of its
+/* Looks at the word of one sender, which a look at all senders would delay, and at the line of its
  * next message, so that both lines are on the way at once. Takes what has arrived; true if there is
- * anything. Every PROGRESSth round is left to keel_mpi_channel_progress_or_sleep().
- */
+ * anything. Every PROGRESSth round is left to keel_mpi_channel_progress_or_sleep(). */
 static int take_from(uint32_t source, const char *call)
 {
     const keel_mpi_channel_t *channel = keel_mpi_arena_channel(source);
@@ -342,6 +340,7 @@ static int take_from(uint32_t source, const char *call)
     state.rounds++;
     state.idle_rounds = 0;
     keel_mpi_channel_send_acks(call);
+    keel_mpi_stream_push(call);
     return 1;
 }
 
