@@ -133,6 +133,10 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
         KEEL_REACHED(gsync_released);
         return 1;
     }
+    /* All go on from the front. Behind it all members may have arrived, without the gone ranks. */
+    if (rec->shrink.is_under_way && !KEEL_PLANT(position_leave_shrinking)) {
+        return 0;
+    }
     /* all ranks, beginning with the last missing one */
     KEEL_EACH_MEMBER_FROM(r, rec->lane, rec->missing_arrival) {
         if (r != rec->lane->rank && arrival_of(rec, r) < number &&
