@@ -18,10 +18,17 @@
  * copy die before a replacement has its copies again: loads return KEEL_ERR_LOST. So they do after
  * a restart from files (KEEL_FILE_DIR), which have no stores: submit again (a static one cannot).
  *
+ * Fewer ranks (KEEL_SHRINK). After a shrink all ranks have the same newest version. The copies of
+ * gone ranks return at other ranks, in steps inside calls; copies of a block stay in different
+ * failure domains while there is room. Blocks that a gone rank submitted are loaded as before. A
+ * submit has no blocks of ranks that are gone by then: their count is 0. An update keeps them.
+ *
  * Memory at each rank, in shared memory: versions * copies * bytes, rounded up to whole ranges,
  * with 1/500 for checksums. A store has 3 versions: the newest one, the one of the newest
  * checkpoint, and one in the making. With KEEL_PROTECT=none there are 2, with
- * KEEL_STORE_FLAG_STATIC 1.
+ * KEEL_STORE_FLAG_STATIC 1. With KEEL_SHRINK the address space is twice as large, and the second
+ * half takes memory for copies of gone ranks. This is enough while half of the ranks remain; beyond
+ * that blocks may have fewer copies.
  *
  * Threads (KEEL_PARAM_FLAG_THREADS). The program orders loads and submits of a store: a load while
  * another thread of the process is in a submit of the store returns KEEL_ERR_STATE. A submit waits
@@ -87,7 +94,7 @@ typedef struct keel_store_params {
  *         memory at a rank is 2^48 bytes or more.
  *         KEEL_ERR_UNSUPPORTED: the network's messages are smaller than 2048 bytes, or than 2112
  *         for range_bytes of 1 MiB, the job has dedicated parity ranks (KEEL_PARITY=dedicated), or
- *         the job goes on with fewer ranks (KEEL_SHRINK).
+ *         the job goes on with fewer ranks (KEEL_SHRINK) and has checkpoints.
  */
 KEEL_API keel_status_t keel_store_create(keel_context_h ctx, const keel_store_params_t *params, keel_store_h *store_p);
 

@@ -435,6 +435,9 @@
     _(store_fetch_unsummed, 0, "", "the bytes of a copy are not compared with their sums")                             \
     _(store_fetch_any_label, 0, "", "the bytes of any version count as those of the wanted one")                       \
     _(position_leave_shrinking, 0, "", "a rank passes a gsync behind the front from which all ranks go on")            \
+    _(store_next_domains_unchecked, 0, "",                                                                             \
+      "a next holder shares a failure domain with a holder, although others do not")                                   \
+    _(store_fetch_refill_unchecked, 0, "", "a refill takes the cell of a rank that lacks the range")                         \
     _(store_refill_never, 0, "", "a replacement gets no copies of its predecessor back")                               \
     _(store_submit_once, 0, "", "a holder that died amid the pushes is not pushed to again")                           \
     _(store_submit_unfilled, 0, "", "a version is committed although a holder lacks ranges")                           \

@@ -6,6 +6,7 @@
 #include "store/store_refill.h"
 #include "store/store_request.h"
 #include "store/store_state.h"
+#include "store/store_world.h"
 
 #include "base/memory.h"
 #include "engine/refuse.h"
@@ -88,9 +89,9 @@ static keel_status_t message_check(keel_context_h ctx, size_t least)
 /* Whether the job can have stores. All ranks get the same status, and need no gsync for that. */
 static keel_status_t job_check(keel_context_h ctx)
 {
-    if (ctx->config.shrink != KEEL_SHRINK_NO) {
-        keel_error_ctx(
-            ctx, "keel_store_create: stores of a job that goes on with fewer ranks (KEEL_SHRINK) are not built yet");
+    if (ctx->config.shrink != KEEL_SHRINK_NO && ctx->config.protect != KEEL_PROTECT_NONE) {
+        keel_error_ctx(ctx, "keel_store_create: stores of a job with checkpoints that goes on with fewer ranks "
+                            "(KEEL_SHRINK, KEEL_PROTECT) are not built yet");
         return KEEL_ERR_UNSUPPORTED;
     }
     if (ctx->lane.programs < ctx->lane.size) {
@@ -139,12 +140,14 @@ static void store_measure(struct keel_store *store, const keel_context_h ctx, co
                                     .copies = params->copies,
                                     .ranges = round_up(params->bytes, params->range_bytes) / params->range_bytes,
                                     .seed = params->seed,
-                                    .is_consecutive = (params->flags & KEEL_STORE_FLAG_CONSECUTIVE) != 0};
+                                    .is_consecutive = (params->flags & KEEL_STORE_FLAG_CONSECUTIVE) != 0,
+                                    .own = ctx->lane.rank};
+    store->place.params.spare = (ctx->config.shrink != KEEL_SHRINK_NO) ? keel_store_cells(store) : 0;
 }
 
 static uint64_t store_window_bytes(const struct keel_store *store)
 {
-    return KEEL_STORE_HEAD_BYTES + store->slots * keel_store_cells(store) * keel_store_cell_bytes(store);
+    return KEEL_STORE_HEAD_BYTES + store->slots * keel_store_slot_cells(store) * keel_store_cell_bytes(store);
 }
 
 /* All memory but the window. */
@@ -301,7 +304,7 @@ void keel_stores_progress(keel_context_h ctx)
 
     ucs_list_for_each(store, &ctx->stores, list)
     {
-        if (store->win != NULL && store->win->freed_call == 0) {
+        if (store->win != NULL && store->win->freed_call == 0 && keel_store_world(store) == KEEL_OK) {
             keel_store_requests_progress(store);
             if (store->pushing != NULL && is_pushing_possible(ctx)) {
                 push_in_background(store);

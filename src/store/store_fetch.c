@@ -78,7 +78,8 @@ int keel_store_fetch_is_nowhere(const keel_store_fetch_t *fetch)
     for (uint32_t copy = 0; copy < store->place.params.copies; copy++) {
         const uint32_t holder = keel_store_place_find(&store->place, want->range, copy).holder;
 
-        if (!(want->tried & (1u << copy)) && !(fetch->is_refill && holder == store->ctx->lane.rank)) {
+        if (holder != KEEL_STORE_NO_HOLDER && !(want->tried & (1u << copy)) &&
+            !(fetch->is_refill && holder == store->ctx->lane.rank)) {
             return 0;
         }
     }
@@ -107,8 +108,8 @@ static uint32_t pick_copy(const keel_store_fetch_t *fetch, const keel_store_want
         const uint32_t copy = (first + i) % copies;
         const keel_store_cell_t cell = keel_store_place_find(&store->place, want->range, copy);
 
-        if ((want->tried & (1u << copy)) || !keel_store_is_readable(store, cell.holder) ||
-            (cell.holder == own && fetch->is_refill)) {
+        if (cell.holder == KEEL_STORE_NO_HOLDER || (want->tried & (1u << copy)) ||
+            !keel_store_is_readable(store, cell.holder) || (cell.holder == own && fetch->is_refill)) {
             continue;
         }
         if (cell.holder == own) {
@@ -253,6 +254,7 @@ static keel_status_t fetch_take(keel_store_fetch_t *fetch, const keel_gather_pie
     fits = fits && (is_beyond || leaves_take(fetch, want, bytes));
     keel_load_fence();
     fits = fits && (KEEL_PLANT(store_fetch_any_label) || label_at(label) == fetch->label);
+    fits = fits || (fetch->is_refill && KEEL_PLANT(store_fetch_refill_unchecked));
     keel_gather_done(fetch->gather);
     if (fits && is_beyond) {
         return KEEL_ERR_RANGE;

@@ -1,6 +1,7 @@
 /* Loads. */
 #include "store/store_read.h"
 #include "store/store_sizes.h"
+#include "store/store_world.h"
 
 #include "engine/refuse.h"
 #include "engine/threads.h"
@@ -34,8 +35,16 @@ keel_status_t keel_store_count(keel_store_h store, uint32_t rank, uint64_t *coun
     }
     status = keel_store_begin_load(store, "keel_store_count");
     if (status == KEEL_OK) {
+        const keel_store_head_t *head = keel_store_head(store);
+
+        if (rank < store->place.params.ranks && head->newest > 0 &&
+            keel_store_is_without(store, head->newest - 1, rank)) {
+            word.count = 0;
+        }
         status = keel_store_read_check(store, 1, &word);
-        if (status == KEEL_OK && store->block_bytes == 0) {
+        if (status == KEEL_OK && word.count == 0) {
+            *count_p = 0;
+        } else if (status == KEEL_OK && store->block_bytes == 0) {
             status = keel_store_read(store, 1, &word, 1);
         } else if (status == KEEL_OK) {
             status = keel_store_read_total(store, rank, &total);

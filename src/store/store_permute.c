@@ -8,8 +8,7 @@
 
 enum { PERMUTE_ROUNDS = 4 };
 
-/* The finaliser of splitmix64. */
-static uint64_t mix(uint64_t x)
+uint64_t keel_permute_mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
@@ -23,7 +22,8 @@ static uint64_t half_mask(const keel_permutation_t *permutation)
 
 static uint64_t round_of(const keel_permutation_t *permutation, unsigned round, uint64_t half)
 {
-    return mix(permutation->seed + 0x9e3779b97f4a7c15ull * (round + 1) + mix(half)) & half_mask(permutation);
+    return keel_permute_mix(permutation->seed + 0x9e3779b97f4a7c15ull * (round + 1) + keel_permute_mix(half)) &
+           half_mask(permutation);
 }
 
 void keel_permutation_init(keel_permutation_t *permutation, uint64_t count, uint64_t seed, int is_identity)

@@ -18,4 +18,7 @@ uint64_t keel_permute(const keel_permutation_t *permutation, uint64_t value);
 /* the inverse of keel_permute() */
 uint64_t keel_permute_back(const keel_permutation_t *permutation, uint64_t value);
 
+/* Spreads numbers over all 64 bits, one-to-one: the finaliser of splitmix64. */
+uint64_t keel_permute_mix(uint64_t x);
+
 #endif

@@ -1,5 +1,6 @@
 /* Placement of the copies of a store. */
 #include "store/store_place.h"
+#include "store/store_next.h"
 
 #include "check/plant.h"
 
@@ -11,7 +12,7 @@ keel_status_t keel_store_place_init(keel_store_place_t *place, const keel_domain
 
     *place = (keel_store_place_t){.params = *params};
     if (params->ranks == 0 || params->ranks > domains->ranks || domains->level_count == 0 || params->copies == 0 ||
-        params->copies > params->ranks || params->ranges == 0) {
+        params->copies > params->ranks || params->copies > KEEL_STORE_COPIES_MAX || params->ranges == 0) {
         return KEEL_ERR_INVALID_PARAM;
     }
     keel_permutation_init(&place->order, params->ranks * params->ranges, params->seed, params->is_consecutive);
@@ -22,6 +23,9 @@ keel_status_t keel_store_place_init(keel_store_place_t *place, const keel_domain
     status = KEEL_PLANT(store_place_domains_ignored)
                  ? keel_groups_in_order(params->ranks, params->copies, params->copies - 1, &place->sets)
                  : keel_groups_form(&programs, programs.level_count - 1, params->ranks / params->copies, &place->sets);
+    if (status == KEEL_OK && params->spare > 0) {
+        return keel_store_next_init(place, &programs);
+    }
     keel_domains_release(&programs);
     return status;
 }
@@ -29,6 +33,7 @@ keel_status_t keel_store_place_init(keel_store_place_t *place, const keel_domain
 void keel_store_place_release(keel_store_place_t *place)
 {
     keel_groups_release(&place->sets);
+    keel_store_next_release(place);
 }
 
 keel_store_cell_t keel_store_place_find(const keel_store_place_t *place, uint64_t range, uint32_t copy)
@@ -37,11 +42,16 @@ keel_store_cell_t keel_store_place_find(const keel_store_place_t *place, uint64_
     const uint64_t ranges = place->params.ranges, location = keel_permute(&place->order, range);
     const uint32_t rank = (uint32_t)(location / ranges), set = sets->of_rank[rank];
 
-    return (keel_store_cell_t){.holder = sets->members[set][(sets->index[rank] + copy) % sets->size[set]],
-                               .index = copy * ranges + location % ranges};
+    const keel_store_cell_t cell = {.holder = sets->members[set][(sets->index[rank] + copy) % sets->size[set]],
+                                    .index = copy * ranges + location % ranges};
+
+    return keel_store_place_is_gone(place, cell.holder)
+               ? place->next.moved[(place->next.turn[cell.holder] - 1) * keel_store_place_cells(place) + cell.index]
+               : cell;
 }
 
-uint64_t keel_store_place_range(const keel_store_place_t *place, uint32_t holder, uint64_t index, uint32_t *copy_p)
+/* The range that was placed in the cell. */
+static uint64_t range_placed(const keel_store_place_t *place, uint32_t holder, uint64_t index, uint32_t *copy_p)
 {
     const keel_groups_t *sets = &place->sets;
     const uint64_t ranges = place->params.ranges;
@@ -50,4 +60,16 @@ uint64_t keel_store_place_range(const keel_store_place_t *place, uint32_t holder
 
     *copy_p = copy;
     return keel_permute_back(&place->order, sets->members[set][member] * ranges + index % ranges);
+}
+
+uint64_t keel_store_place_range(const keel_store_place_t *place, uint32_t holder, uint64_t index, uint32_t *copy_p)
+{
+    const uint64_t cells = keel_store_place_cells(place);
+    const keel_store_cell_t *held = (index < cells) ? NULL : &place->next.held[index - cells];
+
+    if (held == NULL) {
+        return range_placed(place, holder, index, copy_p);
+    }
+    return (held->holder == KEEL_STORE_NO_HOLDER) ? KEEL_STORE_NO_RANGE
+                                                  : range_placed(place, held->holder, held->index, copy_p);
 }

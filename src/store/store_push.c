@@ -252,10 +252,14 @@ static keel_status_t push_entry(keel_store_push_t *push)
     const uint64_t valid = keel_store_range_valid(store, range, push->total);
     const keel_store_cell_t cell = keel_store_place_find(&store->place, range, (uint32_t)(push->entry % copies));
     const uint64_t offset = keel_store_cell_offset(store, push->slot, cell.index);
-    const uint32_t life = life_of(lane, cell.holder);
     keel_status_t status = KEEL_OK;
+    uint32_t life;
     uint8_t *base;
 
+    if (cell.holder == KEEL_STORE_NO_HOLDER) {
+        return KEEL_OK;
+    }
+    life = life_of(lane, cell.holder);
     if (push->life != life && !KEEL_PLANT(store_push_life_kept)) {
         push->stage = 0;
         push->life = life;

@@ -11,6 +11,7 @@
 #include "store/store_read.h"
 #include "store/store_fetch.h"
 #include "store/store_state.h"
+#include "store/store_world.h"
 
 #include "base/memory.h"
 #include "check/plant.h"
@@ -34,6 +35,7 @@ keel_status_t keel_store_refuse_range(keel_store_h store, const keel_store_part_
 /* @a unit: bytes of a block, here as below */
 keel_status_t keel_store_read_check(keel_store_h store, uint64_t unit, const keel_store_part_t *part)
 {
+    const keel_store_head_t *head = keel_store_head(store);
     const uint64_t most = store->bytes / unit;
 
     if (part->buffer == NULL && part->count > 0) {
@@ -46,6 +48,9 @@ keel_status_t keel_store_read_check(keel_store_h store, uint64_t unit, const kee
     }
     if (part->first > most || part->count > most - part->first) {
         return keel_store_refuse_range(store, part, most);
+    }
+    if (part->count > 0 && head->newest > 0 && keel_store_is_without(store, head->newest - 1, part->rank)) {
+        return keel_store_refuse_range(store, part, 0);
     }
     return KEEL_OK;
 }
@@ -123,11 +128,15 @@ static void ask_begin(keel_store_reading_t *reading)
         return;
     }
     piece = keel_gather_next(reading->asking);
-    piece->source_count = copies;
     piece->length = sizeof(uint64_t);
     for (uint32_t copy = 0; copy < copies; copy++) {
-        piece->sources[copy] =
-            (keel_gather_source_t){.rank = keel_store_place_find(&store->place, range, copy).holder,
+        const uint32_t holder = keel_store_place_find(&store->place, range, copy).holder;
+
+        if (holder == KEEL_STORE_NO_HOLDER) {
+            continue;
+        }
+        piece->sources[piece->source_count++] =
+            (keel_gather_source_t){.rank = holder,
                                    .region = store->win->region,
                                    .offset = offsetof(keel_store_head_t, complete) + fetch->slot * sizeof(uint64_t),
                                    .length = sizeof(uint64_t)};
@@ -152,7 +161,7 @@ static int ask_is_done(const keel_store_reading_t *reading, int *over_p)
         uint64_t word;
 
         memcpy(&word, piece->sources[i].data, sizeof(word));
-        is_done = is_done && word == reading->fetch->label;
+        is_done = is_done && word == keel_store_complete_word(reading->fetch->store, reading->fetch->label);
     }
     return is_done;
 }

@@ -1,6 +1,7 @@
 /* Refill of the own cells. */
 #include "store/store_refill.h"
 #include "store/store_fetch.h"
+#include "store/store_world.h"
 
 #include "check/plant.h"
 #include "ckpt/gather.h"
@@ -68,6 +69,24 @@ static keel_status_t refill_cell_begin(keel_store_h store)
     return KEEL_OK;
 }
 
+/* True if the cell has its range, or if the version has no range for the cell. */
+static int is_had(const struct keel_store *store, uint64_t cell)
+{
+    const keel_store_refill_t *refill = &store->refill;
+    uint64_t range;
+    uint32_t copy;
+
+    if (keel_store_own_mark(store, refill->slot, cell)->label == refill->label) {
+        return 1;
+    }
+    if (store->place.next.gone == 0) {
+        return cell >= keel_store_cells(store);
+    }
+    range = keel_store_place_range(&store->place, store->ctx->lane.rank, cell, &copy);
+    return range == KEEL_STORE_NO_RANGE ||
+           keel_store_is_without(store, refill->slot, (uint32_t)(range / store->place.params.ranges));
+}
+
 /* Sets the mark of the cell after its bytes. */
 static void refill_cell_end(keel_store_h store)
 {
@@ -89,15 +108,14 @@ keel_status_t keel_store_refill_step(keel_store_h store)
     keel_status_t status;
     unsigned looks = 0;
 
-    while (!refill->is_fetching && refill->cell < keel_store_cells(store) &&
-           keel_store_own_mark(store, refill->slot, refill->cell)->label == refill->label) {
+    while (!refill->is_fetching && refill->cell < keel_store_slot_cells(store) && is_had(store, refill->cell)) {
         refill->cell++;
         if (++looks == REFILL_LOOKS) {
             return KEEL_INPROGRESS;
         }
     }
-    if (refill->cell == keel_store_cells(store)) {
-        keel_store_word_release(&head->complete[refill->slot], refill->label);
+    if (refill->cell == keel_store_slot_cells(store)) {
+        keel_store_word_release(&head->complete[refill->slot], keel_store_complete_word(store, refill->label));
         refill->is_active = 0;
         return KEEL_OK;
     }
@@ -139,7 +157,8 @@ static int is_due(const struct keel_store *store, uint32_t slot)
 {
     const keel_store_head_t *head = keel_store_head(store);
 
-    return slot < store->slots && head->label[slot] != 0 && head->complete[slot] != head->label[slot];
+    return slot < store->slots && head->label[slot] != 0 &&
+           head->complete[slot] != keel_store_complete_word(store, head->label[slot]);
 }
 
 /* Before the front a rank has the head of an earlier position, and other ranks may be past its

@@ -1,5 +1,6 @@
 /* Questions that all calls of a store ask. */
 #include "store/store_state.h"
+#include "store/store_world.h"
 
 #include "base/crc.h"
 #include "check/plant.h"
@@ -27,8 +28,9 @@ keel_status_t keel_store_check(keel_store_h store, const char *call)
 
 keel_status_t keel_store_begin_load(keel_store_h store, const char *call)
 {
-    const keel_status_t status = keel_store_check(store, call);
+    keel_status_t status = keel_store_check(store, call);
 
+    status = (status == KEEL_OK) ? keel_store_world(store) : status;
     if (status == KEEL_OK && store->is_submit_called && !KEEL_PLANT(store_state_load_beside)) {
         keel_error_ctx(store->ctx, "%s: another thread is in a submit of the store", call);
         return KEEL_ERR_STATE;

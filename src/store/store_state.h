@@ -22,7 +22,6 @@
 #include <keel/store.h>
 
 #define KEEL_STORE_SLOTS_MAX  3u
-#define KEEL_STORE_COPIES_MAX 32u
 #define KEEL_STORE_HEAD_BYTES 4096u
 /* bytes with a sum of their own: the least that a load reads and checks */
 #define KEEL_STORE_LEAF        2048u
@@ -40,7 +39,7 @@ typedef struct keel_store_head {
     uint64_t total;                       /* own bytes in the newest version */
     uint64_t reserved;
     /* From here on not in images, and read by other ranks. For each slot the label of the version
-     * if the rank has all cells that any rank has. */
+     * if the rank has all cells that any rank has (keel_store_complete_word()). */
     uint64_t complete[KEEL_STORE_SLOTS_MAX];
     /* the parameters of the store here; the last word is 1 as soon as the others are set */
     uint64_t params[KEEL_STORE_PARAM_WORDS];
@@ -85,6 +84,9 @@ struct keel_store {
     keel_store_place_t place;
     uint64_t bytes, block_bytes, range_bytes;
     uint32_t slots;
+    /* gone ranks without blocks in the version of each slot. Not in the head: no replacement comes
+     * to a job with gone ranks. */
+    uint32_t without[KEEL_STORE_SLOTS_MAX];
     size_t mark_bytes; /* distance of the bytes of a cell from its start */
     size_t chunk;      /* most bytes of a read: whole leaves */
     /* room for a range of blocks of different sizes; NULL: blocks have one size */
@@ -111,9 +113,15 @@ static inline keel_store_head_t *keel_store_head(const struct keel_store *store)
 {
     return (keel_store_head_t *)store->win->base;
 }
+/* Cells of the copies that are placed here; as many copies has the own data. */
 static inline uint64_t keel_store_cells(const struct keel_store *store)
 {
-    return store->place.params.copies * store->place.params.ranges;
+    return keel_store_place_cells(&store->place);
+}
+/* Cells of a slot, with the spare ones. */
+static inline uint64_t keel_store_slot_cells(const struct keel_store *store)
+{
+    return keel_store_place_cells(&store->place) + store->place.params.spare;
 }
 static inline uint64_t keel_store_cell_bytes(const struct keel_store *store)
 {
@@ -122,7 +130,7 @@ static inline uint64_t keel_store_cell_bytes(const struct keel_store *store)
 /* Offset of a cell in the window of its holder. */
 static inline uint64_t keel_store_cell_offset(const struct keel_store *store, uint32_t slot, uint64_t index)
 {
-    return KEEL_STORE_HEAD_BYTES + (slot * keel_store_cells(store) + index) * keel_store_cell_bytes(store);
+    return KEEL_STORE_HEAD_BYTES + (slot * keel_store_slot_cells(store) + index) * keel_store_cell_bytes(store);
 }
 static inline keel_store_mark_t *keel_store_own_mark(const struct keel_store *store, uint32_t slot, uint64_t index)
 {

@@ -20,6 +20,7 @@
 #include "store/store_sizes.h"
 #include "store/store_state.h"
 #include "store/store_update.h"
+#include "store/store_world.h"
 
 #include "check/plant.h"
 #include "engine/refuse.h"
@@ -55,13 +56,29 @@ static keel_status_t push_until_live(keel_store_push_t *push)
 
 /* ---- the commit ---- */
 
+/* True if no rank submits a range for the cell. */
+static int is_unused(const struct keel_store *store, const keel_store_push_t *push, uint64_t cell)
+{
+    uint32_t copy;
+    uint64_t range;
+
+    if (store->place.next.gone == 0) {
+        return cell >= keel_store_cells(store);
+    }
+    range = keel_store_place_range(&store->place, store->ctx->lane.rank, cell, &copy);
+    return range == KEEL_STORE_NO_RANGE ||
+           (!push->is_update &&
+            keel_store_place_is_gone(&store->place, (uint32_t)(range / store->place.params.ranges)));
+}
+
 static int is_filled(const struct keel_store *store, const keel_store_push_t *push, uint64_t *cell)
 {
-    while (*cell < keel_store_cells(store) && (keel_store_own_mark(store, push->slot, *cell)->label == push->label ||
-                                               keel_store_update_keep(store, push, *cell))) {
+    while (*cell < keel_store_slot_cells(store) &&
+           (keel_store_own_mark(store, push->slot, *cell)->label == push->label ||
+            keel_store_update_keep(store, push, *cell) || is_unused(store, push, *cell))) {
         ++*cell;
     }
-    return *cell == keel_store_cells(store);
+    return *cell == keel_store_slot_cells(store);
 }
 
 /*
@@ -83,7 +100,8 @@ static keel_status_t submit_fill(keel_store_h store, keel_store_push_t *push)
         status = keel_context_wait(store->ctx, &rounds);
     }
     if (status == KEEL_OK) {
-        keel_store_word_release(&keel_store_head(store)->complete[push->slot], push->label);
+        keel_store_word_release(&keel_store_head(store)->complete[push->slot],
+                                keel_store_complete_word(store, push->label));
     }
     return status;
 }
@@ -116,6 +134,8 @@ static void submit_commit(keel_store_h store, const keel_store_push_t *push)
 {
     keel_store_head_t *head = keel_store_head(store);
 
+    store->without[push->slot] =
+        (push->is_update && head->newest > 0) ? store->without[head->newest - 1] : store->place.next.gone;
     head->label[push->slot] = push->label;
     head->at[push->slot] = store->ctx->rec.phase;
     head->newest = 1 + push->slot;
@@ -223,6 +243,7 @@ static keel_status_t submit(keel_store_push_t *push, keel_status_t refused, cons
         push->label = (uint64_t)store->ctx->lane.rollback << 32 | (head->submits + 1);
         push->slot = (head->next > 0) ? head->next - 1 : 0;
         push->total = push->is_update ? head->total : push->total;
+        refused = (refused == KEEL_OK) ? keel_store_world(store) : refused;
         refused = (refused == KEEL_OK) ? submit_check(store, push, call) : refused;
         status = submit_run(store, push, refused, call);
     }

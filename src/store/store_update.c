@@ -1,6 +1,7 @@
 /* Updates. */
 #include "store/store_update.h"
 #include "store/store_read.h"
+#include "store/store_world.h"
 
 #include "base/memory.h"
 #include "check/plant.h"
@@ -102,6 +103,23 @@ void keel_store_update_release(keel_store_push_t *push)
 
 /* ---- cells that are kept ---- */
 
+/* True if the cell's range stays as it is: its rank says so, or is gone. */
+static int is_kept(const struct keel_store *store, const keel_store_push_t *push, uint64_t cell)
+{
+    uint64_t range;
+    uint32_t copy;
+
+    if (__atomic_load_n(&keel_store_own_mark(store, push->slot, cell)->kept, __ATOMIC_ACQUIRE) == push->label) {
+        return 1;
+    }
+    if (store->place.next.gone == 0) {
+        return 0;
+    }
+    range = keel_store_place_range(&store->place, store->ctx->lane.rank, cell, &copy);
+    return range != KEEL_STORE_NO_RANGE &&
+           keel_store_place_is_gone(&store->place, (uint32_t)(range / store->place.params.ranges));
+}
+
 int keel_store_update_keep(const struct keel_store *store, const keel_store_push_t *push, uint64_t cell)
 {
     const keel_store_head_t *head = keel_store_head(store);
@@ -109,11 +127,12 @@ int keel_store_update_keep(const struct keel_store *store, const keel_store_push
     const keel_store_mark_t *from = keel_store_own_mark(store, before, cell);
     keel_store_mark_t *mark = keel_store_own_mark(store, push->slot, cell);
 
-    if (!push->is_update || __atomic_load_n(&mark->kept, __ATOMIC_ACQUIRE) != push->label) {
+    if (!push->is_update || !is_kept(store, push, cell)) {
         return 0;
     }
     if (from->label != head->label[before]) {
-        return head->complete[before] == head->label[before] || KEEL_PLANT(store_update_unrefilled);
+        return head->complete[before] == keel_store_complete_word(store, head->label[before]) ||
+               KEEL_PLANT(store_update_unrefilled);
     }
     keel_store_word(&mark->label, 0);
     keel_store_barrier();

@@ -11,3 +11,20 @@ foreach(lane direct served)
                          PASS_REGULAR_EXPRESSION "rollbacks: right" FAIL_REGULAR_EXPRESSION "is wrong;exited with;has not ended")
   endforeach()
 endforeach()
+
+# The same with fewer ranks: copies of gone ranks return at other ranks. Two deaths lose nothing, however late the repair.
+add_executable(stored_gone stored_gone.c)
+target_include_directories(stored_gone PRIVATE ${CMAKE_SOURCE_DIR}/tests/lib)
+target_link_libraries(stored_gone PRIVATE keel)
+foreach(lane direct served)
+  foreach(deaths "1@3.1,4@9.2" "0@6.0,5@6.3")
+    string(REGEX REPLACE "([0-9])@[^,]*,([0-9])@.*" "\\1 \\2" gone ${deaths})
+    string(REPLACE " " "_and_" name ${gone})
+    add_test(NAME proc_store_outlives_gone_ranks_${name}_${lane}
+             COMMAND keelrun -n 6 --nodes 3 --timeout 100 -x KEEL_SHRINK=now -x KEEL_PROTECT=none -x KEEL_LANES=${lane}
+                     $<TARGET_FILE:stored_gone> 3 30 ${deaths})
+    set_tests_properties(proc_store_outlives_gone_ranks_${name}_${lane} PROPERTIES LABELS proc TIMEOUT 150
+                         PASS_REGULAR_EXPRESSION "gone: ${gone}; some copies came back; all is right"
+                         FAIL_REGULAR_EXPRESSION "is wrong;exited with;has not ended;is lost")
+  endforeach()
+endforeach()

@@ -1,6 +1,7 @@
 /* Placement of the copies of stores: the permutation, and holders by failure domains. */
 #include "unit.h"
 
+#include "store/store_next.h"
 #include "store/store_place.h"
 
 #include <stdlib.h>
@@ -157,6 +158,66 @@ START_TEST(permuted_ranges_of_one_rank_lie_at_many)
 }
 END_TEST
 
+/* After each loss: cells have one copy each, holders are there and differ, all ranks agree, and
+ * copies lie on different nodes while there are two nodes with room. */
+START_TEST(copies_of_gone_ranks_get_next_holders)
+{
+    enum { COPIES = 2, RANGES = 6, SPARE = 2 * COPIES * RANGES, ALL = 12, WIDTH = 3 };
+    static const uint32_t gone[] = {4, 11, 0, 3, 5};
+    uint8_t *used = calloc(ALL * (COPIES * RANGES + SPARE), 1);
+    uint32_t node[ALL];
+    keel_domains_t domains;
+    keel_store_place_t place[ALL];
+
+    for (uint32_t r = 0; r < ALL; r++) {
+        node[r] = r / WIDTH;
+    }
+    ck_assert_int_eq(keel_domains_of_nodes(ALL, node, &domains), KEEL_OK);
+    for (uint32_t r = 0; r < ALL; r++) {
+        const keel_store_place_params_t params = {
+            .ranks = ALL, .copies = COPIES, .ranges = RANGES, .seed = 3, .spare = SPARE, .own = r};
+
+        ck_assert_int_eq(keel_store_place_init(&place[r], &domains, &params), KEEL_OK);
+    }
+    for (size_t g = 0; g < sizeof(gone) / sizeof(gone[0]); g++) {
+        uint32_t most = 0, least = SPARE;
+
+        for (uint32_t r = 0; r < ALL; r++) {
+            ck_assert_int_eq(keel_store_next_gone(&place[r], gone[g]), KEEL_OK);
+        }
+        memset(used, 0, ALL * (COPIES * RANGES + SPARE));
+        for (uint64_t range = 0; range < ALL * RANGES; range++) {
+            uint32_t nodes = 0;
+
+            for (uint32_t copy = 0; copy < COPIES; copy++) {
+                const keel_store_cell_t cell = keel_store_place_find(&place[range % ALL], range, copy);
+                uint32_t found;
+
+                ck_assert_uint_lt(cell.holder, ALL);
+                ck_assert(!keel_store_place_is_gone(&place[0], cell.holder));
+                ck_assert_uint_eq(used[cell.holder * (COPIES * RANGES + SPARE) + cell.index]++, 0);
+                ck_assert_uint_eq(keel_store_place_range(&place[cell.holder], cell.holder, cell.index, &found), range);
+                ck_assert_uint_eq(found, copy);
+                nodes |= 1u << node[cell.holder];
+            }
+            ck_assert_int_eq(__builtin_popcount(nodes), COPIES);
+        }
+        for (uint32_t r = 0; r < ALL; r++) {
+            const uint32_t here = place[0].next.used[r];
+
+            most = (!keel_store_place_is_gone(&place[0], r) && here > most) ? here : most;
+            least = (!keel_store_place_is_gone(&place[0], r) && here < least) ? here : least;
+        }
+        ck_assert_uint_le(most, least + 6);
+    }
+    for (uint32_t r = 0; r < ALL; r++) {
+        keel_store_place_release(&place[r]);
+    }
+    keel_domains_release(&domains);
+    free(used);
+}
+END_TEST
+
 START_TEST(impossible_numbers_are_refused)
 {
     const uint32_t node[4] = {0, 1, 2, 3};
@@ -184,6 +245,7 @@ int main(void)
                                   copies_lie_on_different_nodes_while_there_are_enough,
                                   consecutive_copies_begin_at_the_rank_that_submits,
                                   permuted_ranges_of_one_rank_lie_at_many,
+                                  copies_of_gone_ranks_get_next_holders,
                                   impossible_numbers_are_refused,
                                   NULL};
 
