@@ -108,7 +108,8 @@ KEEL_API keel_status_t keel_store_free(keel_store_h store);
 
 /**
  * Replaces the data of the store: each rank submits @a count blocks from @a buffer. Collective,
- * with the effect of two gsyncs that are not safe. The buffer may be reused on return.
+ * with the effect of two gsyncs that are not safe, or of three if the program has more than 64
+ * windows and stores. The buffer may be reused on return.
  *
  * The call waits for a checkpoint that is being made.
  * Death: the call waits for the replacement of a dead rank, which submits the same blocks again.
@@ -118,8 +119,7 @@ KEEL_API keel_status_t keel_store_free(keel_store_h store);
  * Wrong arguments: if all ranks refuse their arguments, the call has the effect of one gsync, and
  * the store keeps its version. If some ranks refuse, the job has failed: the call returns an error
  * at all ranks, and later calls return KEEL_ERR_INVALID_PARAM. A call without a store reaches no
- * other rank, so the others wait. Ranks also wait in submits to different stores if 62 windows or
- * stores were made between the two, or 125, 188 and so on: Keel takes such stores for the same.
+ * other rank, so the others wait.
  * @return KEEL_ERR_RANGE: more bytes than the store has room for. KEEL_ERR_STATE: a static store
  *         has its data already, the ranks submit to different stores, or as keel_gsync().
  *         KEEL_ERR_UNSUPPORTED: the blocks of the store have different sizes;

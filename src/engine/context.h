@@ -302,12 +302,12 @@ enum {
     KEEL_GSYNC_SUBMIT = 1u << 25 /* of a submit of a store, with KEEL_GSYNC_STORE */
 };
 
-/* Bits above the flags: the number of a store, of which the arrival has a part. */
+/* Bits above the flags: a digit of the number of a store. The number of a window has two. */
 #define KEEL_GSYNC_STORE_SHIFT 26
-#define KEEL_GSYNC_STORES      63u
-static inline unsigned keel_gsync_of_store(unsigned region)
+#define KEEL_GSYNC_STORES      64u
+static inline unsigned keel_gsync_of_store(unsigned digit)
 {
-    return KEEL_GSYNC_SUBMIT | region % KEEL_GSYNC_STORES << KEEL_GSYNC_STORE_SHIFT;
+    return KEEL_GSYNC_SUBMIT | digit << KEEL_GSYNC_STORE_SHIFT;
 }
 
 #endif

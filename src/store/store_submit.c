@@ -173,11 +173,44 @@ static keel_status_t submit_fill_or_fail(keel_store_h store, keel_store_push_t *
     return status;
 }
 
+static unsigned number_of(const struct keel_store *store)
+{
+    return store->win->region - KEEL_REGION_WINDOW0;
+}
+
+/* Flags of the gsyncs of a submit: the low digit of the store's number, or the high one. */
+static unsigned low_flags(const struct keel_store *store)
+{
+    return keel_gsync_of_store(number_of(store) % KEEL_GSYNC_STORES);
+}
+static unsigned high_flags(const struct keel_store *store)
+{
+    return keel_gsync_of_store(number_of(store) / KEEL_GSYNC_STORES);
+}
+
+/* True if another store has the same low digit: the same answer at all ranks and in each life, as
+ * stores are made and freed at the same positions. */
+static int has_namesake(const struct keel_store *store)
+{
+    const struct keel_store *other;
+
+    ucs_list_for_each(other, &store->ctx->stores, list)
+    {
+        if (other != store && other->win != NULL && other->win->freed_call == 0 &&
+            low_flags(other) == low_flags(store) && !KEEL_PLANT(store_submit_namesake_unasked)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Ranks that are in submits of different stores learn of that before they wait for ranges. */
 static keel_status_t submit_gsyncs(keel_store_h store, keel_store_push_t *push, const char *call)
 {
-    const unsigned flags = keel_gsync_of_store(store->win->region);
+    const unsigned flags = low_flags(store);
     keel_status_t status = keel_gsync_run(store->ctx, flags);
 
+    status = (status == KEEL_OK && has_namesake(store)) ? keel_gsync_run(store->ctx, high_flags(store)) : status;
     status = (status == KEEL_OK) ? submit_fill_or_fail(store, push, call) : status;
     /* until a rank leaves the second gsync, pushes go to push->slot only, which no refill fills */
     store->is_submitting = 1;
@@ -199,7 +232,7 @@ static keel_status_t submit_run(keel_store_h store, keel_store_push_t *push, kee
         status = submit_gsyncs(store, push, call);
     } else if (keel_recovery_status(&store->ctx->rec) == KEEL_OK) {
         store->pushing = NULL;
-        status = keel_gsync_refuse(store->ctx, keel_gsync_of_store(store->win->region), status, call);
+        status = keel_gsync_refuse(store->ctx, low_flags(store), status, call);
     }
     if (status == KEEL_OK) {
         submit_commit(store, push);

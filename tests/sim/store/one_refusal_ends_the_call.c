@@ -11,7 +11,7 @@
 enum { RANKS = 3, BYTES = 16384, SEEDS = 4, WRONG = 1 };
 
 /* from PARAMS on cases of keel_store_create() */
-typedef enum { RANGE, NO_BUFFER, SEED, STORE, GSYNC, PARAMS, LARGE, LONG_RANGES, MEMORY, CASES } case_t;
+typedef enum { RANGE, NO_BUFFER, SEED, STORE, FAR_STORE, GSYNC, PARAMS, LARGE, LONG_RANGES, MEMORY, CASES } case_t;
 
 typedef struct job {
     few_t few;
@@ -64,8 +64,12 @@ static void expect(const few_t *few, uint32_t rank, const char *what, keel_statu
 static void make_stores(few_t *few, uint32_t rank)
 {
     job_t *job = (job_t *)few;
+    keel_win_h between;
 
     expect(few, rank, "a store", make(job, rank, 0, 0), KEEL_OK);
+    for (unsigned i = 1; i < KEEL_GSYNC_STORES && wrong == FAR_STORE; i++) {
+        expect(few, rank, "a window", keel_win_alloc(few->ctx[rank], sizeof(uint64_t), NULL, &between), KEEL_OK);
+    }
     expect(few, rank, "a store", make(job, rank, 1, rank == WRONG && wrong == SEED), KEEL_OK);
 }
 
@@ -82,14 +86,15 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     } else if (wrong >= PARAMS) {
         status = make(job, rank, 1, rank == WRONG);
     } else {
-        status = submit(job, rank, rank != WRONG || wrong != STORE, (rank == WRONG) ? wrong : CASES);
+        status =
+            submit(job, rank, rank != WRONG || (wrong != STORE && wrong != FAR_STORE), (rank == WRONG) ? wrong : CASES);
     }
     expect(few, rank, "the call", status,
-           (wrong == STORE || wrong == GSYNC)        ? KEEL_ERR_STATE
-           : (wrong == RANGE && rank == WRONG)       ? KEEL_ERR_RANGE
-           : (wrong == LONG_RANGES && rank == WRONG) ? KEEL_ERR_UNSUPPORTED
-           : (wrong == MEMORY && rank == WRONG)      ? KEEL_ERR_NO_MEMORY
-                                                     : KEEL_ERR_INVALID_PARAM);
+           (wrong == STORE || wrong == FAR_STORE || wrong == GSYNC) ? KEEL_ERR_STATE
+           : (wrong == RANGE && rank == WRONG)                      ? KEEL_ERR_RANGE
+           : (wrong == LONG_RANGES && rank == WRONG)                ? KEEL_ERR_UNSUPPORTED
+           : (wrong == MEMORY && rank == WRONG)                     ? KEEL_ERR_NO_MEMORY
+                                                                    : KEEL_ERR_INVALID_PARAM);
     for (job->ended++; job->ended < RANKS;) { /* a rank that exits first would be a death */
         keel_sim_compute(few->sim, 1000);
     }
