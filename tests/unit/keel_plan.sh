@@ -72,6 +72,11 @@ done
 [ "$(tr '\n' ' ' < "$work/many")" = '1 0 ' ] || complain "of values that are no probabilities is said: $(cat "$work/many")"
 same replicas.txt --replicas 4 --ranks 33554432
 same replicas_of_few.txt --replicas 4 --ranks 16
+same replicas_of_ten.txt --replicas 3 --ranks 10
+same replicas_undivided.txt --replicas 4 --ranks 1000003
+same replicas_nodes.txt --replicas 3 --ranks 48 --ranks-per-node 4 --simulate 1000
+same replicas_nodes.csv --replicas 3 --ranks 48 --ranks-per-node 4 --simulate 1000 --csv
+same replicas_nodes.json --replicas 4 --ranks 50 --ranks-per-node 4 --failures 6 --simulate 1000 --json
 same replicas.csv --replicas 2 --ranks 1024 --simulate 1000 --csv
 same replicas.json --replicas 4 --ranks 4096 --failures 64 --simulate 1000 --json
 same advice.txt "${advise[@]}" --mtbf 12h
@@ -156,7 +161,10 @@ refused "divides the 44 elements" --machine tsubame2 --ranks 4224 --group-size 2
 refused "do not fit: level 'rack' has 44 elements" --machine tsubame2 --level rack --parity 1%
 refused "more than the 10 ranks" --machine tsubame2 --ranks 10 --parity 5%
 refused "do not fit on the 1408 nodes" --machine tsubame2 --ranks 4000 --ranks-per-node 2 --parity 5% --simulate 10
-refused "3 replicas do not divide 100" --replicas 3 --ranks 100
+refused "17 replicas do not divide 100" --replicas 17 --ranks 100
+refused "4 replicas do not divide 3" --replicas 4 --ranks 3
+refused "of 12 nodes 13 cannot fail" --replicas 3 --ranks 48 --ranks-per-node 4 --simulate 10 --failures 13
+wrong "--ranks-per-node with --replicas needs --simulate" --replicas 3 --ranks 48 --ranks-per-node 4
 wrong "--replicas needs --ranks" --replicas 3
 refused "cannot fail" --replicas 2 --ranks 4 --failures 5
 wrong "--picture does not go with --replicas" --replicas 2 --ranks 4 --picture "$work/a.svg"

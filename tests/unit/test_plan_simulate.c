@@ -4,6 +4,7 @@
  */
 #include "plan_simulate.h"
 
+#include "store/store_place.h"
 #include "unit.h"
 
 #include <math.h>
@@ -372,6 +373,87 @@ START_TEST(simulated_failures_until_loss_are_those_expected)
 }
 END_TEST
 
+/* ---- copies as a store places them ---- */
+
+enum { PLACED_RANKS = 12, PLACED_SAMPLES = 20000 };
+
+/* By number of failed nodes: the share of choices in which all copies of a range are on failed nodes,
+ * with the holders that the store finds. */
+static void enumerate_placed(const keel_plan_placed_t *placed, double *lost)
+{
+    const keel_store_place_params_t params = {
+        .ranks = placed->ranks, .copies = (uint32_t)placed->replicas, .ranges = 2, .seed = 3};
+    const uint32_t nodes = keel_plan_placed_nodes(placed);
+    uint32_t node[PLACED_RANKS], failed, all[PLACED_RANKS + 1] = {0}, r;
+    keel_domains_t domains;
+    keel_store_place_t place;
+
+    for (r = 0; r < placed->ranks; r++) {
+        node[r] = r / placed->width;
+    }
+    ck_assert_int_eq(keel_domains_of_nodes(placed->ranks, node, &domains), KEEL_OK);
+    ck_assert_int_eq(keel_store_place_init(&place, &domains, &params), KEEL_OK);
+    memset(lost, 0, (nodes + 1) * sizeof *lost);
+    for (failed = 0; failed < 1u << nodes; failed++) {
+        int is_lost = 0;
+
+        for (uint64_t range = 0; range < 2 * placed->ranks && !is_lost; range++) {
+            is_lost = 1;
+            for (uint32_t copy = 0; copy < placed->replicas; copy++) {
+                is_lost &= failed >> node[keel_store_place_find(&place, range, copy).holder] & 1;
+            }
+        }
+        lost[__builtin_popcount(failed)] += is_lost;
+        all[__builtin_popcount(failed)]++;
+    }
+    for (r = 0; r <= nodes; r++) {
+        lost[r] /= all[r];
+    }
+    keel_store_place_release(&place);
+    keel_domains_release(&domains);
+}
+
+START_TEST(losses_are_those_of_the_stores_placement)
+{
+    double lost[PLACED_RANKS + 1];
+
+    for (uint32_t ranks = 1; ranks <= 10; ranks++) {
+        for (uint32_t copies = 1; copies <= ranks; copies++) {
+            const keel_plan_placed_t placed = {ranks, 1, copies};
+            const keel_replicas_t replicas = {ranks, copies};
+
+            enumerate_placed(&placed, lost);
+            for (uint32_t f = 0; f <= ranks; f++) {
+                ck_assert_double_eq_tol(keel_replicas_loss(&replicas, f), lost[f], 1e-12);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(simulated_losses_are_those_of_the_stores_placement)
+{
+    static const keel_plan_placed_t placed[] = {{12, 3, 3}, {12, 3, 2}, {12, 4, 4}, {11, 2, 3}, {10, 3, 4}, {9, 1, 4}};
+    double lost[PLACED_RANKS + 1];
+    keel_plan_random_t random;
+
+    keel_plan_random_seed(&random, unit_seed());
+    for (size_t i = 0; i < sizeof placed / sizeof *placed; i++) {
+        const uint32_t nodes = keel_plan_placed_nodes(&placed[i]);
+        keel_plan_replicas_t result = {.asked_count = (nodes < KEEL_PLAN_ASKED_MAX) ? nodes : KEEL_PLAN_ASKED_MAX};
+
+        for (unsigned f = 0; f < result.asked_count; f++) {
+            result.asked[f] = f + 1;
+        }
+        enumerate_placed(&placed[i], lost);
+        ck_assert_int_eq(keel_plan_simulate_placed(&placed[i], PLACED_SAMPLES, &random, &silent, &result), 0);
+        for (unsigned f = 0; f < result.asked_count; f++) {
+            assert_within(&result.lost[f], lost[f + 1], 1e-9);
+        }
+    }
+}
+END_TEST
+
 /* [R VI-B1]: 2^25 processes; 40 samples take about a second */
 START_TEST(two_to_the_25_processes_are_simulated)
 {
@@ -413,6 +495,8 @@ int main(void)
                                   more_than_one_catastrophe_a_day_is_certain,
                                   a_simulation_stops_on_request,
                                   simulated_failures_until_loss_are_those_expected,
+                                  losses_are_those_of_the_stores_placement,
+                                  simulated_losses_are_those_of_the_stores_placement,
                                   two_to_the_25_processes_are_simulated,
                                   wilsons_interval_is_the_published_one,
                                   NULL};

@@ -14,28 +14,41 @@ static void assert_close(double a, double b, double relative)
     ck_assert_msg(fabs(a - b) <= relative * fmax(fabs(a), fabs(b)), "%.17g and %.17g", a, b);
 }
 
-/* Returns the share of sets of f failures with a whole group among them.
- * Group i is {i, i + g, i + 2 g, ...}. */
-static double enumerate(unsigned p, unsigned r, unsigned f)
+/* True if r consecutive processes of a ring are in the set. The rings follow each other; the first
+ * ones have one process more than the others. */
+static int is_lost(unsigned set, unsigned p, unsigned r)
 {
     const unsigned groups = p / r;
-    double all = 0, lost = 0;
-    unsigned set, i, k;
+    unsigned begin = 0, i, first, k;
 
-    for (set = 0; set < (1u << p); set++) {
-        int is_lost = 0;
-        if ((unsigned)__builtin_popcount(set) != f) {
-            continue;
-        }
-        for (i = 0; i < groups; i++) {
+    for (i = 0; i < groups; i++) {
+        const unsigned size = p / groups + (i < p % groups);
+
+        for (first = 0; first < size; first++) {
             int whole = 1;
             for (k = 0; k < r; k++) {
-                whole &= (set >> (i + k * groups)) & 1;
+                whole &= (set >> (begin + (first + k) % size)) & 1;
             }
-            is_lost |= whole;
+            if (whole) {
+                return 1;
+            }
         }
-        all++;
-        lost += is_lost;
+        begin += size;
+    }
+    return 0;
+}
+
+/* Returns the share of sets of f failures that lose data. */
+static double enumerate(unsigned p, unsigned r, unsigned f)
+{
+    double all = 0, lost = 0;
+    unsigned set;
+
+    for (set = 0; set < (1u << p); set++) {
+        if ((unsigned)__builtin_popcount(set) == f) {
+            all++;
+            lost += is_lost(set, p, r);
+        }
     }
     return lost / all;
 }
@@ -44,13 +57,11 @@ START_TEST(loss_is_what_enumeration_finds)
 {
     unsigned p, r, f;
 
-    for (p = 1; p <= 14; p++) {
+    for (p = 1; p <= 12; p++) {
         for (r = 1; r <= p; r++) {
             const keel_replicas_t replicas = {p, r};
-            if (p % r != 0) {
-                ck_assert_int_eq(keel_replicas_check(&replicas), KEEL_ERR_INVALID_PARAM);
-                continue;
-            }
+
+            ck_assert_int_eq(keel_replicas_check(&replicas), KEEL_OK);
             for (f = 0; f <= p; f++) {
                 const double lost = enumerate(p, r, f);
                 assert_close(keel_replicas_loss(&replicas, f), lost, 1e-13);
@@ -60,6 +71,37 @@ START_TEST(loss_is_what_enumeration_finds)
             }
         }
     }
+}
+END_TEST
+
+START_TEST(impossible_numbers_are_refused)
+{
+    static const keel_replicas_t wrong[] = {{100, 17}, {3, 4}, {0, 1}, {4, 0}};
+    unsigned i;
+
+    for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ck_assert_int_eq(keel_replicas_check(&wrong[i]), KEEL_ERR_INVALID_PARAM);
+    }
+}
+END_TEST
+
+/* Around the number up to which processes are counted, both ways give almost the same. */
+START_TEST(many_processes_are_as_few)
+{
+    const keel_replicas_t few = {4095, 4}, many = {4099, 4}, divided = {4096, 4};
+    uint64_t f;
+
+    for (f = 4; f < 1000; f += 83) {
+        const double between = keel_replicas_loss(&divided, f);
+
+        ck_assert_double_eq_tol(keel_replicas_loss(&few, f) / between, 1, 0.03);
+        ck_assert_double_eq_tol(keel_replicas_loss(&many, f) / between, 1, 0.03);
+        ck_assert_double_eq_tol(keel_replicas_survival(&many, f), 1 - keel_replicas_loss(&many, f), 1e-14);
+    }
+    assert_close(keel_replicas_failures_expected(&few), keel_replicas_failures_expected(&divided), 0.01);
+    assert_close(keel_replicas_failures_expected(&many), keel_replicas_failures_expected(&divided), 0.01);
+    /* three groups of five lose more than groups of four: 5 choices of 4 failures each */
+    assert_close(keel_replicas_loss(&many, 4), (1021 + 3 * 5) * 24.0 / (4099.0 * 4098 * 4097 * 4096), 1e-12);
 }
 END_TEST
 
@@ -196,6 +238,8 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {loss_is_what_enumeration_finds,
+                                  impossible_numbers_are_refused,
+                                  many_processes_are_as_few,
                                   survival_is_right_where_the_alternating_sum_cancels,
                                   loss_grows_with_failures_and_falls_with_replicas,
                                   tiny_losses_keep_their_digits,

@@ -1,9 +1,9 @@
 # keel_plan and its machines. The parts are a library, so that tests and the fuzzer link them.
 add_library(keel_plan_parts STATIC plan/plan_advice.c plan/plan_advice_print.c plan/plan_cost.c plan/plan_layout.c plan/plan_load.c
-            plan/plan_loss.c plan/plan_machine.c plan/plan_options.c plan/plan_picture.c plan/plan_print.c plan/plan_replicas.c
+            plan/plan_loss.c plan/plan_loss_nodes.c plan/plan_machine.c plan/plan_options.c plan/plan_picture.c plan/plan_placed.c plan/plan_print.c plan/plan_replicas.c
             plan/plan_report.c plan/plan_simulate.c plan/plan_site.c tool_hosts.c tool_output.c)
 target_include_directories(keel_plan_parts PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/plan)
-target_link_libraries(keel_plan_parts PUBLIC keel_tools_topo keel_ckpt keel_topo keel_base)
+target_link_libraries(keel_plan_parts PUBLIC keel_tools_topo keel_store keel_ckpt keel_topo keel_base)
 target_compile_definitions(keel_plan_parts PRIVATE
   KEEL_PLAN_MACHINES="${CMAKE_INSTALL_FULL_DATADIR}/keel/machines")
 

@@ -1,39 +1,39 @@
 /* Replicated data [R IV-D]: exact, approximate and simulated, as text, CSV and JSON. */
 #include "plan_answers.h"
 
+#include "store/store_place.h"
 #include "tools/topo/replica_loss.h"
 
 #include <string.h>
 
-static void keel_plan_loss_add(uint64_t f, const keel_plan_options_t *options, keel_plan_replicas_t *result)
+static void keel_plan_loss_add(uint64_t f, uint64_t least, keel_plan_replicas_t *result)
 {
-    if ((f >= options->replicas) && ((result->asked_count == 0) || (result->asked[result->asked_count - 1] != f))) {
+    if ((f >= least) && ((result->asked_count == 0) || (result->asked[result->asked_count - 1] != f))) {
         result->asked[result->asked_count++] = f;
     }
 }
 
 /*
- * Sets the numbers of failures: as requested, or some shares of the processes. With few processes
- * most shares cannot lose data; then takes even steps up to all processes.
+ * Sets the numbers of failures: as requested, or some shares of the processes or nodes. With few of
+ * these most shares cannot lose data; then takes even steps from @a least up to all.
  */
-static void keel_plan_loss_ask(const keel_plan_options_t *options, keel_plan_replicas_t *result)
+static void keel_plan_loss_ask(uint64_t failures, uint64_t least, uint64_t all, keel_plan_replicas_t *result)
 {
     static const double shares[KEEL_PLAN_ASKED_MAX] = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1};
-    const uint64_t more = options->ranks - options->replicas;
     unsigned i;
 
     memset(result, 0, sizeof *result);
-    if (options->failures > 0) {
-        result->asked[result->asked_count++] = options->failures;
+    if (failures > 0) {
+        result->asked[result->asked_count++] = failures;
         return;
     }
     for (i = 0; i < KEEL_PLAN_ASKED_MAX; i++) {
-        keel_plan_loss_add((uint64_t)(shares[i] * options->ranks), options, result);
+        keel_plan_loss_add((uint64_t)(shares[i] * (double)all), least, result);
     }
     if (result->asked_count < KEEL_PLAN_ASKED_MAX / 2) {
         result->asked_count = 0;
         for (i = 0; i < KEEL_PLAN_ASKED_MAX; i++) {
-            keel_plan_loss_add(options->replicas + more * i / (KEEL_PLAN_ASKED_MAX - 1), options, result);
+            keel_plan_loss_add(least + (all - least) * i / (KEEL_PLAN_ASKED_MAX - 1), least, result);
         }
     }
 }
@@ -121,28 +121,77 @@ static void keel_plan_loss_json(const keel_plan_options_t *options, const keel_r
     fprintf(stream, "\n]}\n");
 }
 
+/* Failures of nodes of several ranks. */
+static int keel_plan_answer_nodes(const keel_plan_options_t *options, const keel_plan_placed_t *placed,
+                                  const keel_plan_progress_t *progress, FILE *stream, keel_plan_error_t *error)
+{
+    const uint32_t nodes = keel_plan_placed_nodes(placed);
+    keel_plan_random_t random;
+    keel_plan_replicas_t result;
+
+    if (options->failures > nodes) {
+        snprintf(error->text, sizeof error->text, "of %u nodes %llu cannot fail", nodes,
+                 (unsigned long long)options->failures);
+        return -1;
+    }
+    keel_plan_loss_ask(options->failures, 1, nodes, &result);
+    keel_plan_random_seed(&random, options->seed);
+    if (keel_plan_simulate_placed(placed, options->samples, &random, progress, &result)) {
+        snprintf(error->text, sizeof error->text, "not enough memory to simulate, or more than %u replicas",
+                 KEEL_STORE_COPIES_MAX);
+        return -1;
+    }
+    switch (options->form) {
+    case KEEL_PLAN_TEXT:
+        keel_plan_nodes_text(placed, &result, stream);
+        break;
+    case KEEL_PLAN_CSV:
+        keel_plan_nodes_csv(placed, &result, stream);
+        break;
+    case KEEL_PLAN_JSON:
+        keel_plan_nodes_json(placed, &result, options->seed, stream);
+        break;
+    }
+    return 0;
+}
+
+/* The groups of ranks that the replicas divide are all alike, so no placement has to be made. */
+static int keel_plan_loss_simulate(const keel_plan_options_t *options, const keel_replicas_t *replicas,
+                                   const keel_plan_progress_t *progress, keel_plan_replicas_t *result)
+{
+    const keel_plan_placed_t placed = {options->ranks, 1, options->replicas};
+    keel_plan_random_t random;
+
+    keel_plan_random_seed(&random, options->seed);
+    return (options->ranks % options->replicas == 0)
+               ? keel_plan_simulate_replicas(replicas, options->samples, &random, progress, result)
+               : keel_plan_simulate_placed(&placed, options->samples, &random, progress, result);
+}
+
 int keel_plan_answer_replicas(const keel_plan_options_t *options, const keel_plan_progress_t *progress, FILE *stream,
                               keel_plan_error_t *error)
 {
     const keel_replicas_t replicas = {options->ranks, options->replicas};
-    keel_plan_random_t random;
+    const keel_plan_placed_t placed = {options->ranks, options->ranks_per_node, options->replicas};
     keel_plan_replicas_t result;
 
     memset(error, 0, sizeof *error);
     if (keel_replicas_check(&replicas) != KEEL_OK) {
-        snprintf(error->text, sizeof error->text, "%llu replicas do not divide %u processes",
-                 (unsigned long long)options->replicas, options->ranks);
+        snprintf(error->text, sizeof error->text, "%llu replicas do not divide %u processes%s",
+                 (unsigned long long)options->replicas, options->ranks,
+                 (options->replicas > options->ranks) ? "" : ", as more than 16 have to");
         return -1;
+    }
+    if (options->ranks_per_node > 1) {
+        return keel_plan_answer_nodes(options, &placed, progress, stream, error);
     }
     if (options->failures > options->ranks) {
         snprintf(error->text, sizeof error->text, "of %u processes %llu cannot fail", options->ranks,
                  (unsigned long long)options->failures);
         return -1;
     }
-    keel_plan_loss_ask(options, &result);
-    keel_plan_random_seed(&random, options->seed);
-    if ((options->samples > 0) &&
-        keel_plan_simulate_replicas(&replicas, options->samples, &random, progress, &result)) {
+    keel_plan_loss_ask(options->failures, options->replicas, options->ranks, &result);
+    if ((options->samples > 0) && keel_plan_loss_simulate(options, &replicas, progress, &result)) {
         snprintf(error->text, sizeof error->text, "not enough memory to simulate");
         return -1;
     }

@@ -67,7 +67,7 @@ static const unsigned char keel_plan_modes[OPT_LAST] = {
     [OPT_MTBF] = FOR_ADVICE,
     [OPT_NETWORK] = FOR_ADVICE,
     [OPT_MEMORY_BANDWIDTH] = FOR_ADVICE,
-    [OPT_RANKS_PER_NODE] = FOR_SAFETY | FOR_ADVICE,
+    [OPT_RANKS_PER_NODE] = FOR_SAFETY | FOR_REPLICAS | FOR_ADVICE,
     [OPT_TARGET] = FOR_ADVICE,
     [OPT_RUN] = FOR_ADVICE,
     [OPT_NODE_MEMORY] = FOR_ADVICE,
@@ -129,12 +129,12 @@ void keel_plan_usage(FILE *stream)
         "  --csv, --json         for programs; default: text\n"
         "  --picture FILE        draw the table as SVG (needs gnuplot)\n"
         "  --failures F          with --replicas: the probability that F failures lose something\n"
+        "  --ranks-per-node N    1; with --replicas and --simulate: nodes of N ranks fail, and not single ranks\n"
         "with --advise:\n"
         "  --memory SIZE         windows and protected regions of a rank, such as 4g\n"
         "  --mtbf TIME           mean time between failures of the job, such as 12h; default: what the machine says\n"
         "  --network RATE        of a node, such as 12GB/s or 100Gbit/s\n"
         "  --memory-bandwidth R  of a node, such as 50GB/s\n"
-        "  --ranks-per-node N    1\n"
         "  --target P            acceptable probability of losing the job, per day; 1e-5\n"
         "  --run TIME            how long the job runs, such as 30d: the risk of all of it is told too\n"
         "  --node-memory SIZE    of a node: what does not fit is not advised\n"
@@ -420,6 +420,17 @@ static int keel_plan_check_advice(keel_plan_options_t *options, FILE *errors)
     return (options->ranks >= 2) ? 0 : keel_plan_missing("one rank has nobody to keep its parity", errors);
 }
 
+static int keel_plan_check_replicas(keel_plan_options_t *options, FILE *errors)
+{
+    if (options->ranks == 0) {
+        return keel_plan_missing("--replicas needs --ranks", errors);
+    }
+    if ((options->ranks_per_node > 1) && (options->samples == 0)) {
+        return keel_plan_missing("--ranks-per-node with --replicas needs --simulate", errors);
+    }
+    return 0;
+}
+
 static int keel_plan_check(keel_plan_options_t *options, uint64_t given, FILE *errors)
 {
     static const double shares[] = {0.01, 0.02, 0.03, 0.04, 0.05, 0.0625, 0.08, 0.1, 0.125, 0.15, 0.2, 0.25};
@@ -438,7 +449,7 @@ static int keel_plan_check(keel_plan_options_t *options, uint64_t given, FILE *e
     }
     options->parities += (options->parities == 0);
     if (options->replicas > 0) {
-        return (options->ranks > 0) ? 0 : keel_plan_missing("--replicas needs --ranks", errors);
+        return keel_plan_check_replicas(options, errors);
     }
     if (options->machine == NULL) {
         return keel_plan_missing("--machine is missing (--help shows the options)", errors);

@@ -44,7 +44,7 @@ static int keel_plan_compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static void keel_plan_replica_result(uint64_t *values, uint64_t n, keel_plan_replicas_t *result)
+void keel_plan_replica_result(uint64_t *values, uint64_t n, keel_plan_replicas_t *result)
 {
     double mean = 0, squares = 0, half;
     unsigned a;

@@ -47,6 +47,21 @@ typedef struct keel_plan_replicas {
 int keel_plan_simulate_replicas(const keel_replicas_t *replicas, uint64_t samples, keel_plan_random_t *random,
                                 const keel_plan_progress_t *progress, keel_plan_replicas_t *result);
 
+/* Data with copies as a store places them (store/store_place), and @a width ranks on each node, which
+ * fail together. */
+typedef struct keel_plan_placed {
+    uint32_t ranks, width;
+    uint64_t replicas; /* at most 32 */
+} keel_plan_placed_t;
+
+/* Number of nodes, of which the last one may have fewer ranks. */
+uint32_t keel_plan_placed_nodes(const keel_plan_placed_t *placed);
+/* As keel_plan_simulate_replicas(), with failures of nodes. */
+int keel_plan_simulate_placed(const keel_plan_placed_t *placed, uint64_t samples, keel_plan_random_t *random,
+                              const keel_plan_progress_t *progress, keel_plan_replicas_t *result);
+/* Sets mean, shares and intervals from the failures of each sample, which are sorted. */
+void keel_plan_replica_result(uint64_t *values, uint64_t n, keel_plan_replicas_t *result);
+
 /* Wilson's interval for @a hits of @a n. */
 void keel_plan_wilson(double hits, double n, double *low_p, double *high_p);
 

@@ -4,8 +4,15 @@
  * replacement are negatively associated; for the same reason, no group is lost with a probability
  * of at most exp(-mu). So with 113 bits of mantissa the sum is accurate to 1e-14 for mu <= 40, and
  * beyond that the answer is 1 to 17 digits.
+ *
+ * If r does not divide p, p mod r groups have r + 1 processes, or all groups have more in a job of
+ * few processes. Few processes are counted. Of many, the larger groups are counted, and the failures
+ * among their processes are drawn by the hypergeometric distribution; the formula has the others.
  */
 #include "tools/topo/replica_loss.h"
+#include "tools/topo/replica_sets.h"
+
+#include "base/memory.h"
 
 #include <float.h>
 #include <math.h>
@@ -24,7 +31,8 @@ typedef __float128 keel_wide_t;
 keel_status_t keel_replicas_check(const keel_replicas_t *replicas)
 {
     return ((replicas->replicas > 0) && (replicas->processes > 0) && (replicas->processes <= KEEL_REPLICAS_P_MAX) &&
-            (replicas->processes % replicas->replicas == 0))
+            (replicas->processes >= replicas->replicas) &&
+            ((replicas->processes % replicas->replicas == 0) || (replicas->replicas <= KEEL_REPLICA_SETS_COPIES)))
                ? KEEL_OK
                : KEEL_ERR_INVALID_PARAM;
 }
@@ -47,7 +55,42 @@ static keel_wide_t keel_replicas_group(keel_wide_t p, keel_wide_t f, uint64_t r)
     return product;
 }
 
-static keel_wide_t keel_replicas_sum(const keel_replicas_t *replicas, keel_wide_t f)
+/* Number of groups that have one process more than replicas. */
+static uint64_t keel_replicas_large(const keel_replicas_t *replicas)
+{
+    return replicas->processes % replicas->replicas;
+}
+
+/* True if the processes are counted. */
+static int keel_replicas_is_counted(const keel_replicas_t *replicas)
+{
+    return (keel_replicas_large(replicas) > 0) && (replicas->processes <= KEEL_REPLICA_SETS_RANKS_MAX);
+}
+
+/* Tables of keel_replica_sets_table(), to be freed; NULL: no memory. */
+static double *keel_replicas_table(uint64_t processes, uint64_t groups, uint64_t replicas)
+{
+    double *lost = keel_alloc(2 * (processes + 1) * sizeof *lost, "probabilities of loss");
+
+    if ((lost != NULL) &&
+        (keel_replica_sets_table(processes, groups, replicas, lost, lost + processes + 1) != KEEL_OK)) {
+        keel_free(lost);
+        lost = NULL;
+    }
+    return lost;
+}
+
+static double keel_replicas_counted(const keel_replicas_t *replicas, uint64_t failures, int is_lost)
+{
+    const uint64_t p = replicas->processes, f = failures < p ? failures : p;
+    double *table = keel_replicas_table(p, p / replicas->replicas, replicas->replicas);
+    const double value = (table == NULL) ? NAN : table[is_lost ? f : p + 1 + f];
+
+    keel_free(table);
+    return value;
+}
+
+static keel_wide_t keel_replicas_sum_divided(const keel_replicas_t *replicas, keel_wide_t f)
 {
     const keel_wide_t p = (keel_wide_t)replicas->processes;
     const uint64_t r = replicas->replicas;
@@ -71,8 +114,44 @@ static keel_wide_t keel_replicas_sum(const keel_replicas_t *replicas, keel_wide_
     return sum;
 }
 
+/* Over the number k of failures among the processes of the larger groups. */
+static keel_wide_t keel_replicas_sum_mixed(const keel_replicas_t *replicas, keel_wide_t f)
+{
+    const uint64_t r = replicas->replicas, large = keel_replicas_large(replicas), size = large * (r + 1);
+    const keel_replicas_t rest = {replicas->processes - size, r};
+    const keel_wide_t p = (keel_wide_t)replicas->processes, z = (keel_wide_t)size;
+    double *lost = keel_replicas_table(size, large, r);
+    keel_wide_t share = 1, sum = 0;
+
+    if ((lost == NULL) || (f > p - z)) {
+        keel_free(lost);
+        return (lost == NULL) ? (keel_wide_t)NAN : 1;
+    }
+    for (uint64_t i = 0; i < size; i++) {
+        share *= (p - f - (keel_wide_t)i) / (p - (keel_wide_t)i);
+    }
+    for (uint64_t i = 0; (i <= size) && ((keel_wide_t)i <= f); i++) {
+        const keel_wide_t k = (keel_wide_t)i;
+
+        sum +=
+            share * ((keel_wide_t)lost[i] + (keel_wide_t)lost[size + 1 + i] * keel_replicas_sum_divided(&rest, f - k));
+        share *= (z - k) * (f - k) / ((k + 1) * (p - z - f + k + 1));
+    }
+    keel_free(lost);
+    return sum;
+}
+
+static keel_wide_t keel_replicas_sum(const keel_replicas_t *replicas, keel_wide_t f)
+{
+    return (keel_replicas_large(replicas) == 0) ? keel_replicas_sum_divided(replicas, f)
+                                                : keel_replicas_sum_mixed(replicas, f);
+}
+
 double keel_replicas_loss(const keel_replicas_t *replicas, uint64_t failures)
 {
+    if (keel_replicas_is_counted(replicas)) {
+        return keel_replicas_counted(replicas, failures, 1);
+    }
     const double sum = (double)keel_replicas_sum(
         replicas, (keel_wide_t)(failures < replicas->processes ? failures : replicas->processes));
 
@@ -81,6 +160,9 @@ double keel_replicas_loss(const keel_replicas_t *replicas, uint64_t failures)
 
 double keel_replicas_survival(const keel_replicas_t *replicas, uint64_t failures)
 {
+    if (keel_replicas_is_counted(replicas)) {
+        return keel_replicas_counted(replicas, failures, 0);
+    }
     const double rest =
         (double)(1 - keel_replicas_sum(replicas,
                                        (keel_wide_t)(failures < replicas->processes ? failures : replicas->processes)));
@@ -95,23 +177,33 @@ double keel_replicas_loss_at(const keel_replicas_t *replicas, uint64_t failures)
     if ((failures == 0) || (failures > replicas->processes)) {
         return 0;
     }
-    difference = (double)(keel_replicas_sum(replicas, (keel_wide_t)failures) -
-                          keel_replicas_sum(replicas, (keel_wide_t)(failures - 1)));
+    difference = keel_replicas_is_counted(replicas)
+                     ? keel_replicas_loss(replicas, failures) - keel_replicas_loss(replicas, failures - 1)
+                     : (double)(keel_replicas_sum(replicas, (keel_wide_t)failures) -
+                                keel_replicas_sum(replicas, (keel_wide_t)(failures - 1)));
     return (difference > 0) ? difference : 0;
+}
+
+/* Numbers of r processes that hold the same data. */
+static double keel_replicas_groups(const keel_replicas_t *replicas)
+{
+    const uint64_t p = replicas->processes, r = replicas->replicas, groups = p / r, more = p % groups;
+
+    return (double)((p / groups == r) ? groups - more + more * (r + 1) : p);
 }
 
 double keel_replicas_loss_approximate(const keel_replicas_t *replicas, uint64_t failures)
 {
     const double p = (double)replicas->processes, r = (double)replicas->replicas;
 
-    return p / r * pow((double)failures / p, r);
+    return keel_replicas_groups(replicas) * pow((double)failures / p, r);
 }
 
 double keel_replicas_failures_approximate(const keel_replicas_t *replicas)
 {
     const double p = (double)replicas->processes, r = (double)replicas->replicas;
 
-    return p * pow(r / p, 1 / r);
+    return p * pow(1 / keel_replicas_groups(replicas), 1 / r);
 }
 
 /* ---- expectation ---- */
@@ -143,7 +235,7 @@ static double keel_replicas_integral(const keel_replicas_t *replicas, double end
 static uint64_t keel_replicas_end(const keel_replicas_t *replicas)
 {
     const keel_wide_t p = (keel_wide_t)replicas->processes;
-    const keel_wide_t groups = p / (keel_wide_t)replicas->replicas;
+    const keel_wide_t groups = (keel_wide_t)(replicas->processes / replicas->replicas - keel_replicas_large(replicas));
     uint64_t low = 0, high = replicas->processes, middle;
 
     while (low < high) {
@@ -158,16 +250,32 @@ static uint64_t keel_replicas_end(const keel_replicas_t *replicas)
     return low;
 }
 
+static double keel_replicas_expected_counted(const keel_replicas_t *replicas)
+{
+    const uint64_t p = replicas->processes;
+    double *table = keel_replicas_table(p, p / replicas->replicas, replicas->replicas);
+    double sum = (table == NULL) ? NAN : 0;
+
+    for (uint64_t f = 0; (table != NULL) && (f <= p); f++) {
+        sum += table[p + 1 + f];
+    }
+    keel_free(table);
+    return sum;
+}
+
 /*
  * E[F] is the sum over f >= 0 of P(F > f); by Euler and Maclaurin, the integral misses half the
  * first value.
  */
 double keel_replicas_failures_expected(const keel_replicas_t *replicas)
 {
-    const uint64_t end = keel_replicas_end(replicas);
+    const uint64_t end = keel_replicas_is_counted(replicas) ? 0 : keel_replicas_end(replicas);
     double sum = 0;
     uint64_t f;
 
+    if (keel_replicas_is_counted(replicas)) {
+        return keel_replicas_expected_counted(replicas);
+    }
     if (end > KEEL_REPLICAS_ONE_BY_ONE) {
         return keel_replicas_integral(replicas, (double)end) + 0.5;
     }
