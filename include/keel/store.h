@@ -93,8 +93,8 @@ typedef struct keel_store_params {
  * @return as keel_win_alloc(); KEEL_ERR_INVALID_PARAM: a parameter is wrong, or missing, or the
  *         memory at a rank is 2^48 bytes or more.
  *         KEEL_ERR_UNSUPPORTED: the network's messages are smaller than 2048 bytes, or than 2112
- *         for range_bytes of 1 MiB, the job has dedicated parity ranks (KEEL_PARITY=dedicated), or
- *         the job goes on with fewer ranks (KEEL_SHRINK) and has checkpoints.
+ *         for range_bytes of 1 MiB, or the job goes on with fewer ranks (KEEL_SHRINK) and has
+ *         checkpoints.
  */
 KEEL_API keel_status_t keel_store_create(keel_context_h ctx, const keel_store_params_t *params, keel_store_h *store_p);
 

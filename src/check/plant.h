@@ -439,6 +439,8 @@
       "a next holder shares a failure domain with a holder, although others do not")                                   \
     _(store_fetch_refill_unchecked, 0, "", "a refill takes the cell of a rank that lacks the range")                         \
     _(store_submit_namesake_unasked, 0, "", "submits to stores with the same low digit are not told apart")            \
+    _(checksum_share_late, 0, "",                                                                                      \
+      "a parity rank passes a submit before its share of the generation in the making is complete")                    \
     _(store_refill_never, 0, "", "a replacement gets no copies of its predecessor back")                               \
     _(store_submit_once, 0, "", "a holder that died amid the pushes is not pushed to again")                           \
     _(store_submit_unfilled, 0, "", "a version is committed although a holder lacks ranges")                           \

@@ -6,7 +6,9 @@
  * computes the share again.
  */
 #include "job/checksum.h"
+#include "check/plant.h"
 #include "engine/context.h"
+#include "epoch/gsync_call.h"
 #include "epoch/stop.h"
 #include "recovery/rebuild.h"
 #include "recovery/rollback.h"
@@ -22,18 +24,28 @@ static int checksum_is_busy(const keel_context_h ctx, uint32_t making)
     return ctx->ckpt.set.making.number == making && keel_image_set_is_making(&ctx->ckpt.set);
 }
 
+/* The leader was in a keel_checkpoint() that takes the generation, or in a submit of a store: the
+ * ranks choose a slot after the next gsync, by the generation in use. */
+static int checksum_is_awaited(const keel_context_h ctx, uint32_t making)
+{
+    const keel_board_slot_t *leader = &ctx->lane.board[ctx->lane.leader];
+    const uint32_t phase = ctx->rec.phase;
+
+    return (making == phase && (leader->flags[making & 1] & KEEL_ARRIVE_EXPLICIT)) ||
+           (keel_arrive_call(leader->flags[phase & 1]) >= KEEL_CALL_STORES && !KEEL_PLANT(checksum_share_late));
+}
+
 /*
- * Runs the next gsync. After the gsync of a keel_checkpoint(), the share is complete before this
- * rank arrives at the following gsync.
+ * Runs the next gsync. After a gsync of a keel_checkpoint() or of a submit, the share is complete
+ * before this rank arrives at the following gsync.
  */
 static keel_status_t checksum_gsync(keel_context_h ctx)
 {
     keel_status_t status = keel_gsync_run(ctx, KEEL_GSYNC_SAFE | KEEL_GSYNC_FOLLOW);
     const uint32_t making = ctx->ckpt.set.making.number;
-    const uint64_t orders = ctx->lane.board[ctx->lane.leader].flags[making & 1];
     unsigned rounds = 0;
 
-    if (making != 0 && making == ctx->rec.phase && (orders & KEEL_ARRIVE_EXPLICIT)) {
+    if (making != 0 && checksum_is_awaited(ctx, making)) {
         while (status == KEEL_OK && checksum_is_busy(ctx, making) && !keel_recovery_is_finished(&ctx->rec)) {
             status = keel_context_wait(ctx, &rounds);
         }

@@ -34,9 +34,20 @@ void keel_store_agree_announce(const struct keel_store *store)
     keel_store_word_release(&head[AGREE_SET], 1);
 }
 
+/* The next member along the ring that runs the program. */
+static uint32_t program_after(const keel_lane_t *lane, uint32_t rank)
+{
+    uint32_t next = keel_member_after(lane, rank);
+
+    while (next >= lane->programs) {
+        next = keel_member_after(lane, next);
+    }
+    return next;
+}
+
 keel_status_t keel_store_agree(keel_store_h store)
 {
-    const uint32_t next = keel_member_after(&store->ctx->lane, store->ctx->lane.rank);
+    const uint32_t next = program_after(&store->ctx->lane, store->ctx->lane.rank);
     uint64_t own[KEEL_STORE_PARAM_WORDS], words[KEEL_STORE_PARAM_WORDS] = {0};
     keel_status_t status = KEEL_OK, read = KEEL_OK;
     unsigned rounds = 0;

@@ -94,10 +94,6 @@ static keel_status_t job_check(keel_context_h ctx)
                             "(KEEL_SHRINK, KEEL_PROTECT) are not built yet");
         return KEEL_ERR_UNSUPPORTED;
     }
-    if (ctx->lane.programs < ctx->lane.size) {
-        keel_error_ctx(ctx, "no store: the job has dedicated parity ranks (KEEL_PARITY)");
-        return KEEL_ERR_UNSUPPORTED;
-    }
     return message_check(ctx, KEEL_STORE_LEAF);
 }
 
