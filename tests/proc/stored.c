@@ -1,10 +1,10 @@
 /*
- * Stores under deaths: stored COPIES FLAGS DEATHS. FLAGS: permuted, consecutive or static. Each
- * third step submits, each second time only the first half of the blocks. Every step loads a drawn
- * part of the blocks of each rank and compares. A rank of DEATHS (as in deaths.h,
- * RANK@STEP.PLACE) dies at PLACE 0 before the loads, 1 before a submit, 2 after it. LOST: as in
- * lost.h, at the begin of a step. A job that begins from files finds no blocks, and submits the
- * version of its step again.
+ * Stores under deaths: stored COPIES FLAGS DEATHS. FLAGS: permuted, consecutive, static or threads, in
+ * which two threads load at the same time. Each third step submits, each second time only the first
+ * half of the blocks. Every step loads a drawn part of the blocks of each rank and compares. A rank
+ * of DEATHS (as in deaths.h, RANK@STEP.PLACE) dies at PLACE 0 before the loads, 1 before a submit, 2
+ * after it. LOST: as in lost.h, at the begin of a step. A job that begins from files finds no blocks,
+ * and submits the version of its step again.
  */
 #include "deaths.h"
 #include "lost.h"
@@ -12,6 +12,7 @@
 
 #include <keel/store.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +30,19 @@ enum {
 
 typedef struct {
     const char *deaths;
-    int is_static;
+    int is_static, has_threads;
     uint64_t step; /* protected */
     keel_context_h ctx;
     keel_store_h store;
-    uint8_t own[BLOCKS * BLOCK], loaded[BLOCKS * BLOCK];
+    uint8_t own[BLOCKS * BLOCK], loaded[2][BLOCKS * BLOCK];
 } job_t;
+
+/* The loads of a thread: of every second rank. */
+typedef struct {
+    job_t *job;
+    unsigned number;
+    keel_status_t status;
+} loader_t;
 
 static uint64_t draw(uint64_t x)
 {
@@ -102,17 +110,17 @@ static uint64_t version_of(const job_t *job)
     return job->is_static ? 0 : job->step - job->step % EVERY;
 }
 
-static keel_status_t load(job_t *job, uint32_t of)
+static keel_status_t load(const job_t *job, uint32_t of, uint8_t *loaded)
 {
     const uint64_t version = version_of(job), count = count_of(base_of(version), of), given = given_in(version, of);
     const uint64_t first = draw(job->step * 977 + of * 31 + keel_rank(job->ctx)) % count;
-    keel_store_part_t part = {.rank = of, .first = first, .count = count - first, .buffer = job->loaded};
+    keel_store_part_t part = {.rank = of, .first = first, .count = count - first, .buffer = loaded};
     uint64_t known, word;
 
     TRY(keel_store_count(job->store, of, &known));
     TRY((of % 2 == 0) ? keel_store_load(job->store, &part, 1) : load_beside(job, &part));
     for (uint64_t i = 0; i < part.count; i++) {
-        memcpy(&word, job->loaded + i * BLOCK + 8, sizeof(word));
+        memcpy(&word, loaded + i * BLOCK + 8, sizeof(word));
         if (known != count || word != word_of((first + i < given) ? version : base_of(version), of, first + i)) {
             fprintf(stderr, "stored: step %lu: block %lu of rank %u is wrong\n", (unsigned long)job->step,
                     (unsigned long)(first + i), of);
@@ -132,7 +140,7 @@ static void progress(void)
 static keel_status_t submit_again(job_t *job)
 {
     const uint64_t version = version_of(job);
-    keel_store_part_t part = {.rank = 0, .first = 0, .count = 1, .buffer = job->loaded};
+    keel_store_part_t part = {.rank = 0, .first = 0, .count = 1, .buffer = job->loaded[0]};
     const keel_status_t status = keel_store_load(job->store, &part, 1);
 
     if (status != KEEL_ERR_LOST) {
@@ -141,6 +149,39 @@ static keel_status_t submit_again(job_t *job)
     }
     TRY(submit(job, base_of(version)));
     return (base_of(version) == version) ? KEEL_OK : submit(job, version);
+}
+
+static void *load_some(void *arg)
+{
+    loader_t *loader = arg;
+    const job_t *job = loader->job;
+    const uint32_t ranks = keel_size(job->ctx), rank = keel_rank(job->ctx);
+    const unsigned loaders = job->has_threads ? 2 : 1;
+
+    for (uint32_t of = loader->number; of < ranks && loader->status == KEEL_OK; of += loaders) {
+        if (of == ranks / 2) {
+            die_when_said(deaths_of_first_life(job->deaths, keel_incarnation(job->ctx)), rank, job->step, 0);
+        }
+        loader->status = load(job, (of + rank) % ranks, loader->job->loaded[loader->number]);
+    }
+    return NULL;
+}
+
+static keel_status_t load_all(job_t *job)
+{
+    loader_t first = {.job = job}, second = {.job = job, .number = 1};
+    pthread_t thread;
+
+    if (!job->has_threads) {
+        load_some(&first);
+        return first.status;
+    }
+    if (pthread_create(&thread, NULL, load_some, &second) != 0) {
+        exit(EXIT_KEEL);
+    }
+    load_some(&first);
+    pthread_join(thread, NULL);
+    return (first.status == KEEL_OK) ? second.status : first.status;
 }
 
 static keel_status_t step(job_t *job)
@@ -154,12 +195,7 @@ static keel_status_t step(job_t *job)
         TRY(submit(job, job->step));
         die_when_said(deaths, rank, job->step, 2);
     }
-    for (uint32_t of = 0; of < keel_size(job->ctx); of++) {
-        if (of == keel_size(job->ctx) / 2) {
-            die_when_said(deaths, rank, job->step, 0);
-        }
-        TRY(load(job, (of + rank) % keel_size(job->ctx)));
-    }
+    TRY(load_all(job));
     job->step++;
     return (job->step % SAVE_EVERY == 0) ? keel_checkpoint(job->ctx) : keel_gsync(job->ctx, 0);
 }
@@ -190,10 +226,11 @@ int main(int argc, char **argv)
                                                 KEEL_STORE_PARAM_FIELD_BLOCK_BYTES | KEEL_STORE_PARAM_FIELD_FLAGS,
                                   .bytes = BLOCKS * BLOCK,
                                   .block_bytes = BLOCK};
+    keel_params_t flags = {.field_mask = KEEL_PARAM_FIELD_FLAGS};
     keel_stats_t stats;
 
     if (argc != 4) {
-        fprintf(stderr, "usage: stored COPIES permuted|consecutive|static -|RANK@STEP.PLACE,...\n");
+        fprintf(stderr, "usage: stored COPIES permuted|consecutive|static|threads -|RANK@STEP.PLACE,...\n");
         return EXIT_USAGE;
     }
     params.copies = (uint32_t)strtoul(argv[1], NULL, 10);
@@ -202,7 +239,9 @@ int main(int argc, char **argv)
                    : (strcmp(argv[2], "consecutive") == 0) ? KEEL_STORE_FLAG_CONSECUTIVE
                                                            : 0;
     job.deaths = argv[3];
-    if (keel_init(NULL, &job.ctx) != KEEL_OK || keel_store_create(job.ctx, &params, &job.store) != KEEL_OK ||
+    job.has_threads = strcmp(argv[2], "threads") == 0;
+    flags.flags = job.has_threads ? KEEL_PARAM_FLAG_THREADS : 0;
+    if (keel_init(&flags, &job.ctx) != KEEL_OK || keel_store_create(job.ctx, &params, &job.store) != KEEL_OK ||
         keel_protect(job.ctx, 1, &job.step, sizeof(job.step)) != KEEL_OK || run(&job) != KEEL_OK ||
         keel_stats(job.ctx, &stats, sizeof(stats)) != KEEL_OK) {
         return EXIT_KEEL;
