@@ -172,15 +172,16 @@ every_part_of_the_goals_is_measured_small()
     of_part daly 7 "Daly's interval ([A-Za-z ]*seconds) overhead %" 3 ',<=1,' 1 'checkpoints of a run.*,>=5,yes,' 1 \
         ' cost of a checkpoint .* ms,' 1 'cost (MTBF 1 s): s,' 1 'by arithmetic: .* %,' 1
     of_part store 13 ',2+1,' 6 '(CPU seconds)' 4 'share of inserts without protection %,[0-9.]*,[0-9.]*,[0-9.]*,,,2,' 1
+    of_part stores 8 '^stores,store of 1m: ' 8 ' ms,[0-9.]*,[0-9.]*,[0-9.]*,,,4,' 3 ',<=1.0,' 1 ',<=1.1,' 2 ',<=1.05,' 2
     of_part ckpt 9 ': the copy ms,' 1 ': a gsync that takes none ms,' 1 'GB/s,' 2 'of 1m: time stopped / memcpy.*,,,4,' 1 \
         ': time stopped with the gsync / memcpy.*,<=1,' 1 ': until safe ms' 1 ': stopped ms' 1 '^ckpt,parity of 1m .*,<=0.5,' 1
     of_part restore 2 'by a spare with 1m: ms,.*,4+1,' 1 'by a new process with 1m: ms,' 1
-    for part in shm targets large tcp served mixed mpi shmem gsync ft daly store ckpt restore; do
+    for part in shm targets large tcp served mixed mpi shmem gsync ft daly store stores ckpt restore; do
         has "$scratch/quick/$part.machine" 2 '^\(begun\|ended\): .* load '
         has "$scratch/quick/$part.machine" 1 '^settings: rounds 1, ranks 2, class S, MTBF 1 s, quick'
     done
     # all were measured in one way
-    has "$out" 1 '^shm targets large tcp served mixed mpi shmem gsync ft daly store ckpt restore on .* cores;.*;rounds 1, '
+    has "$out" 1 '^shm targets large tcp served mixed mpi shmem gsync ft daly store stores ckpt restore on .* cores;.*;rounds 1, '
     # and all follows from what is kept
     "$perf/lib/replay" "$scratch/quick" 2>"$err" | diff "$scratch/quick/goals.csv" - >"$scratch/why" ||
         fail "made again: $(cat "$scratch/why")"
@@ -192,7 +193,7 @@ every_part_of_the_goals_is_measured_small()
         fail "rows: $(cat "$scratch/why")"
     has "$scratch/quick/perftest.large.csv" 5 ''
     has "$out" 1 '^tcp on .*;another;'
-    has "$out" 1 '^shm targets large served mixed mpi shmem gsync ft daly store ckpt restore on '
+    has "$out" 1 '^shm targets large served mixed mpi shmem gsync ft daly store stores ckpt restore on '
 }
 
 # a keelrun of the build that prints at once all that perf/numbers reads of keel_perftest and the kernels, and tells what it was
@@ -210,6 +211,12 @@ ratios=$(yes "${RATIO:-1.0000}" | head -n "${rounds:-1}" | paste -sd/)
 parts='with_gsync safe stopped gsync copy parity core work whole'
 taken=6
 [ "$(grep -c "=daly " "$TOLD")" != "${SHORT:-none}" ] || taken=4
+case $* in *store_times*)
+    for row in submit 'load, all ranks a share' 'load, one rank all' 'submit / copy' 'submit, 64-byte blocks / submit' \
+        'load, all ranks a share, 64-byte blocks / load, all ranks a share'; do echo "$row: 5 4"; done
+    exit
+    ;;
+esac
 detail="ratios=$ratios;$(for part in $parts; do printf '%s=5.000:4.000:6.000;' $part; done)"
 echo test,50.0_percentile_lat,seconds,insert_us,checkpoints,checkpoint_copy_s,checkpoint_work_s,put_bytes,put_log_peak,demand_checkpoints,memory_made,communication_percent,detail
 batch=$(sed -nE 's/.* -b ([^ ]+).*/\1/p' <<<"$*")
@@ -249,7 +256,7 @@ bounds_are_those_that_were_set()
 
     told_build "$scratch/fake"
     export TOLD=$scratch/told
-    for part in shm targets large tcp served mixed mpi shmem ft store ckpt restore 'ft --class B' 'daly --class B'; do
+    for part in shm targets large tcp served mixed mpi shmem ft store stores ckpt restore 'ft --class B' 'daly --class B'; do
         # shellcheck disable=SC2086 # an option
         PATH=$scratch/fake/bin:$PATH "$perf/numbers" --build "$scratch/fake" --out "$scratch/full" --pause 0 --rounds 3 $part >"$out" \
             2>"$err" || fail "$part: $(cat "$err")"
@@ -325,6 +332,22 @@ bounds_are_those_that_were_set()
 <=4 store with think time: puts (each) overhead %
 <=8 store with think time: all (each) overhead %
 >=25 store: overhead of logging less than ML's (each) %
+<=1.0 store of 16m: submit / a copy of all copies
+<=25 store of 16m: submit ms
+<=1 store of 16m: load in equal shares ms
+<=2.5 store of 16m: load by one rank ms
+<=1.1 store of 16m: submit of 64 B blocks / of 4 KiB
+<=1.1 store of 16m: load of 64 B blocks / of 4 KiB
+<=1.05 store of 16m: submit protected / not
+<=1.05 store of 16m: load in equal shares protected / not
+<=1.0 store of 64m: submit / a copy of all copies
+<=100 store of 64m: submit ms
+<=4 store of 64m: load in equal shares ms
+<=10 store of 64m: load by one rank ms
+<=1.1 store of 64m: submit of 64 B blocks / of 4 KiB
+<=1.1 store of 64m: load of 64 B blocks / of 4 KiB
+<=1.05 store of 64m: submit protected / not
+<=1.05 store of 64m: load in equal shares protected / not
 <=1 checkpoint of 16m: time stopped with the gsync / memcpy by all ranks
 <=1 checkpoint of 64m: time stopped with the gsync / memcpy by all ranks
 <=0.5 parity of 16m at Daly's interval (MTBF 600 s): %
@@ -401,7 +424,7 @@ lost_jobs_end_the_measurement()
         has "$file" 1 ''
         [ ! -e "$scratch/lost/$part.machine" ] || fail "$part has a machine"
     done
-    for part in shm tcp ft daly store ckpt restore; do
+    for part in shm tcp ft daly store stores ckpt restore; do
         printf '#!/bin/sh\nexit 1\n' >"$fake/contrib/keelrun/keelrun"
         ! "$perf/numbers" --build "$fake" --out "$scratch/lost" --quick $part >"$out" 2>"$err" || fail "$part: no job"
         has "$err" 1 '^perf/numbers: a job failed: '
