@@ -41,3 +41,7 @@ foreach(lane direct served)
                          FAIL_REGULAR_EXPRESSION "is wrong;exited with;has not ended;is lost")
   endforeach()
 endforeach()
+
+add_test(NAME proc_store_losses_are_simulated COMMAND ${CMAKE_SOURCE_DIR}/perf/stores/losses -n 3 -m 64 ${CMAKE_BINARY_DIR})
+set_tests_properties(proc_store_losses_are_simulated PROPERTIES LABELS proc TIMEOUT 60
+                     PASS_REGULAR_EXPRESSION "64,1,4,[0-9.]+,[0-9.]+,[-0-9.]+,[0-9.]+\n64,16,4,,[0-9.]+,")
