@@ -48,6 +48,11 @@ jmp_buf *shmemx_restart_buffer(void)
     return keel_restart_buffer(keel_shmem.ctx);
 }
 
+struct keel_context *shmemx_context(void)
+{
+    return keel_shmem.ctx;
+}
+
 int shmemx_restarted(void)
 {
     (void)keel_shmem_begin("shmemx_restarted");

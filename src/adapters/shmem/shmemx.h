@@ -13,6 +13,11 @@ extern "C" {
 
 /** shmem_ptr() for a PE of the team. */
 SHMEM_API void *shmemx_team_ptr(shmem_team_t team, const void *dest, int pe);
+/**
+ * The context of the job (keel_context_h), for calls of Keel beside OpenSHMEM's, such as those of
+ * keel/store.h; link with -lkeel. Make stores before the restart point. NULL before shmem_init().
+ */
+SHMEM_API struct keel_context *shmemx_context(void);
 /** Seconds of a monotonic clock with an arbitrary start. */
 SHMEM_API double shmemx_wtime(void);
 

@@ -119,6 +119,16 @@ deaths_are_rolled_back()
     has "$err" 4 ': image of generation [1-9][0-9]* rebuilt: '
     has "$err" 0 'started anew'
 }
+stores_survive()
+{
+    run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$1" -x KEEL_VERBOSE=y "$build/tests/adapters/shmem/shmem_stores" 30 \
+        1@5.0,2@9.1,0@15.2,3@22.3
+    has "$out" 1 '^shmem_stores: 4 PEs, 30 steps: right$'
+    has "$err" 4 ': image of generation [1-9][0-9]* rebuilt: '
+    has "$err" 0 'started anew'
+}
+stores_survive_direct() { stores_survive direct; }
+stores_survive_served() { stores_survive served; }
 deaths_are_rolled_back_direct() { deaths_are_rolled_back direct; }
 deaths_are_rolled_back_served() { deaths_are_rolled_back served; }
 
