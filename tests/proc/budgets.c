@@ -8,12 +8,17 @@
  *
  * budgets [gsync|locks|waits] [all|coordinated|refused] [die]: how the ranks synchronise, which
  * images fit, and whether rank 1 dies during the run.
+ *
+ * budgets store [die]: a store takes the memory that keel/store.h promises, and the process holds no
+ * copy of the data on the way.
  */
 #include "base/memory.h"
 #include "ckpt/gather.h"
 #include "engine/context.h"
 #include "job/init.h"
 #include "transports/table.h"
+
+#include <keel/store.h>
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -28,6 +33,12 @@
 #define PUT         4096u   /* bytes put at each neighbour in a step */
 #define BLOCKS_MAX  16384
 #define REST_MAX    (3u << 20)
+
+/* of a store: more than REST_MAX */
+#define STORE_BYTES  (4u << 20)
+#define STORE_COPIES 2
+#define STORE_STEPS  6
+#define STORE_DEATH  3
 
 typedef enum { FIT_ALL, FIT_COORDINATED, FIT_NONE } fit_t;
 typedef enum { STYLE_GSYNC, STYLE_LOCKS, STYLE_WAITS } style_t;
@@ -362,6 +373,61 @@ static void check(job_t *job)
     check_events(job, &stats);
 }
 
+/* ---- a store ---- */
+
+static void store_load(const job_t *job, keel_store_h store, uint8_t *loaded)
+{
+    const uint32_t from = (keel_rank(job->ctx) + 1) % keel_size(job->ctx);
+    keel_store_part_t part = {.rank = from, .count = STORE_BYTES, .buffer = loaded};
+
+    must(keel_store_load(store, &part, 1), "load");
+    for (unsigned i = 0; i < STORE_BYTES; i++) {
+        if (loaded[i] != (uint8_t)(job->step + from)) {
+            fail("a load is wrong");
+        }
+    }
+}
+
+static void store_run(job_t *job)
+{
+    static uint8_t given[STORE_BYTES], loaded[STORE_BYTES];
+    const keel_store_params_t params = {.field_mask = KEEL_STORE_PARAM_FIELD_BYTES | KEEL_STORE_PARAM_FIELD_COPIES,
+                                        .bytes = STORE_BYTES,
+                                        .copies = STORE_COPIES};
+    keel_store_h store;
+
+    must(keel_store_create(job->ctx, &params, &store), "create");
+    if (keel_restarted(job->ctx)) {
+        must(keel_restore(job->ctx), "restore");
+    }
+    while (job->step < STORE_STEPS) {
+        memset(given, (int)(job->step + keel_rank(job->ctx)), sizeof given);
+        must(keel_store_submit(store, given, sizeof given), "submit");
+        store_load(job, store, loaded);
+        if (job->has_death && keel_rank(job->ctx) == 1 && job->step == STORE_DEATH && keel_incarnation(job->ctx) == 0) {
+            raise(SIGKILL);
+        }
+        job->step++;
+        must((job->step % 2 == 0) ? keel_checkpoint(job->ctx) : keel_gsync(job->ctx, KEEL_GSYNC_SAFE), "gsync");
+    }
+}
+
+/* Two fetches, of a load and of a refill, have at most eight reads of three parts outstanding. */
+static void store_check(const job_t *job)
+{
+    const size_t range = 256u << 10, cells = 3 * STORE_COPIES * (STORE_BYTES / range), page = 4096;
+    const size_t promised = cells * (range + range / 500 + 64) + page + 12 * keel_size(job->ctx);
+
+    printf("budgets: rank %u: windows %zu, rest %zu, transfer %zu at most\n", keel_rank(job->ctx),
+           accounts[FOR_WINDOWS].peak, accounts[FOR_REST].peak, accounts[FOR_TRANSFER].peak);
+    if (accounts[FOR_WINDOWS].peak < cells * range || accounts[FOR_WINDOWS].peak > promised + WINDOW + 4 * page) {
+        fail("the store took more memory than its header promises, or is not counted");
+    }
+    if (accounts[FOR_REST].peak > REST_MAX || accounts[FOR_TRANSFER].peak > 2 * 8 * 3 * (size_t)(65536 + 256)) {
+        fail("a store's data were copied on the way");
+    }
+}
+
 static int is_given(int argc, char **argv, const char *word)
 {
     for (int i = 1; i < argc; i++) {
@@ -401,9 +467,14 @@ int main(int argc, char **argv)
     is_in_init = 0;
     must(keel_win_alloc(job.ctx, WINDOW + 16, NULL, &job.win), "window");
     must(keel_protect(job.ctx, 1, &job.step, sizeof job.step), "protect");
-    run(&job);
-    check_memory(&job);
-    check(&job);
+    if (is_given(argc, argv, "store")) {
+        store_run(&job);
+        store_check(&job);
+    } else {
+        run(&job);
+        check_memory(&job);
+        check(&job);
+    }
     must(keel_finalize(job.ctx), "finalize");
     return 0;
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANKS = 6, STEPS = 9, ROLLBACK_AT = 6, BYTES = 6000, SEEDS = 30 };
+enum { RANKS = 6, STEPS = 9, ROLLBACK_AT = 6, BYTES = 6000, SEEDS = 30, WINDOW = 1 << 16 };
 
 typedef struct job {
     few_t few;
@@ -118,6 +118,7 @@ int main(void)
         job.at = 500 + seed * 997 % 9000;
         job.play = (few_play_t){.ranks = RANKS,
                                 .windows = 1,
+                                .bytes = WINDOW,
                                 .lanes = "KEEL_PARITY=dedicated",
                                 .ready = make_store,
                                 .phases = phases,
