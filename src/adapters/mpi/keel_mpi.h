@@ -61,6 +61,14 @@ int keel_mpi_restarted(void);
 /** Returns 0 in the first process of a rank, and a larger number in each later one. */
 unsigned keel_mpi_incarnation(void);
 
+/**
+ * The context of the job (keel_context_h), for calls of Keel beside MPI's, such as those of
+ * keel/store.h; link with -lkeel. Make stores before the restart point. Call it before the restart
+ * point, too: a replacement then restores its memory there. Ends the job in deterministic mode
+ * (KEEL_DETERMINISTIC).
+ */
+struct keel_context *keel_mpi_context(void);
+
 /** For KEEL_MPI_RESTART_POINT(). */
 jmp_buf *keel_mpi_restart_buffer(void);
 /** For KEEL_MPI_RESTART_POINT(). */

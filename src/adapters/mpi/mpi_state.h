@@ -76,7 +76,8 @@ typedef struct keel_mpi_hidden {
     uint64_t startup, startup_bytes, startup_used;
     /* messages in the unexpected queue at the checkpoint: offset (0: none) and bytes */
     uint64_t saved, saved_bytes;
-    uint32_t bell; /* mpi_spin.h: 1: this rank sleeps, or is about to */
+    uint32_t bell;        /* mpi_spin.h: 1: this rank sleeps, or is about to */
+    uint32_t has_context; /* mpi_context.h: 1: the program calls Keel itself */
     /* calls of MPI_Barrier on MPI_COMM_WORLD since the restart point; some of them take a
      * checkpoint */
     uint64_t barriers;

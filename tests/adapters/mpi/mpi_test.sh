@@ -46,6 +46,19 @@ deaths_are_rolled_back()
 deaths_are_rolled_back_direct() { deaths_are_rolled_back direct; }
 deaths_are_rolled_back_served() { deaths_are_rolled_back served; }
 
+stores_survive()
+{
+    run 0 -n 4 --nodes 2 "${small[@]}" -x KEEL_LANES="$1" -x KEEL_VERBOSE=y "$programs/mpi_stores_$mpi" 30 1@5.0,2@9.1,0@15.2,3@22.3
+    has "$out" 1 '^mpi_stores: 4 ranks, 30 steps: right$'
+    has "$err" 4 ': image of generation [1-9][0-9]* rebuilt: '
+    has "$err" 0 'started anew'
+    [ "$1" != direct ] || return 0
+    run 1 -n 2 "${small[@]}" -x KEEL_DETERMINISTIC=y "$programs/mpi_stores_$mpi" 3 -
+    has "$err" 2 'error: keel_mpi_context: not in deterministic mode (KEEL_DETERMINISTIC)$'
+}
+stores_survive_direct() { stores_survive direct; }
+stores_survive_served() { stores_survive served; }
+
 files=(-x "KEEL_FILE_DIR=$scratch/files" -x KEEL_FILE_INTERVAL=0 -x KEEL_LOG_LEVEL=info)
 
 # goes_on RIGHT-LINE POINT PROMISE LANES PROGRAM ARGUMENTS...: all ranks are lost at that point, keelrun too; the same command goes on

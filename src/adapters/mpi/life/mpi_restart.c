@@ -4,7 +4,7 @@
  * so MPI_Init copies the restored arena aside and the restart point puts the copy back. All ranks,
  * rolled back and new, meet there, so no rank puts to memory that is yet to be restored.
  *
- * With deterministic mode. A replacement may be recovered locally, and the others go on with it as
+ * With deterministic mode, and in programs that call Keel itself. A replacement may be recovered locally, and the others go on with it as
  * soon as it has its memory. Such a replacement reads only the tables and the startup record from
  * its image in MPI_Init, and restores its memory at the restart point. Ranks meet there only in
  * keel_restore(): they behave alike whether they rolled back or never left the checkpoint.
@@ -16,6 +16,7 @@
 #include "comm/mpi_group.h"
 #include "io/mpi_file.h"
 #include "keel_mpi.h"
+#include "life/mpi_context.h"
 #include "life/mpi_persistent_handles.h"
 #include "life/mpi_startup.h"
 #include "mpi_arena.h"
@@ -186,7 +187,7 @@ void keel_mpi_restart_begin(void)
         replay_from_start();
         return;
     }
-    if (keel_mpi.is_deterministic_mode) {
+    if (keel_mpi.is_deterministic_mode || keel_mpi_context_is_in_image()) {
         image_get_all(stats.generation);
     } else {
         restore("MPI_Init");
@@ -491,10 +492,4 @@ int keel_mpi_restarted(void)
 {
     keel_mpi_begin("keel_mpi_restarted");
     return state.is_restarted;
-}
-
-unsigned keel_mpi_incarnation(void)
-{
-    keel_mpi_begin("keel_mpi_incarnation");
-    return keel_incarnation(keel_mpi.ctx);
 }
