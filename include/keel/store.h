@@ -23,12 +23,12 @@
  * failure domains while there is room. Blocks that a gone rank submitted are loaded as before. A
  * submit has no blocks of ranks that are gone by then: their count is 0. An update keeps them.
  *
- * Memory at each rank, in shared memory: versions * copies * bytes, rounded up to whole ranges. Each
- * range takes 1/500 and 64 bytes more for checksums, and a store 4 KiB. A store has 3 versions: the
- * newest one, the one of the newest checkpoint, and one in the making. With KEEL_PROTECT=none there
- * are 2, with KEEL_STORE_FLAG_STATIC 1. With KEEL_SHRINK the address space is twice as large, and
- * the second half takes memory for copies of gone ranks. This is enough while half of the ranks
- * remain; beyond that blocks may have fewer copies.
+ * Memory at each rank, in shared memory: versions * copies * bytes, rounded up to whole ranges.
+ * Each range takes 1/500 and 64 bytes more for checksums, and a store 4 KiB. A store has 3
+ * versions: the newest one, the one of the newest checkpoint, and one in the making. With
+ * KEEL_PROTECT=none there are 2, with KEEL_STORE_FLAG_STATIC 1. With KEEL_SHRINK the address space
+ * is twice as large, and the second half takes memory for copies of gone ranks. This is enough
+ * while half of the ranks remain; beyond that blocks may have fewer copies.
  *
  * Threads (KEEL_PARAM_FLAG_THREADS). The program orders loads and submits of a store: a load while
  * another thread of the process is in a submit of the store returns KEEL_ERR_STATE. A submit waits

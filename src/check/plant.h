@@ -437,7 +437,7 @@
     _(position_leave_shrinking, 0, "", "a rank passes a gsync behind the front from which all ranks go on")            \
     _(store_next_domains_unchecked, 0, "",                                                                             \
       "a next holder shares a failure domain with a holder, although others do not")                                   \
-    _(store_fetch_refill_unchecked, 0, "", "a refill takes the cell of a rank that lacks the range")                         \
+    _(store_fetch_refill_unchecked, 0, "", "a refill takes the cell of a rank that lacks the range")                   \
     _(store_submit_namesake_unasked, 0, "", "submits to stores with the same low digit are not told apart")            \
     _(checksum_share_late, 0, "",                                                                                      \
       "a parity rank passes a submit before its share of the generation in the making is complete")                    \

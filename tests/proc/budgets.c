@@ -9,8 +9,8 @@
  * budgets [gsync|locks|waits] [all|coordinated|refused] [die]: how the ranks synchronise, which
  * images fit, and whether rank 1 dies during the run.
  *
- * budgets store [die]: a store takes the memory that keel/store.h promises, and the process holds no
- * copy of the data on the way.
+ * budgets store [die]: a store takes the memory that keel/store.h promises, and the process holds
+ * no copy of the data on the way.
  */
 #include "base/memory.h"
 #include "ckpt/gather.h"

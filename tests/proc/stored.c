@@ -1,10 +1,10 @@
 /*
- * Stores under deaths: stored COPIES FLAGS DEATHS. FLAGS: permuted, consecutive, static or threads, in
- * which two threads load at the same time. Each third step submits, each second time only the first
- * half of the blocks. Every step loads a drawn part of the blocks of each rank and compares. A rank
- * of DEATHS (as in deaths.h, RANK@STEP.PLACE) dies at PLACE 0 before the loads, 1 before a submit, 2
- * after it. LOST: as in lost.h, at the begin of a step. A job that begins from files finds no blocks,
- * and submits the version of its step again.
+ * Stores under deaths: stored COPIES FLAGS DEATHS. FLAGS: permuted, consecutive, static or threads,
+ * in which two threads load at the same time. Each third step submits, each second time only the
+ * first half of the blocks. Every step loads a drawn part of the blocks of each rank and compares.
+ * A rank of DEATHS (as in deaths.h, RANK@STEP.PLACE) dies at PLACE 0 before the loads, 1 before a
+ * submit, 2 after it. LOST: as in lost.h, at the begin of a step. A job that begins from files
+ * finds no blocks, and submits the version of its step again.
  */
 #include "deaths.h"
 #include "lost.h"

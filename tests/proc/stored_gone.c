@@ -2,8 +2,8 @@
  * Stores of a job that goes on with fewer ranks (KEEL_SHRINK=now): stored_gone COPIES STEPS DEATHS,
  * with DEATHS as in deaths.h (RANK@STEP.PLACE): 0 amid the loads of a step, 1 before a submit, 2
  * after it, 3 before keel_restore(). A static store has the input of all ranks. Each third step
- * submits results to another store. Each step loads a part of the blocks of every rank, also of gone
- * ranks, and compares. The last line names the gone.
+ * submits results to another store. Each step loads a part of the blocks of every rank, also of
+ * gone ranks, and compares. The last line names the gone.
  */
 #include "deaths.h"
 

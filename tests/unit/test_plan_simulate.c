@@ -377,8 +377,8 @@ END_TEST
 
 enum { PLACED_RANKS = 12, PLACED_SAMPLES = 20000 };
 
-/* By number of failed nodes: the share of choices in which all copies of a range are on failed nodes,
- * with the holders that the store finds. */
+/* By number of failed nodes: the share of choices in which all copies of a range are on failed
+ * nodes, with the holders that the store finds. */
 static void enumerate_placed(const keel_plan_placed_t *placed, double *lost)
 {
     const keel_store_place_params_t params = {

@@ -1,6 +1,7 @@
 /*
- * Simulates failures of nodes, or of single ranks, until data of a store is lost, with the placement
- * of the store itself: the copies of a range lie at consecutive ranks of a set (store/store_place).
+ * Simulates failures of nodes, or of single ranks, until data of a store is lost, with the
+ * placement of the store itself: the copies of a range lie at consecutive ranks of a set
+ * (store/store_place).
  */
 #include "plan_simulate.h"
 

@@ -47,8 +47,8 @@ typedef struct keel_plan_replicas {
 int keel_plan_simulate_replicas(const keel_replicas_t *replicas, uint64_t samples, keel_plan_random_t *random,
                                 const keel_plan_progress_t *progress, keel_plan_replicas_t *result);
 
-/* Data with copies as a store places them (store/store_place), and @a width ranks on each node, which
- * fail together. */
+/* Data with copies as a store places them (store/store_place), and @a width ranks on each node,
+ * which fail together. */
 typedef struct keel_plan_placed {
     uint32_t ranks, width;
     uint64_t replicas; /* at most 32 */

@@ -6,8 +6,9 @@
  * beyond that the answer is 1 to 17 digits.
  *
  * If r does not divide p, p mod r groups have r + 1 processes, or all groups have more in a job of
- * few processes. Few processes are counted. Of many, the larger groups are counted, and the failures
- * among their processes are drawn by the hypergeometric distribution; the formula has the others.
+ * few processes. Few processes are counted. Of many, the larger groups are counted, and the
+ * failures among their processes are drawn by the hypergeometric distribution; the formula has the
+ * others.
  */
 #include "tools/topo/replica_loss.h"
 #include "tools/topo/replica_sets.h"

@@ -27,8 +27,8 @@ static void rows_count(uint64_t size, uint64_t copies, long double rows[RING_MAX
     }
 }
 
-/* A ring is cut at its first and last rank that have not failed: the failed ones between them, across
- * the start, can be cut in one more ways than their number. */
+/* A ring is cut at its first and last rank that have not failed: the failed ones between them,
+ * across the start, can be cut in one more ways than their number. */
 static void ring_count(uint64_t size, uint64_t copies, ring_t *ring)
 {
     static long double rows[RING_MAX + 1][RING_MAX + 1];

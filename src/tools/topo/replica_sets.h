@@ -1,8 +1,8 @@
 /*
- * Loss of replicated data in sets of more ranks than copies, as a store places them where the copies
- * do not divide the ranks (store/store_place): the ranks of a set form a ring, and the copies of a
- * range lie at consecutive ranks. Data is lost if so many consecutive ranks of a ring have failed.
- * Counts without subtractions; for few ranks.
+ * Loss of replicated data in sets of more ranks than copies, as a store places them where the
+ * copies do not divide the ranks (store/store_place): the ranks of a set form a ring, and the
+ * copies of a range lie at consecutive ranks. Data is lost if so many consecutive ranks of a ring
+ * have failed. Counts without subtractions; for few ranks.
  */
 #ifndef KEEL_TOOLS_TOPO_REPLICA_SETS_H_
 #define KEEL_TOOLS_TOPO_REPLICA_SETS_H_
@@ -15,8 +15,8 @@
 #define KEEL_REPLICA_SETS_COPIES    16u
 
 /*
- * @param ranks   at most KEEL_REPLICA_SETS_RANKS_MAX, in @a sets sets, whose sizes differ by at most
- *                one and are below twice the copies
+ * @param ranks   at most KEEL_REPLICA_SETS_RANKS_MAX
+ * @param sets    number of sets, whose sizes differ by at most one and are below twice the copies
  * @param copies  at most KEEL_REPLICA_SETS_COPIES
  * @param lost    by number of failed ranks, 0 to ranks: probability that data is lost
  * @param kept    the complement, with its own digits

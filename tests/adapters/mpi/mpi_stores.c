@@ -1,8 +1,8 @@
 /*
  * A looping program with a store of keel/store.h: mpi_stores STEPS -|RANK@STEP.PLACE,... Each third
- * step submits a new version, each step loads a part of every rank's blocks, passes a message around
- * the ring and sums over all ranks. The named ranks die in their first incarnation: at place 0
- * before the submit, 1 behind it, 2 amid the loads, 3 before the sum.
+ * step submits a new version, each step loads a part of every rank's blocks, passes a message
+ * around the ring and sums over all ranks. The named ranks die in their first incarnation: at place
+ * 0 before the submit, 1 behind it, 2 amid the loads, 3 before the sum.
  */
 #include "deaths.h"
 

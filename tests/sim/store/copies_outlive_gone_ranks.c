@@ -241,7 +241,8 @@ static void check_range(job_t *job, unsigned which, const struct keel_store *sto
     }
 }
 
-/* Checks all ranges if every rank is at rest and repaired, with one version. Returns 0 otherwise. */
+/* Checks all ranges if every rank is at rest and repaired, with one version. Returns 0
+ * otherwise. */
 static int check_repaired(job_t *job)
 {
     const struct keel_store *first[2] = {NULL, NULL};
