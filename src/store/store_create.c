@@ -2,6 +2,7 @@
 #include "store/store_create.h"
 #include "store/store_agree.h"
 #include "store/store_fetch.h"
+#include "store/store_next.h"
 #include "store/store_push.h"
 #include "store/store_refill.h"
 #include "store/store_request.h"
@@ -152,6 +153,9 @@ static keel_status_t store_make(keel_context_h ctx, struct keel_store *store)
     const keel_store_place_params_t params = store->place.params;
     keel_status_t status = keel_store_place_init(&store->place, &ctx->site.domains, &params);
 
+    if (status == KEEL_OK && params.spare > 0) {
+        status = keel_store_next_init(&store->place, &ctx->site.domains);
+    }
     store->mark = (status == KEEL_OK) ? keel_alloc(store->mark_bytes, "mark of a store") : NULL;
     store->pushed =
         (status == KEEL_OK) ? keel_alloc(keel_store_cells(store) * sizeof(*store->pushed), "pushes of a store") : NULL;
@@ -170,6 +174,7 @@ static void store_release(struct keel_store *store)
     keel_store_requests_release(store);
     keel_store_fetch_free(store->refill.fetch);
     keel_store_pipe_free(store->pipe);
+    keel_store_next_release(&store->place);
     keel_store_place_release(&store->place);
     keel_free(store->pushed);
     keel_free(store->scratch);

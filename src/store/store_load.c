@@ -1,7 +1,6 @@
 /* Loads. */
 #include "store/store_read.h"
 #include "store/store_sizes.h"
-#include "store/store_world.h"
 
 #include "engine/refuse.h"
 #include "engine/threads.h"

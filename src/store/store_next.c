@@ -1,4 +1,4 @@
-/* Next holders of the copies of gone ranks. */
+/* Next holders: choice of the cells. */
 #include "store/store_next.h"
 
 #include "base/memory.h"
@@ -6,14 +6,17 @@
 
 #include <string.h>
 
-enum { NEXT_PROBES = 8 }; /* candidates that share no domain, of which the least loaded is taken */
+enum { NEXT_PROBES = 8 }; /* candidates without a common domain; the least loaded gets the copy */
 
-keel_status_t keel_store_next_init(keel_store_place_t *place, keel_domains_t *domains)
+keel_status_t keel_store_next_init(keel_store_place_t *place, const keel_domains_t *domains)
 {
     keel_store_next_t *next = &place->next;
     const keel_store_place_params_t *params = &place->params;
+    const keel_status_t status = keel_domains_first(domains, params->ranks, &next->domains);
 
-    next->domains = *domains;
+    if (status != KEEL_OK) {
+        return status;
+    }
     next->turn = keel_alloc(params->ranks * sizeof(*next->turn), "gone holders");
     next->used = keel_alloc(params->ranks * sizeof(*next->used), "spare cells");
     next->held = keel_alloc(params->spare * sizeof(*next->held), "spare cells");
@@ -23,8 +26,8 @@ keel_status_t keel_store_next_init(keel_store_place_t *place, keel_domains_t *do
     for (uint64_t i = 0; i < params->spare; i++) {
         next->held[i].holder = KEEL_STORE_NO_HOLDER;
     }
-    for (uint32_t level = 0; level < domains->level_count; level++) {
-        next->shared += domains->levels[level].count == 1;
+    for (uint32_t level = 0; level < next->domains.level_count; level++) {
+        next->shared += next->domains.levels[level].count == 1;
     }
     return KEEL_OK;
 }
@@ -98,20 +101,20 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
     return (b == 0) ? a : common_divisor(b, a % b);
 }
 
-/* A spare cell for the copy, which is in use from here on. */
+/* Takes a spare cell into use for the copy. */
 static keel_store_cell_t next_cell(keel_store_place_t *place, uint64_t range, uint32_t copy)
 {
     const holders_t others = other_holders(place, range, copy);
-    const uint32_t ranks = place->params.ranks;
+    const uint32_t all = place->params.ranks;
     const uint64_t drawn = keel_permute_mix(place->params.seed ^ (range * place->params.copies + copy));
-    uint32_t step = 1 + (uint32_t)(drawn >> 32) % ranks, best = KEEL_STORE_NO_HOLDER, least = 0;
+    uint32_t step = 1 + (uint32_t)(drawn >> 32) % all, best = KEEL_STORE_NO_HOLDER, least = 0;
     unsigned good = 0;
 
-    while (common_divisor(step, ranks) != 1) {
+    while (common_divisor(step, all) != 1) {
         step++;
     }
-    for (uint32_t k = 0; k < ranks && good < NEXT_PROBES; k++) {
-        const uint32_t rank = (uint32_t)(((uint32_t)drawn + (uint64_t)k * step) % ranks);
+    for (uint32_t k = 0; k < all && good < NEXT_PROBES; k++) {
+        const uint32_t rank = (uint32_t)(((uint32_t)drawn + (uint64_t)k * step) % all);
         uint32_t shared;
 
         if (!is_candidate(place, &others, rank)) {
@@ -130,7 +133,7 @@ static keel_store_cell_t next_cell(keel_store_place_t *place, uint64_t range, ui
         .index = (best == KEEL_STORE_NO_HOLDER) ? 0 : keel_store_place_cells(place) + place->next.used[best]++};
 }
 
-/* Moves the copy that was placed in cell @a index of @a rank. */
+/* Moves the copy with the first place in cell @a index of @a rank. */
 static void move_copy(keel_store_place_t *place, uint32_t rank, uint64_t index, keel_store_cell_t *moved)
 {
     uint32_t copy;

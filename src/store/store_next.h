@@ -1,6 +1,6 @@
 /*
- * Next holders: where the copies of a store lie whose holders are gone [R IV-E]. Pure functions of
- * the placement and of the order of the gone ranks, so that all ranks compute the same holders.
+ * Next holders of the copies of gone ranks [R IV-E]. Pure functions of the placement and of the
+ * order of the gone ranks, so that all ranks compute the same holders.
  *
  * Each rank has spare cells. Each copy of a gone rank gets a spare cell of a remaining rank. The
  * candidates are probed in an order of the copy's own [R appendix A]. A candidate holds no other
@@ -16,9 +16,10 @@
 
 #include "store/store_place.h"
 
-/* Takes over @a domains, also after an error. */
-keel_status_t keel_store_next_init(keel_store_place_t *place, keel_domains_t *domains);
-void keel_store_next_release(keel_store_place_t *place);
+/* For a placement with spare cells, after keel_store_place_init() with the same domains. To be
+ * released also after an error. */
+keel_status_t keel_store_next_init(keel_store_place_t *place, const keel_domains_t *domains);
+void keel_store_next_release(keel_store_place_t *place); /* zeroed: no effect */
 /* The rank is gone: its copies get next holders. KEEL_ERR_NO_MEMORY: nothing has changed. */
 keel_status_t keel_store_next_gone(keel_store_place_t *place, uint32_t rank);
 

@@ -1,6 +1,5 @@
 /* Placement of the copies of a store. */
 #include "store/store_place.h"
-#include "store/store_next.h"
 
 #include "check/plant.h"
 
@@ -23,9 +22,6 @@ keel_status_t keel_store_place_init(keel_store_place_t *place, const keel_domain
     status = KEEL_PLANT(store_place_domains_ignored)
                  ? keel_groups_in_order(params->ranks, params->copies, params->copies - 1, &place->sets)
                  : keel_groups_form(&programs, programs.level_count - 1, params->ranks / params->copies, &place->sets);
-    if (status == KEEL_OK && params->spare > 0) {
-        return keel_store_next_init(place, &programs);
-    }
     keel_domains_release(&programs);
     return status;
 }
@@ -33,7 +29,6 @@ keel_status_t keel_store_place_init(keel_store_place_t *place, const keel_domain
 void keel_store_place_release(keel_store_place_t *place)
 {
     keel_groups_release(&place->sets);
-    keel_store_next_release(place);
 }
 
 keel_store_cell_t keel_store_place_find(const keel_store_place_t *place, uint64_t range, uint32_t copy)

@@ -8,8 +8,8 @@
  * location, which is a rank; the copies lie at that rank and at the next members of its set. So
  * few combinations of dead ranks lose data [R IV-B], and the data of one rank is spread over all.
  * Each rank holds as many ranges as the permutation has for one rank, for each copy: the memory is
- * equal everywhere, and holder and cell of a range follow without a directory. Copies of gone ranks
- * lie in spare cells (store_next).
+ * equal everywhere, and holder and cell of a range follow without a directory. Copies of gone
+ * ranks lie in spare cells (store_next).
  */
 #ifndef KEEL_STORE_STORE_PLACE_H_
 #define KEEL_STORE_STORE_PLACE_H_
@@ -29,7 +29,7 @@ typedef struct keel_store_place_params {
     /* The first copy of a range lies at the rank that submits it. */
     int is_consecutive;
     uint64_t spare; /* spare cells of each rank; 0: no rank is ever gone */
-    uint32_t own;   /* the rank whose spare cells keel_store_place_range() knows */
+    uint32_t own;   /* keel_store_place_range() knows the spare cells of this rank */
 } keel_store_place_params_t;
 
 /* A copy of a range: the rank that holds it, and the number of the cell there. */
@@ -47,7 +47,7 @@ typedef struct keel_store_next {
     uint32_t *used;  /* by rank: spare cells in use */
     /* by place in that order and by cell of the gone rank: the cell that has the copy now */
     keel_store_cell_t *moved;
-    keel_store_cell_t *held; /* by own spare cell: the cell of a gone rank that had the copy first */
+    keel_store_cell_t *held; /* by own spare cell: the first cell of the copy */
 } keel_store_next_t;
 
 typedef struct keel_store_place {

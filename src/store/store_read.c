@@ -11,7 +11,6 @@
 #include "store/store_read.h"
 #include "store/store_fetch.h"
 #include "store/store_state.h"
-#include "store/store_world.h"
 
 #include "base/memory.h"
 #include "check/plant.h"

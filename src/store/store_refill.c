@@ -1,7 +1,6 @@
 /* Refill of the own cells. */
 #include "store/store_refill.h"
 #include "store/store_fetch.h"
-#include "store/store_world.h"
 
 #include "check/plant.h"
 #include "ckpt/gather.h"

@@ -143,6 +143,17 @@ static inline uint64_t keel_store_range_valid(const struct keel_store *store, ui
 
     return (total <= begin) ? 0 : (total - begin < store->range_bytes) ? total - begin : store->range_bytes;
 }
+/* True if the rank was gone at the submit of the version in the slot. */
+static inline int keel_store_is_without(const struct keel_store *store, uint32_t slot, uint32_t rank)
+{
+    return keel_store_place_is_gone(&store->place, rank) && store->place.next.turn[rank] <= store->without[slot];
+}
+/* What a holder sets in head->complete if the rank has all cells of the version that any rank has.
+ * Next holders get further cells, so the word depends on the gone ranks. */
+static inline uint64_t keel_store_complete_word(const struct keel_store *store, uint64_t label)
+{
+    return (store->place.next.gone == 0) ? label : label ^ keel_permute_mix(store->place.next.gone);
+}
 /* Sum of a mark for its own check. */
 uint32_t keel_store_mark_sum(const struct keel_store *store, const keel_store_mark_t *mark);
 /* KEEL_OK if calls may use the store now. */

@@ -1,7 +1,6 @@
 /* Updates. */
 #include "store/store_update.h"
 #include "store/store_read.h"
-#include "store/store_world.h"
 
 #include "base/memory.h"
 #include "check/plant.h"
@@ -103,7 +102,7 @@ void keel_store_update_release(keel_store_push_t *push)
 
 /* ---- cells that are kept ---- */
 
-/* True if the cell's range stays as it is: its rank says so, or is gone. */
+/* True if the rank of the range announced to keep the range, or is gone. */
 static int is_kept(const struct keel_store *store, const keel_store_push_t *push, uint64_t cell)
 {
     uint64_t range;

@@ -178,6 +178,7 @@ START_TEST(copies_of_gone_ranks_get_next_holders)
             .ranks = ALL, .copies = COPIES, .ranges = RANGES, .seed = 3, .spare = SPARE, .own = r};
 
         ck_assert_int_eq(keel_store_place_init(&place[r], &domains, &params), KEEL_OK);
+        ck_assert_int_eq(keel_store_next_init(&place[r], &domains), KEEL_OK);
     }
     for (size_t g = 0; g < sizeof(gone) / sizeof(gone[0]); g++) {
         uint32_t most = 0, least = SPARE;
@@ -211,6 +212,7 @@ START_TEST(copies_of_gone_ranks_get_next_holders)
         ck_assert_uint_le(most, least + 6);
     }
     for (uint32_t r = 0; r < ALL; r++) {
+        keel_store_next_release(&place[r]);
         keel_store_place_release(&place[r]);
     }
     keel_domains_release(&domains);
