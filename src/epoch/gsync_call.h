@@ -21,8 +21,8 @@ enum keel_gsync_call {
     KEEL_CALL_SUBMIT = 9,
     KEEL_CALL_REFUSED = 10
 };
-/* Submits of stores: this and a digit of the store's number (keel_gsync_of_store()), since a message
- * has 8 bits for a call. */
+/* Submits of stores: this and a digit of the store's number (keel_gsync_of_store()), since a
+ * message has 8 bits for a call. */
 #define KEEL_CALL_STORES 64u
 
 /* Number of the call of @a flags in the arrival. */

@@ -21,7 +21,7 @@ typedef struct job {
     keel_store_h input, results;
     keel_world_t world;
     uint64_t step, steps, submits;
-    uint64_t given_input, given_results; /* ranks with blocks in the newest version, a bit for each */
+    uint64_t given_input, given_results; /* bits: ranks with blocks in the newest version */
     uint32_t rank;
     const char *deaths;
     uint8_t own[BLOCKS * BLOCK], loaded[BLOCKS * BLOCK];

@@ -388,6 +388,9 @@ static int keel_plan_check_given(keel_plan_mode_t mode, uint64_t given, FILE *er
         (given & (1ull << OPT_SEED | 1ull << OPT_LIMIT | 1ull << OPT_PLACEMENT))) {
         return keel_plan_missing("--seed, --limit and --placement need --simulate", errors);
     }
+    if ((mode == KEEL_PLAN_REPLICAS) && (given >> OPT_RANKS_PER_NODE & 1) && !(given >> OPT_SIMULATE & 1)) {
+        return keel_plan_missing("--ranks-per-node with --replicas needs --simulate", errors);
+    }
     if ((given >> OPT_RANKS_PER_NODE & 1) && !(given >> OPT_RANKS & 1) && !(given >> OPT_HOSTS & 1)) {
         return keel_plan_missing("--ranks-per-node needs --ranks", errors);
     }
@@ -420,17 +423,6 @@ static int keel_plan_check_advice(keel_plan_options_t *options, FILE *errors)
     return (options->ranks >= 2) ? 0 : keel_plan_missing("one rank has nobody to keep its parity", errors);
 }
 
-static int keel_plan_check_replicas(keel_plan_options_t *options, FILE *errors)
-{
-    if (options->ranks == 0) {
-        return keel_plan_missing("--replicas needs --ranks", errors);
-    }
-    if ((options->ranks_per_node > 1) && (options->samples == 0)) {
-        return keel_plan_missing("--ranks-per-node with --replicas needs --simulate", errors);
-    }
-    return 0;
-}
-
 static int keel_plan_check(keel_plan_options_t *options, uint64_t given, FILE *errors)
 {
     static const double shares[] = {0.01, 0.02, 0.03, 0.04, 0.05, 0.0625, 0.08, 0.1, 0.125, 0.15, 0.2, 0.25};
@@ -449,7 +441,7 @@ static int keel_plan_check(keel_plan_options_t *options, uint64_t given, FILE *e
     }
     options->parities += (options->parities == 0);
     if (options->replicas > 0) {
-        return keel_plan_check_replicas(options, errors);
+        return (options->ranks > 0) ? 0 : keel_plan_missing("--replicas needs --ranks", errors);
     }
     if (options->machine == NULL) {
         return keel_plan_missing("--machine is missing (--help shows the options)", errors);

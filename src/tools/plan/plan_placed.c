@@ -55,7 +55,7 @@ static int keel_plan_placed_fail(const keel_plan_placed_run_t *run, uint32_t nod
     return is_lost;
 }
 
-/* The order is drawn as far as it is needed. */
+/* Draws the order up to the loss. */
 static uint64_t keel_plan_placed_until_lost(const keel_plan_placed_run_t *run, keel_plan_random_t *random)
 {
     memset(run->is_failed, 0, run->placed->ranks);

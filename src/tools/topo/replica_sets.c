@@ -19,7 +19,7 @@ static void rows_count(uint64_t size, uint64_t copies, long double rows[RING_MAX
     memset(rows, 0, sizeof(rows[0]) * (RING_MAX + 1));
     for (uint64_t n = 0; n <= size; n++) {
         for (uint64_t j = 0; j <= n; j++) {
-            /* the first rank that has not failed comes after @a run failed ones */
+            /* a run of failed ranks, then the first rank in order */
             for (uint64_t run = 0; run < copies && run <= j; run++) {
                 rows[n][j] += (run == n) ? 1 : (run < n) ? rows[n - run - 1][j - run] : 0;
             }
@@ -27,8 +27,8 @@ static void rows_count(uint64_t size, uint64_t copies, long double rows[RING_MAX
     }
 }
 
-/* A ring is cut at its first and last rank that have not failed: the failed ones between them,
- * across the start, can be cut in one more ways than their number. */
+/* Cuts a ring at the first and the last rank in order. The failed ranks between the two, across
+ * the start, can be cut in as many ways as their number and 1. */
 static void ring_count(uint64_t size, uint64_t copies, ring_t *ring)
 {
     static long double rows[RING_MAX + 1][RING_MAX + 1];

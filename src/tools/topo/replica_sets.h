@@ -16,7 +16,7 @@
 
 /*
  * @param ranks   at most KEEL_REPLICA_SETS_RANKS_MAX
- * @param sets    number of sets, whose sizes differ by at most one and are below twice the copies
+ * @param sets    number of sets; the sizes differ by at most one and are below twice the copies
  * @param copies  at most KEEL_REPLICA_SETS_COPIES
  * @param lost    by number of failed ranks, 0 to ranks: probability that data is lost
  * @param kept    the complement, with its own digits

@@ -59,7 +59,8 @@ static void submit(void)
     for (long i = 0; i < WORDS; i++) {
         words[i] = word_of(done.version + 1, rank, i);
     }
-    must(keel_store_submit(store, words, WORDS) == KEEL_OK, "a submit"); /* a rollback jumps out of the call */
+    /* a rollback jumps out of the call */
+    must(keel_store_submit(store, words, WORDS) == KEEL_OK, "a submit");
     done.version++;
 }
 

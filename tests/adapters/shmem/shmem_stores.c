@@ -62,7 +62,8 @@ static void submit(void)
     for (long i = 0; i < WORDS; i++) {
         words[i] = word_of(at.version + 1, shmem_my_pe(), i);
     }
-    must(keel_store_submit(store, words, WORDS) == KEEL_OK, "a submit"); /* a rollback jumps out of the call */
+    /* a rollback jumps out of the call */
+    must(keel_store_submit(store, words, WORDS) == KEEL_OK, "a submit");
     at.version++;
 }
 

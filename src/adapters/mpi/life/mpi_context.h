@@ -1,7 +1,7 @@
 /*
- * Programs that call Keel beside MPI (keel_mpi_context()), and may have stores or windows of their
- * own. An image has these objects, too, and a replacement makes them again between MPI_Init and the
- * restart point. So such a replacement restores its memory at the restart point only.
+ * Programs with calls of Keel beside MPI (keel_mpi_context()) may have stores or windows of their
+ * own. An image has these objects, too, and a replacement makes the objects again between MPI_Init
+ * and the restart point. So the replacement restores memory at the restart point only.
  */
 #ifndef KEEL_MPI_CONTEXT_H_
 #define KEEL_MPI_CONTEXT_H_

@@ -4,10 +4,11 @@
  * so MPI_Init copies the restored arena aside and the restart point puts the copy back. All ranks,
  * rolled back and new, meet there, so no rank puts to memory that is yet to be restored.
  *
- * With deterministic mode, and in programs that call Keel itself. A replacement may be recovered locally, and the others go on with it as
- * soon as it has its memory. Such a replacement reads only the tables and the startup record from
- * its image in MPI_Init, and restores its memory at the restart point. Ranks meet there only in
- * keel_restore(): they behave alike whether they rolled back or never left the checkpoint.
+ * With deterministic mode, and in programs with calls of Keel. A replacement may be recovered
+ * locally, and the others go on with it as soon as it has its memory. Such a replacement reads only
+ * the tables and the startup record from its image in MPI_Init, and restores its memory at the
+ * restart point. Ranks meet there only in keel_restore(): they behave alike whether they rolled
+ * back or never left the checkpoint.
  */
 #include "life/mpi_restart.h"
 
