@@ -212,6 +212,7 @@
       "an exclusive lock of a window does not wait for ranks with biased shared locks")                                \
     _(win_share_unseen, 0, "", "a biased shared lock is not turned into a visible one")                                \
     _(win_lock_revoke_forgotten, 0, "", "an image does not record that biased locks are revoked")                      \
+    _(region_image_unannounced, 600, "", "a replacement does not learn of its group's images")                         \
     _(gathers_early, 4000, "--style mixed", "the root of a gather does not wait for the last contribution")            \
     _(collective_early, 2000, "--style mixed", "a group's barrier does not wait in its last round")                    \
     _(mix_bare_unannounced, 8000, "--style mixed --undeclared 1 --ranks 3 --deaths 1",                                 \

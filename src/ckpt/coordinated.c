@@ -91,7 +91,7 @@ static keel_status_t ckpt_groups_place(keel_ckpt_t *ckpt, const keel_domains_t *
 /* size 0: there is no parity */
 static keel_status_t ckpt_group_init(keel_ckpt_t *ckpt, const keel_domains_t *domains)
 {
-    const keel_lane_t *lane = ckpt->lane;
+    keel_lane_t *lane = ckpt->lane;
     keel_status_t status;
     uint32_t mine, size;
 
@@ -109,6 +109,7 @@ static keel_status_t ckpt_group_init(keel_ckpt_t *ckpt, const keel_domains_t *do
                                         .index = ckpt->groups.index[lane->rank],
                                         .parities = lane->config->parities,
                                         .is_dedicated = lane->config->checksum_ranks > 0};
+    keel_lane_set_group(lane, ckpt->group.members, ckpt->group.size);
     return KEEL_OK;
 }
 

@@ -6,7 +6,7 @@
  * A region is memory that peers may reach, named by a number: internal regions first, then windows.
  * The owner sends the key of a region to every peer when the region is made, and again to every
  * replacement, first in first out with all other messages. So a region is open at the target before
- * an access names it.
+ * an access names it. Only the parity group gets the keys of images and shares of parity.
  */
 #ifndef KEEL_PEER_PEER_H_
 #define KEEL_PEER_PEER_H_
@@ -194,6 +194,9 @@ typedef struct keel_lane {
     uint32_t programs; /* ranks that run the program; the ranks from here on hold parity */
     /* crc of the settings that all processes must share; a difference is a failure */
     uint32_t agreement;
+    /* ranks of the parity group: images and shares of parity are announced to these alone */
+    const uint32_t *group;
+    uint32_t group_size; /* 0: no parity */
     keel_peer_t *peers;
     uint32_t gone;       /* ranks that are gone (peer/members.h) */
     uint32_t broken;     /* peers that are up and is_broken */
@@ -255,7 +258,7 @@ keel_status_t keel_lane_prepare(keel_lane_t *lane, const keel_lane_params_t *par
 keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params);
 void keel_lane_release(keel_lane_t *lane);
 keel_status_t keel_lane_address(keel_lane_t *lane, const void **address_p, size_t *length_p);
-/* Connects to an incarnation and greets it: HELLO, then all regions. */
+/* Connects to an incarnation and greets it: HELLO, then all regions that concern the peer. */
 keel_status_t keel_lane_peer_up(keel_lane_t *lane, uint32_t rank, uint32_t incarnation, const void *address,
                                 size_t length);
 /* Notes that the peer answers although the transport reported a broken connection. */
@@ -270,6 +273,12 @@ void keel_lane_set_mode(keel_lane_t *lane, uint32_t rank, keel_peer_mode_t mode)
 static inline void keel_lane_agree(keel_lane_t *lane, uint32_t agreement)
 {
     lane->agreement = agreement;
+}
+/* Sets the parity group; before the first image is made. */
+static inline void keel_lane_set_group(keel_lane_t *lane, const uint32_t *members, uint32_t size)
+{
+    lane->group = members;
+    lane->group_size = size;
 }
 /* NULL: events are no longer recorded. */
 static inline void keel_lane_set_trace(keel_lane_t *lane, struct keel_trace *trace)

@@ -68,11 +68,17 @@ keel_status_t keel_lane_regions_reserve(keel_lane_t *lane, unsigned region)
 
 /* ---- own regions ---- */
 
+/* True for images and shares of parity, which the parity group alone reads. */
+static int region_is_of_group(unsigned region)
+{
+    return region >= KEEL_REGION_IMAGE0 && region < KEEL_REGION_LOCKS;
+}
+
 /* One-sided operations that reach a region without a mapping; 0: none. Images and parity are
  * only read; windows and the get log are also written. */
 static unsigned region_lane(unsigned region)
 {
-    if (region >= KEEL_REGION_IMAGE0 && region < KEEL_REGION_LOCKS) {
+    if (region_is_of_group(region)) {
         return KEEL_LANE_READ;
     }
     return (region >= KEEL_REGION_WINDOW0 || region == KEEL_REGION_GETLOG) ? KEEL_LANE_RMA : 0;
@@ -102,10 +108,23 @@ static void region_announce(keel_lane_t *lane, uint32_t peer, unsigned region)
     (void)keel_lane_control_send(lane, peer, KEEL_CONTROL_REGION, &out, sizeof(out));
 }
 
+static int is_in_group(const keel_lane_t *lane, uint32_t peer)
+{
+    uint32_t i = 0;
+
+    while (i < lane->group_size && lane->group[i] != peer) {
+        i++;
+    }
+    return i < lane->group_size;
+}
+
 void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer)
 {
+    const int is_member = is_in_group(lane, peer) && !KEEL_PLANT(region_image_unannounced);
+
     for (unsigned region = 0; region < lane->regions_room; region++) {
-        if (lane->own[region].base != NULL || lane->own[region].is_retired) {
+        if ((lane->own[region].base != NULL || lane->own[region].is_retired) &&
+            (is_member || !region_is_of_group(region))) {
             region_announce(lane, peer, region);
         }
     }
@@ -113,7 +132,14 @@ void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer)
 
 void keel_lane_region_announce(keel_lane_t *lane, unsigned region)
 {
-    KEEL_EACH_MEMBER(r, lane) {
+    const int is_of_group = region_is_of_group(region);
+
+    for (uint32_t i = 0; is_of_group && i < lane->group_size; i++) {
+        if (lane->peers[lane->group[i]].is_up) {
+            region_announce(lane, lane->group[i], region);
+        }
+    }
+    KEEL_EACH_MEMBER_WHILE(r, lane, !is_of_group) {
         if (lane->peers[r].is_up) {
             region_announce(lane, r, region);
         }

@@ -23,7 +23,8 @@ typedef struct keel_region_memory {
     int is_twice;
 } keel_region_memory_t;
 
-/* Makes a region of own memory that peers reach, and announces it to all connected peers. */
+/* Makes a region of own memory that peers reach, and announces it to all connected peers, or an
+ * image or a share of parity to those of the group. */
 keel_status_t keel_lane_region_make_of(keel_lane_t *lane, unsigned region, keel_region_memory_t *memory, void **base_p);
 /* keel_lane_region_make_of() with zeroed memory. */
 keel_status_t keel_lane_region_make(keel_lane_t *lane, unsigned region, size_t bytes, void *address, void **base_p);
