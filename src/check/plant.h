@@ -269,6 +269,7 @@
     _(sections_caught_up_early, 0, "--style locks", "locks that the predecessor left do not delay catching up")        \
     _(sections_open_sent, 4000, "--style locks --atomics 1 --seed 514", "an open section is replayed with the others") \
     _(lockword_reader_unseen, 4000, "--style locks", "a writer ignores readers")                                       \
+    _(lockword_reader_unjoined, 4000, "--style locks", "a reader does not join the readers that writers look at")      \
     _(view_request_unnamed, 4000, "", "the leader decides on reports from before a request for a rollback")            \
     _(rollback_request_not_passed_on, 4000, "", "the leader does not pass on a request for a rollback")                \
     _(get_log_replay_no_room, 0, "", "no harm: a replacement has no room for the records, and the job rolls back")     \
@@ -294,6 +295,8 @@
     _(wait_open_unawaited, 4000,                                                                                       \
       "--style waits --lanes direct --direct ptr --atomics 0 --ranks 4 --phases 3 --seed 825",                         \
       "a wait ends while a put of another rank is under way")                                                          \
+    _(access_source_unjoined, 4000, "--style waits --lanes direct --direct ptr --atomics 0 --ranks 4 --phases 3",      \
+      "a source does not join the sources that waits look at")                                                         \
     _(wait_open_any, 0, "",                                                                                            \
       "a wait ends once no put is under way, instead of once the puts open at its start are closed")                   \
     _(hand_over_cut_late, 0, "--style waits",                                                                          \

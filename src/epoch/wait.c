@@ -143,12 +143,14 @@ static keel_status_t wait_replay(keel_context_h ctx, const wait_t *wait)
 
 keel_status_t keel_wait_until_closed(keel_context_h ctx)
 {
-    const keel_board_slot_t *board = ctx->lane.board;
+    keel_board_slot_t *board = ctx->lane.board;
+    const keel_rank_set_t sources = keel_board_sources(board, ctx->lane.size);
     keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
     keel_store_fence();
-    KEEL_EACH_TOUCHED(r, &ctx->lane) {
+    for (uint32_t r = keel_rank_set_next(&sources, 0); r != KEEL_RANK_SET_END;
+         r = keel_rank_set_next(&sources, r + 1)) {
         uint64_t opened = KEEL_PLANT(wait_open_unawaited) ? 0 : keel_board_get(&board[r].opened);
 
         while (status == KEEL_OK && __atomic_load_n(&board[r].done, __ATOMIC_ACQUIRE) < opened) {

@@ -51,6 +51,17 @@ static inline keel_board_slot_t *keel_access_slot(const keel_lane_t *lane, uint3
     return (board != NULL) ? &board[lane->rank] : NULL;
 }
 
+/* Joins the sources on the board of the own slot @a slot: before the first store to
+ * keel_board_slot_t.opened there. */
+static inline void keel_access_join(const keel_lane_t *lane, keel_board_slot_t *slot)
+{
+    const keel_rank_set_t sources = keel_board_sources(slot - lane->rank, lane->size);
+
+    if (!KEEL_PLANT(access_source_unjoined)) {
+        keel_source_join(&sources, lane->rank);
+    }
+}
+
 /* Clock of all accesses to a peer that is stored to, or to own memory (keel_board_slot_t). */
 static inline uint64_t *keel_access_clock(const keel_lane_t *lane, uint32_t peer)
 {

@@ -1,7 +1,8 @@
 /*
  * The board: in every process one slot for each source, written by the source alone (by stores on
  * the direct lane, by the service thread on its behalf on the served lane). All values are
- * absolute, so a repeated write does no harm.
+ * absolute, so a repeated write does no harm. Behind the slots is the set of the sources that ever
+ * opened a number here.
  *
  * Safety: a source writes the other words before `arrive` (release), readers read `arrive` first
  * (acquire). flags is kept for two gsyncs because a source may arrive at n + 1 while a reader still
@@ -13,7 +14,7 @@
 
 #include <keel/keel.h>
 
-#include "peer/store.h"
+#include "peer/source_set.h"
 
 #include <stdint.h>
 
@@ -47,6 +48,16 @@ typedef struct keel_board_slot {
     uint64_t own_open;
 } keel_board_slot_t;
 _Static_assert(sizeof(keel_board_slot_t) == 128, "two cache lines a source");
+
+static inline size_t keel_board_size(uint32_t ranks)
+{
+    return ranks * sizeof(keel_board_slot_t) + KEEL_RANK_SET_WORDS((size_t)ranks) * sizeof(uint64_t);
+}
+/* The sources that ever set `opened`. The set stays when a rollback clears the slots. */
+static inline keel_rank_set_t keel_board_sources(keel_board_slot_t *board, uint32_t ranks)
+{
+    return keel_rank_set_at((uint64_t *)(board + ranks), ranks);
+}
 
 static inline uint64_t keel_board_get(const uint64_t *word)
 {

@@ -8,7 +8,8 @@
  * repeated numbers would lose the order of sections. A reader stores the number of its acquisition
  * in its own word and then loads the writers' word. A writer owns the writers' word and then loads
  * the readers' words. So the later of the two sees the earlier one. A reader that sees a writer
- * clears its word; a writer waits for the readers.
+ * clears its word; a writer waits for the readers. A writer looks at ranks that ever read here
+ * alone: a reader joins these before it stores its word.
  *
  * A reader's word says whether the reader has loaded the writers' word. The replacement of a reader
  * that died between the two steps loads it again.
@@ -20,6 +21,7 @@
 #define KEEL_PEER_LOCKWORD_H_
 
 #include "peer/lock_claim.h"
+#include "peer/source_set.h"
 #include "peer/store.h"
 #include "peer/winlock_word.h"
 
@@ -41,10 +43,26 @@ typedef struct keel_lock_area {
 } keel_lock_area_t;
 
 #define KEEL_LOCK_WINDOWS 4084u /* locks of windows, by number; they follow the claims */
+/* words behind keel_lock_area_t: readers, claims, locks of windows, the set of readers */
+#define KEEL_LOCK_WORDS(_ranks) (2 * (_ranks) + KEEL_LOCK_WINDOWS + KEEL_RANK_SET_WORDS(_ranks))
 
 static inline size_t keel_lock_area_size(uint32_t ranks)
 {
-    return sizeof(keel_lock_area_t) + (2 * (size_t)ranks + KEEL_LOCK_WINDOWS) * sizeof(uint64_t);
+    return sizeof(keel_lock_area_t) + KEEL_LOCK_WORDS((size_t)ranks) * sizeof(uint64_t);
+}
+/* the ranks that ever read here */
+static inline keel_rank_set_t keel_lock_readers(keel_lock_area_t *area, uint32_t ranks)
+{
+    return keel_rank_set_at(&area->reading[2 * (size_t)ranks + KEEL_LOCK_WINDOWS], ranks);
+}
+/* before a word of the rank is stored to `reading` */
+static inline void keel_lock_join_readers(keel_lock_area_t *area, uint32_t ranks, uint32_t rank)
+{
+    const keel_rank_set_t readers = keel_lock_readers(area, ranks);
+
+    if (!KEEL_PLANT(lockword_reader_unjoined)) {
+        keel_source_join(&readers, rank);
+    }
 }
 static inline keel_claims_t keel_lock_claims(keel_lock_area_t *area, uint32_t ranks)
 {
@@ -135,12 +153,14 @@ static inline uint64_t keel_lock_own(keel_lock_area_t *area, const keel_locker_t
  * readers are present. @a looks: keel_claim_t. */
 static inline uint64_t keel_lock_try(keel_lock_area_t *area, const keel_locker_t *who, uint64_t looks)
 {
+    const keel_rank_set_t readers = keel_lock_readers(area, who->ranks);
     const uint64_t owns = keel_lock_own(area, who, looks);
 
     if (owns != 1) {
         return owns;
     }
-    for (uint32_t r = 0; r < who->ranks; r++) {
+    for (uint32_t r = keel_rank_set_next(&readers, 0); r != KEEL_RANK_SET_END;
+         r = keel_rank_set_next(&readers, r + 1)) {
         if (r != who->rank && !KEEL_PLANT(lockword_reader_unseen) &&
             __atomic_load_n(&area->reading[r], __ATOMIC_SEQ_CST) != 0) {
             return 0;
@@ -168,6 +188,7 @@ static inline uint64_t keel_lock_try_read(keel_lock_area_t *area, const keel_loc
     uint64_t word;
 
     if (!is_held) {
+        keel_lock_join_readers(area, who->ranks, who->rank);
         keel_store_word_fenced(&area->reading[who->rank], number << 1);
     }
     word = __atomic_load_n(&area->word, __ATOMIC_SEQ_CST);

@@ -242,7 +242,7 @@ keel_status_t keel_lane_init(keel_lane_t *lane, const keel_lane_params_t *params
     if (status != KEEL_OK) {
         goto err_release_issue;
     }
-    status = keel_lane_region_make(lane, KEEL_REGION_BOARD, lane->size * sizeof(keel_board_slot_t), NULL, &base);
+    status = keel_lane_region_make(lane, KEEL_REGION_BOARD, keel_board_size(lane->size), NULL, &base);
     if (status != KEEL_OK) {
         goto err_close;
     }

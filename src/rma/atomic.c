@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h
     uint64_t atomics;
 
     if (slot == NULL || (ctx->is_logging && (keel_board_get(&slot->done) != keel_phase_word(phase, count) ||
-                                             count == ctx->puts.number_end))) {
+                                             count == ctx->puts.number_end || keel_board_get(&slot->opened) == 0))) {
         return 0;
     }
     atomics = keel_board_get(&slot->atomics);

@@ -81,6 +81,7 @@ static keel_status_t atomic_numbered(const keel_atomic_call_t *call, char *targe
         return KEEL_OK;
     }
     keel_put_push_gets(ctx, rank);
+    keel_access_join(&ctx->lane, slot);
     keel_board_set(&slot->opened_atomic, word);
     keel_board_set(&slot->opened, word);
     keel_store_fence();
@@ -138,6 +139,7 @@ static keel_status_t atomic_counted(const keel_atomic_call_t *call, char *target
     if (has_number) {
         /* discard the count of another lane */
         keel_board_set(&slot->done, keel_phase_word(ctx->rec.phase, number));
+        keel_access_join(&ctx->lane, slot);
         keel_board_set(&slot->opened, word);
     }
     keel_store_fence();

@@ -31,7 +31,8 @@ static inline int waits_is_marked(keel_context_h ctx, uint32_t rank, unsigned op
     const uint32_t classes = keel_classes_bit(op, 0) | (fetches ? KEEL_CLASS_FETCHES : 0);
 
     return slot != NULL && keel_board_get(&slot->done) == keel_phase_word(phase, count) &&
-           keel_atomics_any(keel_board_get(&slot->atomics)) == phase + 1 && (own->classes & classes) == classes &&
+           keel_board_get(&slot->opened) != 0 && keel_atomics_any(keel_board_get(&slot->atomics)) == phase + 1 &&
+           (own->classes & classes) == classes &&
            (!fetches || (own->fetched == phase + 1 && !keel_get_log_has_replay(&ctx->gets, rank))) &&
            ctx->rec.incomplete_count == 0 && ctx->fragments_open[rank] == 0 &&
            keel_sync_replays(&ctx->sync) == KEEL_STYLE_GSYNCS && keel_sync_records_values(&ctx->sync);

@@ -122,6 +122,9 @@ static void record_store(const keel_put_record_t *put, keel_record_t *record)
 void keel_put_record_open(const keel_put_record_t *put, keel_record_t *record, keel_board_slot_t *slot, int has_number,
                           uint64_t word)
 {
+    if (has_number) {
+        keel_access_join(&put->win->ctx->lane, slot);
+    }
     keel_put_open(slot, has_number, word);
     KEEL_PLANT_CALL(put_record_parts_closed_early, put, slot, has_number, word);
     record_store(put, record);

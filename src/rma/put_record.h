@@ -85,6 +85,7 @@ static inline void keel_put_cache_target(keel_win_h win, uint32_t rank)
     home->log = &ctx->puts.targets[rank];
     home->phase = keel_phase_word(ctx->rec.phase, 0);
     home->slot = keel_access_slot(&ctx->lane, rank);
+    keel_access_join(&ctx->lane, home->slot);
     home->win = holds_words ? win : NULL;
     home->base = target->ptr;
     home->last = holds_words ? target->size - sizeof(uint64_t) : 0;

@@ -329,6 +329,9 @@ void keel_sections_receive(void *arg, const keel_control_in_t *in)
         KEEL_REACHED(lock_left);
         keel_store_word_release(&area->word, keel_lock_word(message->owns, in->source));
     }
+    if (message->reads > 0) {
+        keel_lock_join_readers(area, lane->size, in->source);
+    }
     keel_store_word_release(&area->reading[in->source], message->reads > 0 ? message->reads << 1 | 1 : 0);
     s->is_left[in->source] = message->is_left != 0;
     s->known = (message->seen > s->known) ? message->seen : s->known;
@@ -428,6 +431,7 @@ keel_status_t keel_sections_catch_up(keel_sync_t *sync)
     const uint32_t own = sync->lane->rank;
 
     if (s->held[own] == KEEL_HELD_READING) {
+        keel_lock_join_readers(area, sync->lane->size, own);
         keel_store_word_release(&area->reading[own], s->reads[own] << 1 | 1);
     }
     if (s->held[own] == KEEL_HELD_WRITING) {

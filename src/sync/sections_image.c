@@ -83,6 +83,9 @@ keel_status_t keel_sections_load(keel_sync_t *sync, const void *from, size_t len
         s->counter_at[r] = entry[i].counter;
         s->seen_at[r] = entry[i].seen;
         s->reads[r] = entry[i].reads;
+        if (entry[i].reading != 0) {
+            keel_lock_join_readers(area, sync->lane->size, r);
+        }
         keel_store_word_fenced(&area->reading[r], entry[i].reading);
     }
     keel_store_word_fenced(&area->word, image->word);

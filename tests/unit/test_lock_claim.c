@@ -29,7 +29,7 @@ typedef struct cast {
     int is_shared[RANKS];
 } cast_t;
 
-static uint64_t memory[(sizeof(keel_lock_area_t) / sizeof(uint64_t)) + 2 * RANKS + KEEL_LOCK_WINDOWS];
+static uint64_t memory[(sizeof(keel_lock_area_t) / sizeof(uint64_t)) + KEEL_LOCK_WORDS(RANKS)];
 static keel_lock_area_t *const area = (void *)memory;
 
 static unsigned number_of(const state_t *state)
@@ -83,6 +83,7 @@ static void make_words(const cast_t *cast, const state_t *state)
         } else if (state->place[r] == INSIDE && cast->is_window) {
             *window += cast->is_shared[r] ? KEEL_WINLOCK_ONE : r + 1;
         } else if (state->place[r] == INSIDE && cast->is_shared[r]) {
+            keel_lock_join_readers(area, RANKS, r);
             area->reading[r] = 1 << 1 | 1;
         }
     }

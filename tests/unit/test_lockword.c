@@ -12,7 +12,7 @@
 
 #define RANKS 3
 
-static _Alignas(64) unsigned char memory[sizeof(keel_lock_area_t) + (2 * RANKS + KEEL_LOCK_WINDOWS) * sizeof(uint64_t)];
+static _Alignas(64) unsigned char memory[sizeof(keel_lock_area_t) + KEEL_LOCK_WORDS(RANKS) * sizeof(uint64_t)];
 static keel_lock_area_t *const area = (void *)memory;
 static const keel_locker_t first = {.rank = 0, .ranks = RANKS}, second = {.rank = 1, .ranks = RANKS};
 

@@ -1,7 +1,7 @@
 /* Sets of ranks: members come in order, whatever was added and removed. */
 #include "unit.h"
 
-#include "base/rank_set.h"
+#include "peer/source_set.h"
 
 #include <string.h>
 
@@ -44,9 +44,24 @@ START_TEST(members_are_found_in_order)
 }
 END_TEST
 
+START_TEST(a_source_that_died_while_joining_joins_again)
+{
+    static uint64_t words[KEEL_RANK_SET_WORDS(RANKS)];
+    const keel_rank_set_t set = keel_rank_set_at(words, RANKS);
+
+    keel_source_join(&set, RANKS - 1);
+    set.summary[0] |= 1ull << (700 / 64); /* the first of the two bits of rank 700 */
+    ck_assert_uint_eq(keel_rank_set_next(&set, 0), RANKS - 1);
+    keel_source_join(&set, 700);
+    ck_assert_uint_eq(keel_rank_set_next(&set, 0), 700);
+    ck_assert_uint_eq(keel_rank_set_next(&set, 701), RANKS - 1);
+    ck_assert_uint_eq(keel_rank_set_next(&set, RANKS), KEEL_RANK_SET_END);
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {members_are_found_in_order, NULL};
+    const TTest *const tests[] = {members_are_found_in_order, a_source_that_died_while_joining_joins_again, NULL};
 
     return unit_run("rank_set", tests);
 }
