@@ -29,8 +29,7 @@ typedef struct {
     char *fetched;           /* NULL: nothing is fetched */
 } elements_t;
 
-/* KEEL_OP_LAST: not supported. */
-static keel_op_t op_of(MPI_Op op)
+keel_op_t keel_mpi_op_of(MPI_Op op)
 {
     return (op == MPI_SUM)       ? KEEL_OP_SUM
            : (op == MPI_PROD)    ? KEEL_OP_PROD
@@ -66,7 +65,7 @@ static keel_atomic_op_t atomic_of(keel_op_t op, keel_mpi_kind_t kind)
 
 keel_atomic_op_t keel_mpi_atomic_of(MPI_Op op, keel_mpi_kind_t kind)
 {
-    const keel_op_t known = op_of(op);
+    const keel_op_t known = keel_mpi_op_of(op);
 
     return (known == KEEL_OP_LAST) ? KEEL_ATOMIC_LAST : atomic_of(known, kind);
 }
@@ -236,7 +235,7 @@ int keel_mpi_accumulate_atomics(const keel_mpi_target_t *target, const void *pac
 {
     const keel_mpi_kind_t kind = (keel_mpi_kind_t)target->layout->basic_kind;
     elements_t elements = {.target = target,
-                           .op = op_of(op),
+                           .op = keel_mpi_op_of(op),
                            .type = keel_mpi_kind_type(kind),
                            .size = target->layout->basic_size,
                            .packed = packed,

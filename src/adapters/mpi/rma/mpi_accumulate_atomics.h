@@ -8,6 +8,8 @@
 
 #include <keel/rma.h>
 
+/* The operation of Keel's accumulates; KEEL_OP_LAST: none. */
+keel_op_t keel_mpi_op_of(MPI_Op op);
 /* The atomic for an accumulate of one integer; KEEL_ATOMIC_LAST: none. */
 keel_atomic_op_t keel_mpi_atomic_of(MPI_Op op, keel_mpi_kind_t kind);
 /* Old values go to @a fetched unless NULL. Returns 0 if Keel has no such elements or operation, or

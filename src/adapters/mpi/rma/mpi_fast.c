@@ -31,7 +31,7 @@ static int accumulate_direct(const keel_mpi_fast_t *fast, const char *values, vo
     return 1;
 }
 
-/* One integer, by the atomic that keel_mpi_accumulate_atomics() chooses for it. */
+/* A single integer, by the atomic of keel_mpi_accumulate_atomics(). */
 static int accumulate_atomic(const keel_mpi_fast_t *fast, const char *value, void *result, MPI_Op op, const char *call)
 {
     const keel_mpi_kind_t kind = (keel_mpi_kind_t)fast->layout->basic_kind;
@@ -48,6 +48,21 @@ static int accumulate_atomic(const keel_mpi_fast_t *fast, const char *value, voi
     return 1;
 }
 
+/* Elements without a fetch, with the choice of keel_mpi_accumulate_atomics(). */
+static int accumulate_elements(const keel_mpi_fast_t *fast, const char *values, MPI_Op op, const char *call)
+{
+    const keel_op_t known = keel_mpi_op_of(op);
+    const keel_type_t type = keel_mpi_kind_type((keel_mpi_kind_t)fast->layout->basic_kind);
+    const size_t size = fast->layout->basic_size;
+
+    if (fast->win->is_mapped || known == KEEL_OP_LAST || known == KEEL_OP_NO_OP || type == KEEL_TYPE_LAST ||
+        !fast->layout->basic_is_dense || fast->offset % size != 0) {
+        return 0;
+    }
+    keel_mpi_accumulate_remote(known, type, fast->home, fast->offset, values, fast->bytes / size, NULL, call);
+    return 1;
+}
+
 int keel_mpi_accumulate_fast(const keel_mpi_origin_t *origin, void *result, int rank, MPI_Aint disp, int count,
                              MPI_Datatype type, MPI_Op op, MPI_Win handle, const char *call)
 {
@@ -60,6 +75,9 @@ int keel_mpi_accumulate_fast(const keel_mpi_origin_t *origin, void *result, int 
         return 0;
     }
     values = (const char *)origin->buffer + fast.layout->true_low;
-    return (fast.direct != NULL) ? accumulate_direct(&fast, values, result, (uint32_t)rank, op, call)
-                                 : accumulate_atomic(&fast, values, result, op, call);
+    if (fast.direct != NULL) {
+        return accumulate_direct(&fast, values, result, (uint32_t)rank, op, call);
+    }
+    return accumulate_atomic(&fast, values, result, op, call) ||
+           (result == NULL && accumulate_elements(&fast, values, op, call));
 }
