@@ -21,8 +21,9 @@ extern "C" {
  *
  * Atomicity: each element is combined once, atomically against accumulates, and against
  * keel_atomic() on the same bytes as the same type, from every rank and both lanes. The elements
- * of a call are not atomic together. Accumulates and puts of a rank to a target take effect in
- * the order issued.
+ * of a call are not atomic together. A call of more than four elements is not atomic against the
+ * program's own atomic instructions (keel_win_ptr()). Accumulates and puts of a rank to a target
+ * take effect in the order issued.
  * Cost: on mapped memory the caller's CPU combines. Elsewhere the target's service thread does,
  * without help of the target's program; a call larger than a message (some 60 KB) is several
  * messages.

@@ -111,6 +111,10 @@
       "a signal by an operation passes the puts before it")                                                            \
     _(put_record_before_get_records, 4000, "--ranks 3 --lanes direct --direct ptr",                                    \
       "a put may overwrite values read before their records are there")                                                \
+    _(combine_lock_untouched, 0, "", "a single atomic does not mark its block for accumulates")                        \
+    _(combine_lock_settled_early, 0, "", "a block counts as settled although a rank accumulates there")                \
+    _(combine_lock_shared, 0, "", "two ranks accumulate at once")                                                      \
+    _(combine_lock_of_dead, 0, "", "a dead rank keeps the area of accumulates")                                        \
     _(get_reference_unresolved, 0, "", "the data of a get are lost with their target")                                 \
     _(flush_without_get_records, 2000, "", "an arrival is announced before the get records are there")                 \
     _(determinant_new_get_alone, 0, "",                                                                                \
@@ -297,8 +301,7 @@
       "a wait ends while a put of another rank is under way")                                                          \
     _(access_source_unjoined, 4000, "--style waits --lanes direct --direct ptr --atomics 0 --ranks 4 --phases 3",      \
       "a source does not join the sources that waits look at")                                                         \
-    _(wait_open_any, 0, "",                                                                                            \
-      "a wait ends once no put is under way, instead of once the puts open at its start are closed")                   \
+    _(wait_open_any, 0, "", "a wait ends once no put is under way, not once the first are closed")                     \
     _(hand_over_cut_late, 0, "--style waits",                                                                          \
       "puts after the decision are replayed before all remaining records are there")                                   \
     _(waits_rest_unawaited, 4000, "--style waits", "a replacement continues without the remaining puts")               \
@@ -311,8 +314,7 @@
     _(exchange_over_generation, 2000, "--soft 1",                                                                      \
       "a demand image overwrites the generation's image, which a rollback needs")                                      \
     _(waits_rest_uncounted, 0, "", "remaining puts that a replacement has replayed do not count as done")              \
-    _(hand_over_check_unread, 0, "",                                                                                   \
-      "a replacement does not compare its re-executed acts with the records of other ranks")                           \
+    _(hand_over_check_unread, 0, "", "a replacement does not compare its acts with the records of others")             \
     _(gsync_first_uncopied, 0, "", "ranks do not wait while the leader copies its image because of a full log")        \
     _(demand_image_unawaited, 0, "", "a rank arrives before its group has received its demand image")                  \
     _(repair_known_to_dead, 0, "", "an image known to a dead member counts as known to its replacement")               \
@@ -404,8 +406,7 @@
     _(arrival_receive_lost_gets_taken_back, 100, "--harsh --tight 1 --ranks 3 --lanes served",                         \
       "an older arrival withdraws the announcement that gets lack records")                                            \
     _(sections_release_kept, 0, "", "a lock released to a dead rank is released again after a rollback")               \
-    _(waits_rest_clockless, 0, "",                                                                                     \
-      "a replacement's clock stays below the clock of the remaining puts that it replayed")                            \
+    _(waits_rest_clockless, 0, "", "a replacement's clock stays below that of the remaining puts")                     \
     _(waits_atomics_unnoted, 0, "", "atomics that a replacement replays into waits do not count as issued")            \
     _(announced_waits_not_passed_on, 0, "", "a rank does not pass on that another rank waits")                         \
     _(view_record_unbegun, 0, "", "a determinant known only by its record does not count as a beginning")              \
@@ -439,12 +440,10 @@
     _(store_fetch_unsummed, 0, "", "the bytes of a copy are not compared with their sums")                             \
     _(store_fetch_any_label, 0, "", "the bytes of any version count as those of the wanted one")                       \
     _(position_leave_shrinking, 0, "", "a rank passes a gsync behind the front from which all ranks go on")            \
-    _(store_next_domains_unchecked, 0, "",                                                                             \
-      "a next holder shares a failure domain with a holder, although others do not")                                   \
+    _(store_next_domains_unchecked, 0, "", "a next holder shares a failure domain with a holder without need")         \
     _(store_fetch_refill_unchecked, 0, "", "a refill takes the cell of a rank that lacks the range")                   \
     _(store_submit_namesake_unasked, 0, "", "submits to stores with the same low digit are not told apart")            \
-    _(checksum_share_late, 0, "",                                                                                      \
-      "a parity rank passes a submit before its share of the generation in the making is complete")                    \
+    _(checksum_share_late, 0, "", "a parity rank passes a submit before its share is complete")                        \
     _(store_refill_never, 0, "", "a replacement gets no copies of its predecessor back")                               \
     _(store_submit_once, 0, "", "a holder that died amid the pushes is not pushed to again")                           \
     _(store_submit_unfilled, 0, "", "a version is committed although a holder lacks ranges")                           \

@@ -23,6 +23,7 @@
     _(get_resolved, "the data of a get are copied from the memory of its dead target")                     \
     _(atomic_fast, "an atomic takes the fast path of the direct lane")                                     \
     _(atomic_waits_fast, "an atomic of a program that waits takes the short path")                         \
+    _(combine_plain, "an accumulate on mapped memory uses no locked instruction")                          \
     _(flush_fast, "a flush has nothing to wait for")                                                       \
     _(put_cached, "a put of a program that waits takes the short path")                                    \
     _(get_waiting, "a get of a program that waits takes the fast path and is recorded later")              \

@@ -143,6 +143,11 @@ struct keel_context {
     } bounce;
     /* old and new values of the atomics of a record; NULL: not allocated yet */
     char *changes;
+    /* rma/exclude: this process reaches all ranks by stores, as of lane.changes */
+    struct {
+        uint64_t changes;
+        int is_single_node;
+    } exclude;
     struct {
         int is_pending;
         uint64_t value;

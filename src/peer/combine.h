@@ -1,8 +1,8 @@
 /*
- * Accumulates by the CPU, on own memory or on a mapped peer's. Each element changes by one
- * compare-and-swap, of its size or of an aligned block of 16 bytes with further elements of the
- * call, so the service thread, mapped peers and the owner exclude each other, and also the
- * instructions of atomics (peer/apply).
+ * Accumulates by the CPU, on own memory or on a mapped peer's, by locked instructions; folder
+ * combine has plain loops. Each element changes by one compare-and-swap, of its size or of an
+ * aligned block of 16 bytes with further elements of the call, so the service thread, mapped peers
+ * and the owner exclude each other, and also the instructions of atomics (peer/apply).
  */
 #ifndef KEEL_PEER_COMBINE_H_
 #define KEEL_PEER_COMBINE_H_

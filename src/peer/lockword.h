@@ -20,6 +20,7 @@
 #ifndef KEEL_PEER_LOCKWORD_H_
 #define KEEL_PEER_LOCKWORD_H_
 
+#include "peer/combine/combine_area.h"
 #include "peer/lock_claim.h"
 #include "peer/source_set.h"
 #include "peer/store.h"
@@ -38,6 +39,7 @@ typedef struct keel_lock_area {
     uint64_t revoked;
     uint64_t is_awaited; /* keel_claims_t */
     uint64_t reserved[3];
+    keel_combine_area_t combine; /* no lock of the program: exclusion of accumulates */
     /* by source: 2 * number of the acquisition, + 1 after the load of the writers' word; 0: none */
     uint64_t reading[];
 } keel_lock_area_t;

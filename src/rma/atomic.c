@@ -22,6 +22,7 @@
 #include "order/flush.h"
 #include "engine/threads.h"
 #include "rma/elements.h"
+#include "rma/exclude.h"
 #include "rma/atomic_record.h"
 #include "rma/atomic_served.h"
 #include "rma/atomic_stored.h"
@@ -45,14 +46,15 @@
 /* The board announces atomics in this phase, as many as this process has done at the target. For
  * a fetch: all ranks know that this process fetches, and no earlier get there is pending. */
 static inline __attribute__((always_inline)) int atomic_is_marked(keel_context_h ctx, uint32_t rank, unsigned op,
-                                                                  int fetches)
+                                                                  int fetches, unsigned region, uint64_t offset)
 {
     const keel_board_slot_t *slot = keel_access_slot(&ctx->lane, rank);
     const uint32_t phase = ctx->rec.phase, count = keel_put_log_counted(&ctx->puts, rank);
     uint64_t atomics;
 
     if (slot == NULL || (ctx->is_logging && (keel_board_get(&slot->done) != keel_phase_word(phase, count) ||
-                                             count == ctx->puts.number_end || keel_board_get(&slot->opened) == 0))) {
+                                             count == ctx->puts.number_end || keel_board_get(&slot->opened) == 0 ||
+                                             !keel_exclude_is_settled(ctx, rank, region, offset)))) {
         return 0;
     }
     atomics = keel_board_get(&slot->atomics);
@@ -98,7 +100,7 @@ static inline __attribute__((always_inline)) int atomic_fast(keel_win_h win, kee
      * does; a fetch adds its own. */
     if (__builtin_expect((keel_context_gate(ctx) & ~(uint32_t)(result != NULL ? KEEL_GATE_GETS : 0)) != 0 ||
                              (result != NULL && keel_get_log_has_replay(&ctx->gets, rank)) ||
-                             !atomic_is_marked(ctx, rank, (unsigned)op, result != NULL),
+                             !atomic_is_marked(ctx, rank, (unsigned)op, result != NULL, win->region, offset),
                          0)) {
         return 0;
     }

@@ -5,6 +5,7 @@
 #include "rma/atomic_record.h"
 #include "rma/atomic_served.h"
 #include "rma/atomic_stored.h"
+#include "rma/exclude.h"
 #include "order/announce.h"
 #include "rma/fetch.h"
 #include "access/target.h"
@@ -13,7 +14,6 @@
 #include "check/plant.h"
 #include "peer/access.h"
 #include "peer/apply.h"
-#include "peer/combine.h"
 #include "rma/get.h"
 #include "rma/put_record.h"
 #include "recovery/rollback_request.h"
@@ -30,15 +30,19 @@ static keel_status_t atomic_own(const keel_atomic_call_t *call)
     const keel_win_h win = call->win;
     const uint64_t offset = keel_where_offset(call->where);
     const keel_record_atomic_t *atomic = call->atomic;
-    keel_status_t status;
+    keel_status_t status = KEEL_OK;
     unsigned rounds = 0;
 
-    if (keel_fetch_is_recorded(win->ctx, atomic)) {
+    while (status == KEEL_OK && call->many == NULL && !keel_exclude_begin(call)) {
+        status = keel_context_wait(win->ctx, &rounds);
+    }
+    if (status == KEEL_OK && keel_fetch_is_recorded(win->ctx, atomic)) {
         return keel_fetch_own(win, offset, atomic, call->result);
     }
-    status = keel_fetch_own_first(win->ctx, atomic);
+    status = (status == KEEL_OK) ? keel_fetch_own_first(win->ctx, atomic) : status;
     while (status == KEEL_OK &&
-           keel_position_blocks_atomic(&win->ctx->rec, win->ctx->lane.rank, atomic->op, atomic->fetches)) {
+           (keel_position_blocks_atomic(&win->ctx->rec, win->ctx->lane.rank, atomic->op, atomic->fetches) ||
+            !keel_exclude_begin(call))) {
         status = keel_context_wait(win->ctx, &rounds);
     }
     if (status != KEEL_OK) {
@@ -48,7 +52,8 @@ static keel_status_t atomic_own(const keel_atomic_call_t *call)
         keel_get_log_note_missing(&win->ctx->gets); /* accesses to own memory have no records */
     }
     if (call->many != NULL) {
-        keel_combine(call->many, (char *)win->base + offset, call->values, NULL);
+        keel_exclude_combine(call, (char *)win->base + offset, NULL);
+        keel_exclude_end(call);
     } else {
         keel_atomic_store_result(call->result, atomic->size, keel_apply_atomic((char *)win->base + offset, atomic));
     }
@@ -77,6 +82,35 @@ static int atomic_awaits_gets(const keel_atomic_call_t *call)
 
     return (call->is_ordered || (call->atomic->fetches && !is_ordered_by_locks(call))) &&
            keel_access_is_stored(&ctx->lane, call->rank) && ctx->fragments_open[call->rank] > 0;
+}
+
+/* The last condition: with mapped memory the caller then excludes others. */
+static int atomic_may_begin(const keel_atomic_call_t *call)
+{
+    return !keel_access_is_stored(&call->win->ctx->lane, call->rank) || keel_exclude_begin(call);
+}
+
+/* Carries out the atomic at a live target. */
+static keel_status_t atomic_live(const keel_atomic_call_t *call)
+{
+    const keel_context_h ctx = call->win->ctx;
+    const int is_stored = keel_access_is_stored(&ctx->lane, call->rank);
+    keel_status_t status;
+
+    keel_context_touch_again(ctx, call->rank); /* callbacks may have flushed */
+    /* the predecessor's memory was not for a device */
+    if (keel_access_is_by_device(&ctx->lane, call->rank, call->win->region)) {
+        status = keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_MIXES);
+    } else {
+        if (call->is_ordered) {
+            call->req->is_new |= (uint8_t)keel_waits_note_unrecorded(&ctx->sync, call->rank);
+        }
+        status = is_stored ? keel_atomic_stored(call) : keel_atomic_served(call);
+    }
+    if (is_stored) {
+        keel_exclude_end(call);
+    }
+    return status;
 }
 
 keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
@@ -114,8 +148,9 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
     }
     while ((status = keel_win_await_logged(win, rank)) == KEEL_OK &&
            (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE || atomic_awaits_gets(call) ||
-            keel_position_blocks_atomic(&ctx->rec, rank, atomic->op, atomic->fetches))) {
-        if (!atomic->fetches && !keel_position_blocks_atomic(&ctx->rec, rank, atomic->op, 0) &&
+            keel_position_blocks_atomic(&ctx->rec, rank, atomic->op, atomic->fetches) || !atomic_may_begin(call))) {
+        if (ctx->lane.peers[rank].mode != KEEL_PEER_LIVE && !atomic->fetches &&
+            !keel_position_blocks_atomic(&ctx->rec, rank, atomic->op, 0) &&
             !keel_position_blocks_puts(&ctx->rec, rank)) {
             const int is_logged = keel_atomic_log(call, 0) != NULL;
 
@@ -134,16 +169,5 @@ keel_status_t keel_atomic_issue(const keel_atomic_call_t *call)
             return status;
         }
     }
-    if (status != KEEL_OK) {
-        return status;
-    }
-    keel_context_touch_again(ctx, rank); /* callbacks may have flushed */
-    /* the predecessor's memory was not for a device */
-    if (keel_access_is_by_device(&ctx->lane, rank, win->region)) {
-        return keel_rollback_request(&ctx->rec, KEEL_ROLLBACK_MIXES);
-    }
-    if (call->is_ordered) {
-        call->req->is_new |= (uint8_t)keel_waits_note_unrecorded(&ctx->sync, rank);
-    }
-    return (keel_route_of(&ctx->lane, rank) == KEEL_ROUTE_STORED) ? keel_atomic_stored(call) : keel_atomic_served(call);
+    return (status == KEEL_OK) ? atomic_live(call) : status;
 }

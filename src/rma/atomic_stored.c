@@ -4,6 +4,7 @@
  */
 #include "rma/atomic_stored.h"
 #include "rma/atomic_record.h"
+#include "rma/exclude.h"
 #include "rma/fetch.h"
 #include "access/target.h"
 #include "engine/request.h"
@@ -25,7 +26,7 @@ static void atomic_carry_out(const keel_atomic_call_t *call, char *target, keel_
         char *found = is_changing ? call->win->ctx->changes : NULL;
 
         KEEL_MOMENT();
-        keel_combine(call->many, target, call->values, found);
+        keel_exclude_combine(call, target, found);
         KEEL_MOMENT();
         if (is_changing) {
             keel_record_accumulate_t *head = (keel_record_accumulate_t *)(record + 1);

@@ -18,6 +18,7 @@
 #include "peer/access.h"
 #include "peer/apply.h"
 #include "rma/atomic_stored.h"
+#include "rma/exclude.h"
 
 /* room for the record of a clock and that of an atomic */
 #define WAITS_ROOM (sizeof(uint64_t) + sizeof(keel_record_t) + sizeof(keel_record_atomic_t))
@@ -111,6 +112,7 @@ int keel_atomic_waits(keel_win_h win, keel_atomic_op_t op, uint32_t rank, uint64
     uint64_t word;
 
     if (target == NULL || (size != 8 && size != 4) || (offset & (size - 1)) != 0 || (unsigned)op >= KEEL_ATOMIC_FAST ||
+        (ctx->is_logging && !keel_exclude_is_settled(ctx, rank, win->region, offset)) ||
         !waits_is_marked(ctx, rank, op, result != NULL) || !waits_has_room(ctx, rank) || keel_fork_is_child(ctx)) {
         return 0;
     }

@@ -8,6 +8,7 @@
 #include "access/fragment.h"
 #include "order/completion.h"
 #include "rma/atomic_many.h"
+#include "rma/exclude.h"
 #include "access/unlogged.h"
 
 #include "check/plant.h"
@@ -156,12 +157,31 @@ static keel_status_t accumulate_by_message(keel_win_h win, uint32_t rank, uint64
 
 /* ---- any target ---- */
 
+static int accumulate_is_combined(keel_route_t route)
+{
+    return route != KEEL_ROUTE_MESSAGE && route != KEEL_ROUTE_SERVED;
+}
+
+/* On own or mapped memory the caller then owns the area of the accumulates there. */
+static keel_status_t accumulate_await(keel_win_h win, uint32_t rank)
+{
+    keel_status_t status = keel_unlogged_await(win, rank);
+    unsigned rounds = 0;
+
+    while (status == KEEL_OK && accumulate_is_combined(keel_route(win, rank)) &&
+           !keel_exclude_begin_unlogged(win->ctx, rank)) {
+        status = keel_context_wait(win->ctx, &rounds);
+        status = (status == KEEL_OK) ? keel_unlogged_await(win, rank) : status;
+    }
+    return status;
+}
+
 static keel_status_t accumulate_record(keel_win_h win, uint32_t rank, uint64_t offset, const accumulate_t *a,
                                        struct keel_req *req)
 {
     keel_context_h ctx = win->ctx;
     const uint64_t where = keel_where(offset, KEEL_RECORD_ACCUMULATE, win->region);
-    keel_status_t status = keel_unlogged_await(win, rank);
+    keel_status_t status = accumulate_await(win, rank);
 
     if (status != KEEL_OK) {
         return status;
@@ -173,6 +193,7 @@ static keel_status_t accumulate_record(keel_win_h win, uint32_t rank, uint64_t o
         return (a->result != NULL) ? accumulate_fetch(win, rank, where, a, req) : accumulate_post(ctx, rank, where, a);
     default:
         keel_combine(&a->head, (char *)keel_access_at(&ctx->lane, rank, win->region) + offset, a->values, a->result);
+        keel_exclude_end_unlogged(ctx, rank);
         keel_store_fence();
         keel_lane_ring(&ctx->lane, rank);
         return KEEL_OK;

@@ -3,6 +3,7 @@
  * around the elements.
  */
 #include "peer/combine.h"
+#include "peer/combine/combine_plain.h"
 
 #include "unit.h"
 
@@ -207,6 +208,51 @@ static void check_one(unsigned op, unsigned type, uint64_t *random, int has_resu
     ck_assert_mem_eq(target, before, sizeof(target));
 }
 
+/* Returns 0 if there is no plain loop for the operation. */
+static int check_plain(unsigned op, unsigned type, uint64_t *random, int has_result)
+{
+    const size_t size = keel_type_size((keel_type_t)type);
+    const unsigned count = 1 + (unsigned)(unit_random(random) % COUNT);
+    const keel_record_accumulate_t head = {.op = (uint8_t)op, .type = (uint8_t)type, .count = count};
+    char values[COUNT * 16 + 1], results[2][COUNT * 16 + 1] = {{0}};
+    uint64_t target[2][2 * (COUNT + 3)] __attribute__((aligned(16)));
+    const size_t begin = 16 + unit_random(random) % (16 / size) * size;
+
+    memset(target[0], 0x5a, sizeof(target[0]));
+    for (unsigned i = 0; i < count; i++) {
+        element_draw(type, random, (char *)target[0] + begin + i * size);
+        element_draw(type, random, values + 1 + i * size);
+    }
+    memcpy(target[1], target[0], sizeof(target[0]));
+    if (!keel_combine_plain(&head, (char *)target[1] + begin, values + 1, has_result ? results[1] + 1 : NULL)) {
+        return 0;
+    }
+    keel_combine(&head, (char *)target[0] + begin, values + 1, has_result ? results[0] + 1 : NULL);
+    ck_assert_mem_eq(target[1], target[0], sizeof(target[0]));
+    ck_assert_mem_eq(results[1], results[0], sizeof(results[0]));
+    return 1;
+}
+
+START_TEST(plain_loops_combine_as_locked_instructions_do)
+{
+    uint64_t random = unit_seed();
+    unsigned known = 0;
+
+    for (unsigned type = 0; type < KEEL_TYPE_LAST; type++) {
+        for (unsigned op = 0; op < KEEL_OP_NO_OP; op++) {
+            unsigned checked = 0;
+
+            while (checked < ROUNDS && type < KEEL_TYPE_INT16_INT32 &&
+                   check_plain(op, type, &random, checked % 2 == 0)) {
+                checked++;
+            }
+            known += checked > 0;
+        }
+    }
+    ck_assert_uint_eq(known, 8 * 7 + 2 * 4);
+}
+END_TEST
+
 /* ---- pairs ---- */
 
 enum { PAIRS = 3, PAIR_BYTES = 16, GUARD = 16 };
@@ -388,6 +434,7 @@ int main(void)
                                   pairs_are_compared_by_value_then_by_index_and_keep_what_lies_between,
                                   copies_have_nothing_that_is_nobodys,
                                   no_addition_of_another_thread_is_lost,
+                                  plain_loops_combine_as_locked_instructions_do,
                                   what_is_not_a_number_is_written_over,
                                   NULL};
 
