@@ -4,7 +4,9 @@
 Ranks pass gsyncs; processes die at drawn moments, many of them in the middle of a recovery. A launcher then either starts
 a replacement or declares the rank gone. All messages are delayed by drawn times, in order between two processes. A run has
 images (all ranks go back to the newest generation, and replacements rebuild theirs from their parity group) or none (all
-go on from the front). Checked:
+go on from the front). With images the launcher starts replacements first and declares ranks gone afterwards ("last"), or
+draws anew at each death ("mixed"). In "last" a process has one slot for shares: the groups change when all have restored,
+and the next generation makes the first shares of the new groups. Checked:
   agreement    decisions for one view are equal; ranks that went on under one rollback number have the same view, order
                of the gone, leader, parity groups and position
   memory       while a group lost no more than its parity covers, each replacement finds its image
@@ -22,7 +24,10 @@ RULES = {
     "gone_in_view": "the gone are part of the view that names reports and decisions",
     "front_for_all": "without images all go on from the front, wherever they stood",
     "order_decided": "the decision has the order of the gone, from which all compute the same groups",
-    "two_slots": "a new share goes into the other slot; the old one serves until all have restored",
+    "two_slots": "a new share goes into the other slot; the old one serves until all have restored (mixed)",
+    "gone_is_last": "once a rank is gone, the launcher starts no replacement (last)",
+    "restored_first": "the groups change when all have restored, not when the process has (last)",
+    "lost_counted": "a gone rank counts as lost in its old group while a replacement needs its image",
     "one_authority": "one authority declares ranks gone, and starts no replacement for these",
     "joiner_refused": "a process of a rank that is gone is turned away",
     "reports_kept": "a process keeps reports that arrive before it knows that it leads",
@@ -65,6 +70,7 @@ class Model:
         self.without = without
         self.size = self.random.choice((3, 4, 5, 6, 6, 7, 8, 9))
         self.has_images = self.random.random() < 0.7
+        self.is_last = self.has_images and self.random.random() < 0.5
         self.is_hunted = self.random.random() < 0.5
         self.deaths = self.random.randint(2 if self.is_hunted else 1, 4)
         self.news = self.random.choice((5, 60))  # the longest way of an event
@@ -75,7 +81,7 @@ class Model:
         self.declared = set()
         self.processes = [Process(self, r, 0) for r in range(self.size)]
         self.lost, self.covering = set(), {}  # since all shares were of one layout; the groups of that layout
-        self.decisions, self.worlds = {}, {}
+        self.decisions, self.worlds, self.generations = {}, {}, {}
 
     def rule(self, name):
         return self.without != name
@@ -149,6 +155,8 @@ class Model:
         others = sum(1 for p in self.processes if p is not None)
         is_second = self.is_hunted and self.has_images and len(self.lost) == 2
         is_gone = self.random.random() < self.gone_share and others > 0 and not is_second
+        if self.is_last and self.declared and self.rule("gone_is_last"):
+            is_gone = others > 0
         if is_gone:
             self.declared.add(rank)
             self.announce("gone", rank, incarnation)
@@ -246,8 +254,9 @@ class Model:
         served = gone  # the groups that shares are of, at those that are not fresh
         gone += tuple(r for r in range(self.size) if process.view[r] == GONE and r not in gone)
         base = max(x["generation"] for x in live) if self.has_images else max(x["phase"] for x in live)
+        is_needed = any(x["is_fresh"] and x["image"] != base for x in reports.values())
         old = self.serving_groups(reports, members, base, served) if self.has_images and base > 0 else None
-        if self.has_images and base > 0 and old is None:
+        if self.has_images and base > 0 and old is None and is_needed:
             if not self.is_beyond_parity():
                 raise Flaw("an image is lost that parity covered")
             return "catastrophe"
@@ -267,9 +276,8 @@ class Model:
                 return groups
         return None
 
-    @staticmethod
-    def covers(reports, members, base, groups, group):
-        of_group = [r for r, g in groups if g == group]
+    def covers(self, reports, members, base, groups, group):
+        of_group = [r for r, g in groups if g == group and (r in members or self.rule("lost_counted"))]
         has = [r for r in of_group if r in members and (base, groups) in reports[r]["shares"]]
         needs = [r for r in of_group if r in members and reports[r]["is_fresh"] and reports[r]["image"] != base]
         return not needs or len(of_group) - len(has) <= PARITIES
@@ -296,13 +304,15 @@ class Model:
     def roll(self, process):
         decision = process.decision
         if process.stage == 1 and self.is_reached(process, 1) and self.rebuild(process, decision):
-            self.enter(process, 2)
+            if self.is_last:
+                self.restore(process, decision)
+            self.enter(process, 3 if self.is_last else 2)
         elif process.stage == 2 and self.is_reached(process, 2):
             self.restore(process, decision)
             self.enter(process, 3)
         elif process.stage == 3 and self.is_reached(process, 3):
             process.stage = None
-            process.shares = process.shares[:1]
+            process.shares = self.shares_at_end(process) if self.is_last else process.shares[:1]
             world = (tuple(process.view), tuple(process.gone), self.leader(process), process.shares, process.phase)
             if self.worlds.setdefault(process.rollback, world) != world:
                 raise Flaw("ranks went on in different worlds")
@@ -339,13 +349,24 @@ class Model:
         process.generation = base if self.has_images else 0
         process.image, process.is_fresh = base, False
         kept = [s for s in process.shares if s[0] == base] if is_survivor else []
+        if self.is_last:
+            process.shares = kept if self.rule("restored_first") else self.shares_at_end(process)
+            return
         share = (process.generation, self.groups(process.gone))
         others = [s for s in kept if s == (base, decision["old"]) != share] if self.rule("two_slots") else []
         process.shares = [share] + others
 
+    def shares_at_end(self, process):
+        """A rollback without a gone rank computes missing shares again; groups that change get theirs from the next
+        generation."""
+        return [] if process.gone else [(process.generation, self.groups(()))]
+
     # ---- the program: a generation every second gsync ----
 
     def commit(self, process):
+        name, groups = (process.rollback, process.making), self.groups(process.gone)
+        if self.generations.setdefault(name, groups) != groups:
+            raise Flaw("a generation has shares of different groups")
         process.generation = process.image = process.making
         process.shares = [(process.making, self.groups(process.gone))]
         process.making = None
@@ -401,7 +422,7 @@ class Model:
     def odds(self, stages):
         """Of a death now. A hunted run has its second death while some ranks have restored and others have not."""
         if self.is_hunted and self.lost:
-            return 0.1 if {2, 3} <= stages else 0
+            return 0.1 if {1 if self.is_last else 2, 3} <= stages else 0
         return 0.006 if stages == {None} else 0.03
 
     def run(self):
