@@ -3,7 +3,7 @@
  * for small jobs with one parity searches all ways to regroup for one with fewer moves.
  */
 #include "topo/regroup.h"
-#include "tools/topo/remaining.h"
+#include "topo/remaining.h"
 
 #include "topo_random.h"
 
@@ -256,6 +256,72 @@ START_TEST(with_one_parity_no_way_moves_fewer)
 }
 END_TEST
 
+static int groups_are_equal(uint32_t ranks, const keel_groups_t *one, const keel_groups_t *other)
+{
+    int is_equal = one->count == other->count;
+
+    for (uint32_t r = 0; is_equal && one->count > 0 && r < ranks; r++) {
+        is_equal = one->of_rank[r] == other->of_rank[r] && one->index[r] == other->index[r];
+    }
+    return is_equal;
+}
+
+static void order_draw(uint64_t *state, uint32_t ranks, uint32_t *order)
+{
+    for (uint32_t i = 0; i < ranks; i++) {
+        order[i] = i;
+    }
+    for (uint32_t i = ranks; i > 1; i--) {
+        const uint32_t at = unit_random(state) % i, other = order[at];
+
+        order[at] = order[i - 1];
+        order[i - 1] = other;
+    }
+}
+
+START_TEST(groups_follow_from_the_order_of_the_losses)
+{
+    uint64_t state = 46;
+    unsigned differ = 0, without = 0;
+
+    for (unsigned run = 0; run < 400; run++) {
+        const uint32_t ranks = 4 + unit_random(&state) % 13, parities = 1 + unit_random(&state) % 2;
+        const uint32_t count = 2 + unit_random(&state) % (ranks - 2), known = 1 + unit_random(&state) % (count - 1);
+        keel_groups_t whole, part, rest, other;
+        uint32_t order[16], another[16], members = 0;
+        scene_t scene;
+
+        scene_make(&state, ranks, parities, &scene);
+        order_draw(&state, ranks, order);
+        for (uint32_t i = 0; i < count; i++) {
+            another[i] = order[count - 1 - i];
+        }
+        ck_assert_int_eq(keel_groups_lose(&scene.domains, &scene.groups, order, 0, count, &scene.params, &whole),
+                         KEEL_OK);
+        ck_assert_int_eq(keel_groups_lose(&scene.domains, &scene.groups, order, 0, known, &scene.params, &part),
+                         KEEL_OK);
+        ck_assert_int_eq(keel_groups_lose(&scene.domains, &part, order, known, count, &scene.params, &rest), KEEL_OK);
+        ck_assert_int_eq(keel_groups_lose(&scene.domains, &scene.groups, another, 0, count, &scene.params, &other),
+                         KEEL_OK);
+        ck_assert(groups_are_equal(ranks, &whole, &rest));
+        differ += !groups_are_equal(ranks, &whole, &other);
+        without += whole.count == 0;
+        for (uint32_t g = 0; g < whole.count; g++) {
+            ck_assert_uint_gt(whole.size[g], parities);
+            members += whole.size[g];
+        }
+        ck_assert_uint_eq(members, (ranks - count > parities) ? ranks - count : 0);
+        keel_groups_release(&whole);
+        keel_groups_release(&part);
+        keel_groups_release(&rest);
+        keel_groups_release(&other);
+        scene_release(&scene);
+    }
+    ck_assert_uint_gt(differ, 0);
+    ck_assert_uint_gt(without, 0);
+}
+END_TEST
+
 /* ---- by hand ---- */
 
 START_TEST(too_few_survivors_are_refused)
@@ -443,6 +509,7 @@ START_TEST(each_failing_allocation_is_reported_and_leaks_nothing)
     const uint32_t node[] = {0, 0, 0, 1, 1, 1};
     /* close to the old groups, and newly formed */
     const uint8_t losses[][6] = {{1, 0, 0, 0, 0, 0}, {1, 0, 0, 0, 1, 1}};
+    const uint32_t order[] = {0, 4, 5}; /* one after another */
     const keel_place_params_t params = {.group_size = 2, .parities = 1};
     keel_shrink_result_t result;
     keel_domains_t domains;
@@ -451,14 +518,15 @@ START_TEST(each_failing_allocation_is_reported_and_leaks_nothing)
 
     ck_assert_int_eq(keel_domains_of_nodes(6, node, &domains), KEEL_OK);
     ck_assert_int_eq(keel_groups_place(&domains, &params, &groups, NULL), KEEL_OK);
-    for (unsigned n = 0; n < 2; n++) {
+    for (unsigned n = 0; n < 3; n++) {
         int i = 0;
 
         live = 0;
         keel_memory_set_hook(&hook);
         do {
             fail_at = i++;
-            status = keel_groups_shrink(&domains, &groups, losses[n], &params, &shrunk, &result);
+            status = (n < 2) ? keel_groups_shrink(&domains, &groups, losses[n], &params, &shrunk, &result)
+                             : keel_groups_lose(&domains, &groups, order, 0, 3, &params, &shrunk);
             ck_assert(status == KEEL_OK || (status == KEEL_ERR_NO_MEMORY && live == 0));
         } while (status != KEEL_OK);
         ck_assert_int_gt(i, 8);
@@ -476,6 +544,7 @@ int main(void)
     const TTest *const tests[] = {random_losses_leave_groups_that_keep_the_property,
                                   a_hundred_thousand_ranks_are_regrouped,
                                   with_one_parity_no_way_moves_fewer,
+                                  groups_follow_from_the_order_of_the_losses,
                                   too_few_survivors_are_refused,
                                   a_move_onto_a_member_of_the_group_is_found_at_its_level,
                                   the_spare_that_keeps_most_of_the_promise_comes_first,

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "topo/hostlist.h"
-#include "tools/topo/remaining.h"
+#include "topo/remaining.h"
 
 #include <string.h>
 

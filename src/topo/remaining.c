@@ -7,7 +7,7 @@
  * members on that element. The remaining members move into groups with room, or members of larger
  * groups join them.
  */
-#include "tools/topo/remaining.h"
+#include "topo/remaining.h"
 #include "topo/regroup.h"
 
 #include "base/memory.h"
@@ -393,5 +393,38 @@ keel_status_t keel_groups_shrink(const keel_domains_t *domains, const keel_group
         return status;
     }
     *groups_p = shrunk;
+    return KEEL_OK;
+}
+
+keel_status_t keel_groups_lose(const keel_domains_t *domains, const keel_groups_t *groups, const uint32_t *order,
+                               uint32_t known, uint32_t count, const keel_place_params_t *params,
+                               keel_groups_t *groups_p)
+{
+    uint8_t *is_lost = keel_alloc(domains->ranks, "lost ranks");
+    keel_groups_t last = *groups;
+    keel_status_t status = (is_lost == NULL) ? KEEL_ERR_NO_MEMORY : KEEL_OK;
+
+    for (uint32_t i = 0; status == KEEL_OK && i < count; i++) {
+        keel_groups_t next = {0};
+        keel_shrink_result_t result;
+
+        is_lost[order[i]] = 1;
+        if (i < known || last.count == 0) {
+            continue;
+        }
+        status = keel_groups_shrink(domains, &last, is_lost, params, &next, &result);
+        if (status == KEEL_ERR_GROUPS) {
+            status = KEEL_OK; /* too few ranks remain for parity */
+        }
+        if (last.members != groups->members) {
+            keel_groups_release(&last);
+        }
+        last = next;
+    }
+    keel_free(is_lost);
+    if (status != KEEL_OK) {
+        return status; /* next is empty then */
+    }
+    *groups_p = last;
     return KEEL_OK;
 }

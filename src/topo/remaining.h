@@ -1,6 +1,6 @@
 /* Groups after a loss without replacement. */
-#ifndef KEEL_TOOLS_TOPO_REMAINING_H_
-#define KEEL_TOOLS_TOPO_REMAINING_H_
+#ifndef KEEL_TOPO_REMAINING_H_
+#define KEEL_TOPO_REMAINING_H_
 
 #include "topo/regroup.h"
 
@@ -18,5 +18,17 @@
 keel_status_t keel_groups_shrink(const keel_domains_t *domains, const keel_groups_t *groups, const uint8_t *is_lost,
                                  const keel_place_params_t *params, keel_groups_t *groups_p,
                                  keel_shrink_result_t *result_p);
+/*
+ * Groups after ranks went one after another: a keel_groups_shrink() for each, so equal orders give
+ * equal groups.
+ * @param groups   groups without the first @a known ranks of the order.
+ * @param order    all lost ranks, in the order in which they went; @a count of them.
+ *                 At least one rank is new.
+ * @param groups_p as above; no groups at all (count 0) as soon as no more ranks remain than
+ *                 parities.
+ */
+keel_status_t keel_groups_lose(const keel_domains_t *domains, const keel_groups_t *groups, const uint32_t *order,
+                               uint32_t known, uint32_t count, const keel_place_params_t *params,
+                               keel_groups_t *groups_p);
 
 #endif
