@@ -218,10 +218,10 @@ typedef struct keel_world {
  * later. Ranks keep their numbers, and keel_size() its value. A gone rank has no windows: accesses
  * and locks of that rank return KEEL_ERR_RANK. Nothing ends a wait for a word that only a gone rank
  * would have changed.
- * With KEEL_SHRINK=now a death makes the calls of the other ranks return KEEL_ERR_ROLLED_BACK.
- * After keel_restore() each of these ranks has passed the same gsyncs and sees the same world. Its
- * windows are those made and not freed up to the last of these gsyncs, with the contents that they
- * had at the death; accesses since that gsync may or may not have taken effect. No lock is held.
+ * When a rank is gone the calls of the others return KEEL_ERR_ROLLED_BACK. After keel_restore()
+ * these ranks have passed the same gsyncs and see the same world. Memory, windows and locks are
+ * those of the newest checkpoint, without locks of the gone. With KEEL_PROTECT=none windows are
+ * those of the last gsync, memory is as at the death, no lock is held: contrib/doc/shrinking.md.
  * Local. The arrays stay valid until the next keel_restore().
  * @param [in] size  sizeof(keel_world_t).
  * @return KEEL_ERR_ROLLED_BACK: call keel_restore() first; KEEL_ERR_INVALID_PARAM;
@@ -240,8 +240,8 @@ KEEL_API int keel_restarted(keel_context_h ctx);
 /**
  * Copies the newest usable image into the windows and protected regions and sets the position of
  * this rank. Afterwards the program continues from its protected state. Collective after a
- * rollback, local in a replacement. After a shrink (keel_world()) memory stays as it is, and no
- * window has to be made again.
+ * rollback, local in a replacement. After a shrink (keel_world()) with KEEL_PROTECT=none memory
+ * stays as it is, and no window has to be made again.
  *
  * Generation 0 is the program's start. Its windows hold their first contents (zeros by default),
  * its protected regions what they held at keel_protect().

@@ -66,8 +66,10 @@ static const keel_config_field_t keel_config_fields[] = {
     {"SHRINK", "no",
      "Whether the other ranks go on when nothing replaces a dead rank (keel_world()).\n"
      " - no   : they do not; the job ends.\n"
-     " - last : not built yet.\n"
-     " - now  : at once, without a replacement, with the memory that they have. Needs KEEL_PROTECT=none, and keelrun.",
+     " - last : when keelrun starts no further replacement (--restarts), from the newest checkpoint.\n"
+     " - now  : at once, without a replacement: from the newest checkpoint, or with the memory that they have\n"
+     "          (KEEL_PROTECT=none). Nothing is logged.\n"
+     "Needs keelrun.",
      KEEL_CONFIG_OFFSET(config.shrink), KEEL_CONFIG_TYPE_ENUM(keel_config_shrink_names)},
 
     {"OPLOG_SIZE", "auto",

@@ -157,15 +157,31 @@ static void add_rollback(line_t *line, const keel_outcome_facts_t *facts)
     line_add(line, " of work lost): %s%s", facts->why, facts->is_for_good ? ", as at every further death" : "");
 }
 
+static void add_shrink(line_t *line, const keel_outcome_facts_t *facts, uint32_t dead)
+{
+    if (facts->is_memory_kept) {
+        line_add(line, "nothing replaces %s: the other %u go on with the memory that they have",
+                 (dead == 1) ? "that rank" : "these ranks", facts->remain);
+        return;
+    }
+    line_add(line, "the job goes on with %u ranks from ", facts->remain);
+    if (facts->checkpoint == 0) {
+        line_add(line, "the program's start (");
+    } else {
+        line_add(line, "checkpoint %u (", facts->checkpoint);
+    }
+    add_time(line, facts->took_ns);
+    line_add(line, " of work lost)");
+}
+
 void keel_outcome_write(const keel_outcome_facts_t *facts, uint8_t *scratch, char *text, size_t max)
 {
     line_t line = {.text = text, .max = max};
 
     text[0] = '\0';
     add_deaths(&line, facts, scratch);
-    if (facts->is_rollback && facts->remain > 0) {
-        line_add(&line, "nothing replaces %s: the other %u go on with the memory that they have",
-                 (count_of(scratch, facts->size) == 1) ? "that rank" : "these ranks", facts->remain);
+    if (facts->is_rollback && facts->remain > 0 && count_of(scratch, facts->size) > 0) {
+        add_shrink(&line, facts, count_of(scratch, facts->size));
     } else if (facts->is_rollback) {
         add_rollback(&line, facts);
     } else {
@@ -200,11 +216,15 @@ void keel_outcome_write_sums(const keel_outcome_sums_t *sums, char *text, size_t
     if (sums->gone > 0) {
         line_add(&line, "%lu death%s, %u rank%s gone", (unsigned long)sums->deaths, (sums->deaths == 1) ? "" : "s",
                  sums->gone, (sums->gone == 1) ? "" : "s");
-        return;
+        if (sums->local + sums->checkpoints == 0) {
+            return;
+        }
+    } else {
+        line_add(&line, "%lu death%s", (unsigned long)sums->deaths, (sums->deaths == 1) ? "" : "s");
     }
-    line_add(&line, "%lu death%s, %lu recovered locally, %lu rollback%s, %lu checkpoint%s", (unsigned long)sums->deaths,
-             (sums->deaths == 1) ? "" : "s", (unsigned long)sums->local, (unsigned long)sums->rollbacks,
-             (sums->rollbacks == 1) ? "" : "s", (unsigned long)sums->checkpoints, (sums->checkpoints == 1) ? "" : "s");
+    line_add(&line, ", %lu recovered locally, %lu rollback%s, %lu checkpoint%s", (unsigned long)sums->local,
+             (unsigned long)sums->rollbacks, (sums->rollbacks == 1) ? "" : "s", (unsigned long)sums->checkpoints,
+             (sums->checkpoints == 1) ? "" : "s");
     if (sums->log_most > 0) {
         line_add(&line, ", log peak ");
         add_share(&line, sums->log_peak, sums->log_most);

@@ -15,7 +15,8 @@ typedef struct keel_outcome_facts {
     uint32_t node_count;
     char *const *host; /* name of each node; NULL: numbers only */
     int is_rollback;
-    uint32_t remain; /* ranks that go on without the gone ones; 0: none is gone */
+    uint32_t remain;    /* ranks that go on without the gone ones; 0: none is gone */
+    int is_memory_kept; /* without checkpoints: those ranks keep their memory */
     /* from the first notice of a death until all ranks are back; of a rollback: the lost work */
     uint64_t took_ns;
     /* local recovery */
@@ -31,7 +32,7 @@ typedef struct keel_outcome_facts {
 /* At the end of a job. */
 typedef struct keel_outcome_sums {
     uint64_t deaths, local, rollbacks, checkpoints;
-    uint32_t gone;               /* ranks without a replacement: then nothing was recovered */
+    uint32_t gone;               /* ranks without a replacement */
     uint64_t log_peak, log_most; /* bytes, of the rank with the fullest log; log_most 0: no logs */
 } keel_outcome_sums_t;
 

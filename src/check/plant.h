@@ -122,8 +122,7 @@
     _(context_news_ignored, 0, "", "calls that complete at once do not look for news")                                 \
     _(ordering_fence_open, 2000, "--wide 1", "a fence does not wait for pending gets")                                 \
     _(position_no_refill, 4000, "", "a replacement's get log is not refilled by its sources")                          \
-    _(position_refill_last, 4000, "",                                                                                  \
-      "a replacement's get log is refilled after records that overwrite the values read")                              \
+    _(position_refill_last, 4000, "", "a replacement's get log is refilled after records over the values read")        \
     _(win_memory_initial_lost, 0, "", "a rollback to the start leaves zeros instead of the first contents of windows") \
     _(win_attach_again, 0, "", "newly attached memory keeps its contents instead of the image's")                      \
     _(win_attached_since, 0, "", "a rollback does not detach memory that was attached after the image was taken")      \
@@ -160,8 +159,13 @@
     _(view_early_report_refused, 0, "", "a report that arrives before the news that its receiver leads is dropped")    \
     _(shrink_order_anew, 0, "", "the order of the gone is that of their numbers")                                      \
     _(adopt_own_position, 0, "", "without images each rank goes on from its own position")                             \
+    _(adopt_gone_announces, 0, "", "a replacement awaits the announcement of a gone rank's image")                     \
+    _(group_loss_at_once, 0, "", "groups lose the newly gone ranks at once, not one after another")                    \
+    _(image_set_share_kept, 0, "", "a share of the set in use is computed over the images of other groups")            \
     _(recover_late_joiner, 0, "", "a process of a gone rank is let in")                                                \
     _(sections_lock_of_gone_kept, 0, "", "a lock of a gone rank stays taken")                                          \
+    _(sections_image_of_gone, 0, "", "a lock of a gone rank is taken again as in the image")                           \
+    _(win_lock_image_of_gone, 0, "", "a window lock of a gone rank is taken again as in the image")                    \
     _(gsync_leader_fixed, 600, "--leader 1", "rank 0's arrival carries the orders although another rank leads")        \
     _(view_decides_on_any, 2000, "", "the leader decides on reports of other views")                                   \
     _(view_front_left_out, 6000, "--ranks 3 --seed 700", "a report omits the front that was accepted before")          \
@@ -212,10 +216,10 @@
       "an accumulate with a result overtakes earlier puts")                                                            \
     _(put_signal_first, 2000, "--style mixed", "a signal arrives before the data that it announces")                   \
     _(winlock_word_taken, 2000, "--style mixed", "the lock of a window is granted to every request")                   \
-    _(win_lock_revoke_unawaited, 0, "",                                                                                \
-      "an exclusive lock of a window does not wait for ranks with biased shared locks")                                \
+    _(win_lock_revoke_unawaited, 0, "", "an exclusive lock does not wait for ranks with biased shared locks")          \
     _(win_share_unseen, 0, "", "a biased shared lock is not turned into a visible one")                                \
-    _(win_lock_revoke_forgotten, 0, "", "an image does not record that biased locks are revoked")                      \
+    _(win_lock_image_unrevoked, 0, "", "an image does not record that biased locks are revoked")                       \
+    _(region_of_new_group, 0, "", "images are not announced to ranks that join the group")                             \
     _(region_image_unannounced, 600, "", "a replacement does not learn of its group's images")                         \
     _(gathers_early, 4000, "--style mixed", "the root of a gather does not wait for the last contribution")            \
     _(collective_early, 2000, "--style mixed", "a group's barrier does not wait in its last round")                    \
@@ -264,8 +268,7 @@
     _(lock_replay_own_section_first, 2000, "--style locks", "an own section does not wait for earlier sections")       \
     _(replay_section_reordered, 2000, "--style locks", "the first put of a critical section is replayed last")         \
     _(replay_first_dropped, 2000, "--style locks", "the first critical section sent is not replayed")                  \
-    _(put_log_record_alone, 0, "--style locks --wide 1",                                                               \
-      "the length limit of a record ignores the head of the message")                                                  \
+    _(put_log_record_alone, 0, "--style locks --wide 1", "the limit of a record ignores the head of the message")      \
     _(lock_replay_caught_up_in_past, 600, "--style locks",                                                             \
       "a replacement is caught up inside a section that was over in the first life")                                   \
     _(lock_replay_caught_up_in_section, 8000, "--style locks --ranks 3 --phases 2 --seed 1400",                        \
@@ -278,8 +281,7 @@
     _(rollback_request_not_passed_on, 4000, "", "the leader does not pass on a request for a rollback")                \
     _(get_log_replay_no_room, 0, "", "no harm: a replacement has no room for the records, and the job rolls back")     \
     _(get_log_record_differs, 0, "", "no harm: a replacement's get differs from the record, and the job rolls back")   \
-    _(detect_silence_forgotten, 600, "--hangs 1",                                                                      \
-      "a broken connection resets the duration of the neighbour's silence")                                            \
+    _(detect_silence_forgotten, 600, "--hangs 1", "a broken connection resets the neighbour's silence")                \
     _(detect_repeats_uncounted, 0, "", "each accusation of a silence is reported as the first")                        \
     _(detect_repeats_kept, 0, "", "an accusation is reported as a repetition although an answer came between")         \
     _(leave_exit_awaited, 600, "--splits 1",                                                                           \
@@ -329,8 +331,7 @@
     _(put_record_unopened, 0, "", "a put is stored without an open number")                                            \
     _(lock_doubt_cleared, 0, "", "a section's atomics are no longer in doubt although the lock is still held")         \
     _(decide_starts_differ, 4000, "--soft 1 --seed 217", "ranks that begin at different positions recover together")   \
-    _(control_pieces_mixed, 0, "--message 256",                                                                        \
-      "segments of a report are taken for those of an older, incomplete report")                                       \
+    _(control_pieces_mixed, 0, "--message 256", "segments of a report are taken for those of an older one")            \
     _(lockword_unbounded, 0, "", "a lock is taken again after its last number")                                        \
     _(put_log_numbers_again, 0, "", "records after the last number of a phase have number 0")                          \
     _(put_record_last_clock_logged, 0, "", "a put under the last clock of a phase counts as logged")                   \

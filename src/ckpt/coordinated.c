@@ -2,6 +2,7 @@
 #include "ckpt/coordinated.h"
 
 #include "check/plant.h"
+#include "ckpt/group_loss.h"
 #include "ckpt/repair.h"
 #include "code/rs.h"
 #include "peer/members.h"
@@ -103,6 +104,12 @@ static keel_status_t ckpt_group_init(keel_ckpt_t *ckpt, const keel_domains_t *do
     if (status != KEEL_OK) {
         return status;
     }
+    if (lane->config->shrink != KEEL_SHRINK_NO) {
+        status = keel_group_loss_init(ckpt, domains, size);
+        if (status != KEEL_OK) {
+            return status;
+        }
+    }
     mine = ckpt->groups.of_rank[lane->rank];
     ckpt->group = (keel_parity_group_t){.members = ckpt->groups.members[mine],
                                         .size = ckpt->groups.size[mine],
@@ -142,6 +149,7 @@ keel_status_t keel_ckpt_init(keel_ckpt_t *ckpt, keel_lane_t *lane, const keel_do
 void keel_ckpt_release(keel_ckpt_t *ckpt)
 {
     keel_image_set_release(&ckpt->set);
+    keel_group_loss_release(ckpt);
     keel_groups_release(&ckpt->groups);
 }
 

@@ -29,9 +29,17 @@ typedef struct keel_generation {
  * given up */
 #define KEEL_CKPT_FAILED (1ull << 32)
 
+/* requirements of groups without gone ranks (ckpt/group_loss) */
+typedef struct keel_group_loss {
+    const keel_domains_t *domains; /* NULL: no rank will be gone */
+    keel_domains_t flat;           /* without levels: domains are those of the job */
+    keel_place_params_t params;
+} keel_group_loss_t;
+
 typedef struct keel_ckpt {
     keel_lane_t *lane;
     keel_groups_t groups;
+    keel_group_loss_t loss;
     keel_parity_group_t group; /* the group of this process; size 0: no parity */
     keel_budget_t budget;
     keel_image_set_t set;

@@ -48,6 +48,18 @@ void keel_demand_release(keel_demand_t *demand)
     memset(demand, 0, sizeof(*demand));
 }
 
+keel_status_t keel_demand_regroup(keel_demand_t *demand, uint32_t before)
+{
+    uint32_t *pending = keel_alloc((demand->ckpt->groups.count + 1) * sizeof(*pending), "demand groups");
+
+    if (pending == NULL) {
+        return KEEL_ERR_NO_MEMORY;
+    }
+    keel_free(demand->group_pending);
+    demand->group_pending = pending;
+    return keel_image_set_regroup(&demand->set, before);
+}
+
 static uint32_t demand_group(const keel_demand_t *demand)
 {
     return demand->ckpt->groups.of_rank[demand->ckpt->lane->rank];

@@ -61,6 +61,9 @@ static inline void keel_demand_ask(keel_demand_t *demand, uint32_t number)
     demand->asked = keel_larger(demand->asked, number);
 }
 void keel_demand_release(keel_demand_t *demand);
+/* The groups have changed. @a before: the previous index of this process in its group.
+ * Precondition: keel_demand_reset(). */
+keel_status_t keel_demand_regroup(keel_demand_t *demand, uint32_t before);
 
 /* Flags KEEL_ARRIVE_* for the arrival of this process. @a may_copy: an image taken at this gsync
  * can be restored. */

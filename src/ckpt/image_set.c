@@ -95,6 +95,47 @@ void keel_image_set_release(keel_image_set_t *set)
     memset(set, 0, sizeof(*set));
 }
 
+/* The images, with the members of the new group, of which only this process is known. */
+static void set_keep_own(const keel_image_set_t *set, keel_images_t *images, const keel_images_t *old, uint32_t before)
+{
+    keel_image_member_t *members = images->members;
+
+    *images = *old;
+    images->members = members;
+    for (uint32_t i = 0; i < set->count; i++) {
+        members[i] = (keel_image_member_t){.slot = set->first_slot};
+    }
+    members[set->group->index] = old->members[before];
+}
+
+keel_status_t keel_image_set_regroup(keel_image_set_t *set, uint32_t before)
+{
+    keel_image_set_t old = *set;
+    const keel_image_set_params_t params = {.lane = old.lane,
+                                            .groups = old.groups,
+                                            .group = old.group,
+                                            .below = old.below,
+                                            .budget = old.budget,
+                                            .first_slot = old.first_slot,
+                                            .notice_type = old.notice_type,
+                                            .group_type = old.group_type};
+    const keel_status_t status = keel_image_set_init(set, &params);
+
+    if (status == KEEL_OK) {
+        set_keep_own(set, &set->used, &old.used, before);
+        set->making.share_slot = old.making.share_slot;
+        set->is_regrouped = set->used.number != 0 && !KEEL_PLANT(image_set_share_kept);
+        if (set->used.number != 0) {
+            keel_image_set_on(set, KEEL_SET_LOST);
+        }
+        set->aborted = old.aborted;
+        set->parity_read = old.parity_read;
+        set->parity_spared = old.parity_spared;
+    }
+    keel_image_set_release(&old);
+    return status;
+}
+
 static uint64_t set_now(const keel_image_set_t *set)
 {
     return set->lane->runtime->ops->now_ns(set->lane->runtime);
@@ -368,6 +409,7 @@ int keel_image_set_use(keel_image_set_t *set)
     set->making = set->used;
     set->making.number = 0;
     set->used = made;
+    set->is_regrouped = 0;
     memset(set->has, KEEL_PARITY_HAS_ALL, set->count);
     set->safe_ns = set_now(set) - set->started_ns;
     keel_image_set_on(set, KEEL_SET_USED);
@@ -400,5 +442,6 @@ void keel_image_set_void(keel_image_set_t *set)
 {
     keel_image_set_stop(set);
     set->used.number = 0;
+    set->is_regrouped = 0;
     keel_image_set_on(set, KEEL_SET_VOID);
 }

@@ -60,6 +60,8 @@ typedef struct keel_image_set {
     unsigned first_slot;
     uint32_t notice_type, group_type; /* types of control messages */
     uint32_t count;                   /* members; 1 without a group */
+    /* the group has changed since the set in use: the set gets no share any more */
+    int is_regrouped;
     keel_set_state_t state;
     keel_images_t used, making;
     /* arrays by group index */
@@ -97,6 +99,10 @@ typedef struct keel_image_set_params {
 
 keel_status_t keel_image_set_init(keel_image_set_t *set, const keel_image_set_params_t *params);
 void keel_image_set_release(keel_image_set_t *set);
+/* The group has changed: only the own image of the set in use is known. @a before: the previous
+ * index of this process. Precondition: no set is in the making. If memory is short, the set is
+ * unusable and can be released. */
+keel_status_t keel_image_set_regroup(keel_image_set_t *set, uint32_t before);
 
 static inline int keel_image_set_is_armed(const keel_image_set_t *set)
 {

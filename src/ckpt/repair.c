@@ -160,7 +160,7 @@ keel_status_t keel_repair_rearm(keel_image_set_t *set)
 {
     keel_status_t status;
 
-    if (set->state.share != KEEL_SHARE_LACKING || set->used.number == 0) {
+    if (set->state.share != KEEL_SHARE_LACKING || set->used.number == 0 || set->is_regrouped) {
         return KEEL_OK;
     }
     if (set->parity == NULL || !keel_parity_has_share(set->group)) {

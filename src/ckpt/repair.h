@@ -32,7 +32,8 @@ keel_status_t keel_repair_rebuild_begin(keel_image_set_t *set);
 keel_status_t keel_repair_rebuild_step(keel_image_set_t *set, uint32_t position, keel_image_meta_t *meta_p);
 /* own image of the set in use */
 const void *keel_repair_image(const keel_image_set_t *set, size_t *size_p);
-/* Begins to compute a missing own share of the set in use. keel_image_set_step() continues. */
+/* Begins to compute a missing own share of the set in use, unless the group has changed since.
+ * keel_image_set_step() continues. */
 keel_status_t keel_repair_rearm(keel_image_set_t *set);
 
 #endif

@@ -5,7 +5,7 @@
 #include "window/image_parts.h"
 #include "window/win_attached.h"
 #include "window/win_extents.h"
-#include "epoch/win_lock.h"
+#include "epoch/win_lock_image.h"
 #include "base/memory.h"
 #include "check/plant.h"
 #include "sync/sections_image.h"

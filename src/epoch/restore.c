@@ -17,11 +17,12 @@
 #include "engine/request.h"
 #include "epoch/stop.h"
 #include "order/determinant.h"
-#include "epoch/win_lock.h"
+#include "epoch/win_lock_image.h"
 #include "window/window.h"
 #include "recovery/rollback_request.h"
 #include "recovery/rebuild.h"
 #include "recovery/rollback.h"
+#include "recovery/shrink.h"
 #include "recovery/recover.h"
 #include "check/plant.h"
 
@@ -41,7 +42,7 @@ keel_status_t keel_restore_memory(void *arg, const void *image, size_t size)
         return status;
     }
     keel_win_locks_reset(ctx);
-    if (ctx->rec.shrink.is_under_way) {
+    if (keel_shrink_is_from_front(&ctx->rec)) {
         return KEEL_OK; /* memory stays as it is */
     }
     if (image == NULL) {

@@ -42,12 +42,12 @@ static keel_status_t win_make(keel_context_h ctx, size_t bytes, void *given, con
     status = keel_gsync_run(ctx, KEEL_GSYNC_ALLOC);
     if (status == KEEL_OK) {
         status = keel_win_await_peers(*win_p);
-        if (status == KEEL_ERR_ROLLED_BACK && ctx->rec.shrink.is_under_way) {
+        if (status == KEEL_ERR_ROLLED_BACK && keel_shrink_is_from_front(&ctx->rec)) {
             /* made at all ranks; the next call tells of the shrink */
             return keel_context_end(ctx, KEEL_OK);
         }
     }
-    if (status == KEEL_ERR_ROLLED_BACK && !ctx->rec.shrink.is_under_way && ctx->rec.roll != KEEL_ROLL_NONE &&
+    if (status == KEEL_ERR_ROLLED_BACK && !keel_shrink_is_from_front(&ctx->rec) && ctx->rec.roll != KEEL_ROLL_NONE &&
         ctx->rec.generation.number == 0 && ctx->windows.calls == ctx->rec.generation.window_calls) {
         /* the program's start follows this very call: nothing to go back to */
         status = keel_restore_run(ctx);

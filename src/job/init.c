@@ -129,11 +129,9 @@ static keel_status_t context_check_shrink(keel_context_h ctx)
         return KEEL_OK;
     }
     if (config->shrink == KEEL_SHRINK_NO) {
-        why = "keelrun was told now, and the program no";
-    } else if (config->shrink == KEEL_SHRINK_LAST) {
-        why = "the value last is not built yet";
-    } else if (config->protect != KEEL_PROTECT_NONE) {
-        why = "with checkpoints or logs it is not built yet: set KEEL_PROTECT=none";
+        why = "keelrun was told to go on with fewer ranks, and the program no";
+    } else if (config->shrink == KEEL_SHRINK_LAST && config->protect == KEEL_PROTECT_NONE) {
+        why = "without checkpoints no rank can be replaced first: set KEEL_SHRINK=now";
     } else if (!ctx->runtime->declares_gone) {
         why = "this launcher declares no rank gone: start the job by keelrun, without spares";
     } else if (config->file_dir != NULL || config->rehearse != NULL || config->checksum_ranks > 0) {
@@ -275,7 +273,8 @@ static keel_status_t context_configure(keel_context_h ctx, const keel_params_t *
         ctx->config.progress = params->progress;
         ctx->config.progress_arg = params->progress_arg;
     }
-    if (!params_are_deterministic(params) && ctx->config.protect > KEEL_PROTECT_CKPT) {
+    if ((!params_are_deterministic(params) || ctx->config.shrink == KEEL_SHRINK_NOW) &&
+        ctx->config.protect > KEEL_PROTECT_CKPT) {
         ctx->config.protect = KEEL_PROTECT_CKPT; /* logs serve local recovery alone */
     }
     status = params_have_flag(params, KEEL_PARAM_FLAG_THREADS) ? keel_threads_init(ctx) : KEEL_OK;

@@ -130,6 +130,20 @@ void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer)
     }
 }
 
+void keel_lane_change_group(keel_lane_t *lane, const uint32_t *members, uint32_t size)
+{
+    for (uint32_t i = 0; i < size; i++) {
+        const int is_new = !is_in_group(lane, members[i]) && lane->peers[members[i]].is_up;
+
+        for (unsigned region = KEEL_REGION_IMAGE0; is_new && region < KEEL_REGION_LOCKS; region++) {
+            if (lane->own[region].base != NULL && !KEEL_PLANT(region_of_new_group)) {
+                region_announce(lane, members[i], region);
+            }
+        }
+    }
+    keel_lane_set_group(lane, members, size);
+}
+
 void keel_lane_region_announce(keel_lane_t *lane, unsigned region)
 {
     const int is_of_group = region_is_of_group(region);

@@ -49,6 +49,9 @@ size_t keel_lane_region_size(keel_lane_t *lane, uint32_t peer, unsigned region);
 /* True if the region is known well enough to log accesses. A live peer has to have announced the
  * region itself; for a peer that is not live the announcement of its predecessor is enough. */
 int keel_lane_region_is_known(keel_lane_t *lane, uint32_t peer, unsigned region);
+/* Sets another parity group, and announces images and parity to the ranks that were not in the
+ * group before, which is still valid. */
+void keel_lane_change_group(keel_lane_t *lane, const uint32_t *members, uint32_t size);
 /* for peer.c */
 void keel_lane_regions_announce(keel_lane_t *lane, uint32_t peer);
 void keel_lane_region_learn(keel_lane_t *lane, const keel_control_in_t *in);

@@ -110,8 +110,11 @@ static void adopt_generation(keel_recovery_t *rec, const decision_t *d)
             keel_ckpt_request_retry(rec->ckpt);
         }
     }
-    KEEL_EACH_MEMBER(r, rec->lane) {
-        keel_repair_member_has(&rec->ckpt->set, r, d->ranks[r].has);
+    /* a gone rank has nothing, and a replacement awaits no announcement of that rank */
+    KEEL_EACH_RANK(r, rec->lane) {
+        if (!keel_rank_is_gone(rec->lane, r) || !KEEL_PLANT(adopt_gone_announces)) {
+            keel_repair_member_has(&rec->ckpt->set, r, d->ranks[r].has);
+        }
     }
     rec->generation = (keel_generation_t){.number = d->generation, .window_calls = d->window_calls};
     rec->generation_slot = d->slot;
@@ -193,9 +196,10 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     keel_shrink_adopt(rec, d);
     if (d->mode == KEEL_DECISION_ROLLBACK) {
         keel_recovery_info(rec,
-                           d->is_shrink ? "decided: go on from gsync %u without ranks %.*s"
-                                        : "decided: roll back to generation %u (%.*s)",
-                           d->is_shrink ? d->front : d->generation, (int)sizeof(d->why), d->why);
+                           keel_shrink_is_from_front(rec) ? "decided: go on from gsync %u without ranks %.*s"
+                           : d->is_shrink                 ? "decided: roll back to generation %u without ranks %.*s"
+                                                          : "decided: roll back to generation %u (%.*s)",
+                           keel_shrink_is_from_front(rec) ? d->front : d->generation, (int)sizeof(d->why), d->why);
         keel_trace_begin(rec->lane->trace, KEEL_TRACE_ROLLBACK, d->generation);
         rec->roll = KEEL_ROLL_PENDING;
         keel_demand_reset(rec->demand);

@@ -36,7 +36,7 @@ static int starts_differ(const keel_recovery_t *rec, const decision_t *d)
 {
     uint32_t first = KEEL_PHASE_NONE;
 
-    for (uint32_t r = 0; r < rec->lane->programs; r++) {
+    KEEL_EACH_MEMBER_WHILE(r, rec->lane, r < rec->lane->programs) {
         const keel_report_t *report = rec->reports[r];
         const uint32_t start = (report->state == KEEL_RANK_FRESH) ? decision_start(d, r) : report->restarted_at;
 
@@ -265,8 +265,9 @@ static void decide_catastrophe(const keel_recovery_t *rec, decision_t *d)
     const keel_groups_t *groups = &rec->ckpt->groups;
     const uint32_t parities = rec->ckpt->group.parities; /* 0: there are no groups */
 
-    if (d->generation == 0 || KEEL_PLANT(decide_catastrophe_missed)) {
-        return; /* the program's start needs no parity */
+    /* the program's start needs no parity; once a rank is gone every other rank has its image */
+    if (d->generation == 0 || rec->lane->gone > 0 || KEEL_PLANT(decide_catastrophe_missed)) {
+        return;
     }
     for (uint32_t g = 0; g < keel_larger(groups->count, 1); g++) {
         uint32_t missing = 0, length = 0;
@@ -431,7 +432,7 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         snprintf(d->why, sizeof(d->why), "no process of the program survived");
         return;
     }
-    if (keel_shrink_is_on(rec)) {
+    if (keel_shrink_is_due(rec)) {
         keel_shrink_decide(rec, d);
         decide_ends(rec, d);
         return;

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "peer/control.h"
 #include "peer/members.h"
+#include "topo/regroup.h"
 
 #include <string.h>
 
@@ -312,7 +313,10 @@ static void outcome_add_part(keel_recovery_t *rec, uint32_t rank, keel_outcome_f
     facts->records += part->records;
     facts->bytes += part->bytes;
     facts->is_own |= part->is_own != 0;
-    for (uint32_t i = 0; groups->count > 0 && i < groups->size[groups->of_rank[rank]] && i < 64; i++) {
+    if (groups->count == 0 || groups->of_rank[rank] == KEEL_GROUP_NONE) {
+        return;
+    }
+    for (uint32_t i = 0; i < groups->size[groups->of_rank[rank]] && i < 64; i++) {
         if (part->sources & (1ull << i)) {
             rec->outcome.sources[groups->members[groups->of_rank[rank]][i]] = 1;
         }
@@ -330,6 +334,7 @@ static void outcome_print(keel_recovery_t *rec)
                                   .host = rec->lane->runtime->host,
                                   .is_rollback = o->is_rolled,
                                   .remain = (rec->lane->gone > 0) ? keel_member_count(rec->lane) : 0,
+                                  .is_memory_kept = rec->lane->config->protect == KEEL_PROTECT_NONE,
                                   .took_ns = o->is_rolled ? o->work_ns : keel_recovery_now(rec) - o->noticed_ns,
                                   .sources = o->sources,
                                   .checkpoint = o->checkpoint,

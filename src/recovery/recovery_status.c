@@ -1,5 +1,6 @@
 /* Status, time and messages of recovery. */
 #include "recovery/recovery_status.h"
+#include "recovery/shrink.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ keel_status_t keel_recovery_status(const keel_recovery_t *rec)
     if (rec->fatal != KEEL_OK) {
         return rec->fatal;
     }
-    if (rec->shrink.is_under_way && rec->phase < rec->front) {
+    if (keel_shrink_is_from_front(rec) && rec->phase < rec->front) {
         return KEEL_OK; /* the gsync up to the front completes */
     }
     return (rec->roll != KEEL_ROLL_NONE || rec->rollback_reason != KEEL_ROLLBACK_NOT_REQUESTED) ? KEEL_ERR_ROLLED_BACK

@@ -139,8 +139,8 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
         }
         keel_recovery_life_event(rec, KEEL_LIFE_ROLLED_BACK);
         keel_outcome_rolled_back(rec);
-        keel_shrink_complete(rec);
-        status = keel_repair_rearm(&rec->ckpt->set);
+        status = keel_shrink_complete(rec);
+        status = (status == KEEL_OK) ? keel_repair_rearm(&rec->ckpt->set) : status;
     }
     return status;
 }

@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 typedef struct keel_shrink {
-    /* a decision to go on is adopted: memory stays, and a gsync up to the front still completes */
+    /* a decision to go on is adopted; without checkpoints memory stays, and a gsync up to the
+     * front still completes */
     int is_under_way;
     /* by rank: place in the order of the gone, from 1; 0: not gone by the adopted decisions */
     uint32_t *place;

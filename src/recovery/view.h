@@ -107,7 +107,7 @@ typedef struct decision {
     uint32_t is_retry_due;
     /* the program itself is the reason: each further decision will be a rollback, too */
     uint32_t is_for_good;
-    uint32_t is_shrink;     /* all go on from the front with their memory: ranks are gone */
+    uint32_t is_shrink;     /* all go on without ranks that are gone */
     uint32_t is_passing;    /* the reason is a rollback under way */
     keel_reasons_t reasons; /* joined over all reports */
     char why[KEEL_OUTCOME_WHY_MAX];

@@ -4,6 +4,7 @@
  * all.
  */
 #include "sync/sections_image.h"
+#include "check/plant.h"
 #include "peer/members.h"
 #include "sync/sections.h"
 
@@ -26,6 +27,15 @@ typedef struct sections_image_entry {
 static int is_saved(const keel_sync_t *sync, uint32_t rank)
 {
     return sync->sections.held[rank] != KEEL_HELD_NOT || keel_lane_locks(sync->lane)->reading[rank] != 0;
+}
+
+/* True if a gone rank owns the lock. */
+static int sections_are_of_gone(const keel_lane_t *lane, uint64_t word)
+{
+    const uint32_t owner = keel_lock_owner(word);
+
+    return owner > 0 && owner <= lane->size && keel_rank_is_gone(lane, owner - 1) &&
+           !KEEL_PLANT(sections_image_of_gone);
 }
 
 size_t keel_sections_image_size(const keel_sync_t *sync)
@@ -78,6 +88,9 @@ keel_status_t keel_sections_load(keel_sync_t *sync, const void *from, size_t len
         if (r >= sync->lane->size || entry[i].held > KEEL_HELD_READING) {
             return KEEL_ERR_CORRUPT;
         }
+        if (keel_rank_is_gone(sync->lane, r) && !KEEL_PLANT(sections_image_of_gone)) {
+            continue; /* no rank would release the lock */
+        }
         s->held[r] = (uint8_t)entry[i].held;
         s->open += entry[i].held != KEEL_HELD_NOT;
         s->counter_at[r] = entry[i].counter;
@@ -88,6 +101,8 @@ keel_status_t keel_sections_load(keel_sync_t *sync, const void *from, size_t len
         }
         keel_store_word_fenced(&area->reading[r], entry[i].reading);
     }
-    keel_store_word_fenced(&area->word, image->word);
+    keel_store_word_fenced(&area->word, sections_are_of_gone(sync->lane, image->word)
+                                            ? keel_lock_word_free(keel_lock_counter(image->word))
+                                            : image->word);
     return KEEL_OK;
 }

@@ -79,6 +79,21 @@ START_TEST(a_rollback_names_lost_work_and_reason)
 }
 END_TEST
 
+START_TEST(a_shrink_names_the_remaining_ranks)
+{
+    keel_outcome_facts_t facts = facts_of();
+
+    deaths[2] = nodes[3] = 1;
+    facts.is_rollback = 1;
+    facts.remain = 4;
+    ck_line(facts, "rank 2 died on n3; the job goes on with 4 ranks from checkpoint 12 (84 ms of work lost)");
+    facts.checkpoint = 0;
+    ck_line(facts, "rank 2 died on n3; the job goes on with 4 ranks from the program's start (84 ms of work lost)");
+    facts.is_memory_kept = 1;
+    ck_line(facts, "rank 2 died on n3; nothing replaces that rank: the other 4 go on with the memory that they have");
+}
+END_TEST
+
 START_TEST(several_deaths_are_one_line)
 {
     keel_outcome_facts_t facts = facts_of();
@@ -158,6 +173,9 @@ START_TEST(the_sums_have_their_units)
     sums = (keel_outcome_sums_t){.deaths = 2, .rollbacks = 1, .gone = 2};
     keel_outcome_write_sums(&sums, text, sizeof(text));
     ck_assert_str_eq(text, "2 deaths, 2 ranks gone");
+    sums = (keel_outcome_sums_t){.deaths = 3, .local = 1, .rollbacks = 2, .gone = 1, .checkpoints = 4};
+    keel_outcome_write_sums(&sums, text, sizeof(text));
+    ck_assert_str_eq(text, "3 deaths, 1 rank gone, 1 recovered locally, 2 rollbacks, 4 checkpoints");
 }
 END_TEST
 
@@ -166,6 +184,7 @@ int main(void)
     const TTest *const tests[] = {a_local_recovery_names_host_time_records_and_sources,
                                   without_a_checkpoint_the_replacement_starts_anew,
                                   a_rollback_names_lost_work_and_reason,
+                                  a_shrink_names_the_remaining_ranks,
                                   several_deaths_are_one_line,
                                   a_parity_rank_is_called_so,
                                   many_ranks_are_ranges_and_then_a_count,

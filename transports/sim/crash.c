@@ -126,6 +126,16 @@ void sim_exit(sim_process_t *process)
     }
 }
 
+/* True if the present death is that of a rank that is gone. */
+static int sim_declares_gone(keel_sim_t *sim)
+{
+    if (sim->options.declares_gone == 1 && sim->options.replaced > 0) {
+        --sim->options.replaced;
+        return 0;
+    }
+    return sim->options.declares_gone;
+}
+
 int keel_sim_kill(keel_sim_t *sim, uint32_t rank)
 {
     sim_process_t *process = sim->rank[rank];
@@ -151,9 +161,12 @@ int keel_sim_kill(keel_sim_t *sim, uint32_t rank)
         return 1;
     }
     sim_post_end(sim, process, KEEL_EVENT_DEATH);
-    if (sim->options.declares_gone) {
-        sim_post_end(sim, process, KEEL_EVENT_GONE);
+    if (!sim_declares_gone(sim)) {
+        sim_respawn(process);
+        return 1;
     }
+    sim_post_end(sim, process, KEEL_EVENT_GONE);
+    process->is_unreplaced = 1;
     if (sim->options.declares_gone == 1) {
         --sim->alive;
         return 1;

@@ -61,6 +61,7 @@ typedef struct keel_sim_options {
     int mute_events;
     /* a dead rank is declared gone instead of being replaced; 2: a process starts nevertheless */
     int declares_gone;
+    unsigned replaced; /* with declares_gone 1: so many deaths have replacements, later ones none */
     /* The test has a writer of files (files/writer.h) without a thread; 0: ranks write no files. */
     int has_writer;
     /* the main function of every rank, run again in each replacement */

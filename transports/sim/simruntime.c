@@ -98,6 +98,12 @@ static keel_status_t sim_runtime_open(void *driver_arg, keel_runtime_t **runtime
             sim_event_post(process, KEEL_EVENT_EXIT, sim->rank[r],
                            sim->now_ns + keel_random_scaled(&sim->random, SIM_JOIN_NS));
         }
+        if (sim->rank[r]->is_unreplaced && sim->rank[r] != process) {
+            const uint64_t due = sim->now_ns + keel_random_scaled(&sim->random, SIM_JOIN_NS);
+
+            sim_event_post(process, KEEL_EVENT_DEATH, sim->rank[r], due);
+            sim_event_post(process, KEEL_EVENT_GONE, sim->rank[r], due);
+        }
     }
     *runtime_p = runtime;
     return KEEL_OK;

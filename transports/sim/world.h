@@ -215,6 +215,7 @@ struct sim_process {
     uint64_t suspicion_ns;      /* time of suspicion; 0: none */
     /* left: by close(); gone: also by ending without close() */
     int is_joined, is_announced, is_left, is_gone;
+    int is_unreplaced; /* dead, and declared to have no replacement */
     void *address;
     size_t address_len;
     sim_event_t *events;

@@ -47,9 +47,11 @@ static void program(void *arg, keel_sim_t *sim, uint32_t rank, uint32_t incarnat
                          "KEEL_CKPT_INTERVAL=off",
                          "KEEL_OPLOG_SIZE=64k",
                          "KEEL_GETLOG_SIZE=64k",
-                         few->play->shrinks ? "KEEL_SHRINK=now" : "KEEL_CKPT_INTERVAL=off",
+                         (few->play->replaced > 0) ? "KEEL_SHRINK=last"
+                         : few->play->shrinks      ? "KEEL_SHRINK=now"
+                                                   : "KEEL_CKPT_INTERVAL=off",
                          (few->play->lanes != NULL) ? few->play->lanes : "KEEL_LANES=auto",
-                         few->play->shrinks ? "KEEL_PROTECT=none" : NULL,
+                         (few->play->shrinks && !few->play->is_protected) ? "KEEL_PROTECT=none" : NULL,
                          NULL};
     keel_drivers_t drivers = *keel_sim_drivers(sim);
     const keel_params_t params = {.field_mask = KEEL_PARAM_FIELD_ENV | KEEL_PARAM_FIELD_FLAGS,
@@ -153,6 +155,7 @@ int few_run(few_t *few, const few_play_t *play, uint64_t seed)
                                         .stores = play->stores,
                                         .no_arbiter = play->no_arbiter,
                                         .declares_gone = play->shrinks,
+                                        .replaced = play->replaced,
                                         .max_data = play->message,
                                         .is_verbose = getenv("FEW_VERBOSE") != NULL,
                                         .program = program,

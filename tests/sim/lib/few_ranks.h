@@ -25,6 +25,9 @@ typedef struct few_play {
     keel_sim_stores_t stores;
     /* the dead are gone: KEEL_SHRINK=now, KEEL_PROTECT=none; 2: late processes join nevertheless */
     int shrinks;
+    int is_protected; /* with shrinks: KEEL_PROTECT=all */
+    /* with shrinks: so many deaths have replacements, and later ones have none; KEEL_SHRINK=last */
+    unsigned replaced;
     int no_arbiter;           /* as in keel_sim_options_t */
     int has_failed;           /* the job has failed when phases() returns: no rank finalizes */
     size_t message;           /* maximum bytes of a message; 0: default */

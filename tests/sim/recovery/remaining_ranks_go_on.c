@@ -11,7 +11,7 @@
  *   - a window of the remaining ranks is locked exclusively while they share another one;
  *   - windows keep their contents.
  */
-#include "few_ranks.h"
+#include "shrinks.h"
 
 #include "recovery/shrink.h"
 
@@ -35,13 +35,10 @@ typedef struct seen {
 typedef struct job {
     few_t few;
     few_play_t play;
-    unsigned wanted; /* deaths of the run, unless the job ends before */
-    uint64_t steps, next;
-    uint32_t random;
+    shrinks_t deaths;
     seen_t seen[2 * RANKS];
     unsigned count;
     unsigned rounds[RANKS];
-    uint64_t middle; /* deaths in the middle of a shrink */
 } job_t;
 
 static int failed(few_t *few, uint32_t rank, const char *what)
@@ -84,16 +81,6 @@ static int note_world(job_t *job, uint32_t rank, const keel_world_t *world)
     }
     job->seen[job->count++] = now;
     return 1;
-}
-
-static uint32_t neighbour(const keel_world_t *world, uint32_t rank, uint32_t distance)
-{
-    uint32_t i = 0;
-
-    while (world->ranks[i] != rank) {
-        i++;
-    }
-    return world->ranks[(i + distance) % world->size];
 }
 
 static keel_status_t check_gone(few_t *few, uint32_t rank, keel_win_h win, const keel_world_t *world)
@@ -155,7 +142,7 @@ static keel_status_t unshare(const few_t *few, uint32_t rank, const keel_world_t
 static keel_status_t round_of(job_t *job, uint32_t rank, keel_win_h win, const keel_world_t *world)
 {
     few_t *few = &job->few;
-    const uint32_t next = neighbour(world, rank, 1), before = neighbour(world, rank, world->size - 1);
+    const uint32_t next = shrinks_neighbour(world, rank, 1), before = shrinks_neighbour(world, rank, world->size - 1);
     const uint64_t number = few->ctx[rank]->rec.phase, own = WORD * number + rank;
     const uint64_t *words = keel_win_base(win);
     keel_win_h extra = NULL;
@@ -206,16 +193,6 @@ static keel_status_t phases(few_t *few, uint32_t rank, keel_win_h last)
     return (status == KEEL_OK) ? keel_gsync(few->ctx[rank], 0) : status;
 }
 
-static int is_in_middle(const few_t *few)
-{
-    for (uint32_t r = 0; r < RANKS; r++) {
-        if (few->ctx[r] != NULL && few->ctx[r]->rec.roll != KEEL_ROLL_NONE) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* The last gsync may be over at some rank: later deaths end a job. */
 static int is_ending(const few_t *few)
 {
@@ -228,34 +205,12 @@ static int is_ending(const few_t *few)
     return 0;
 }
 
-static uint32_t drawn(job_t *job, uint32_t below)
-{
-    job->random = job->random * 1664525u + 1013904223u;
-    return (job->random >> 16) % below;
-}
-
 static void strike(few_t *few)
 {
     job_t *job = (job_t *)few;
-    uint32_t rank;
 
-    for (uint32_t r = 0; few->deaths == 0 && r < RANKS; r++) {
-        if (few->ctx[r] == NULL || !few->ctx[r]->is_started) {
-            return;
-        }
-    }
-    if (job->steps++ < job->next || few->deaths == job->wanted || is_ending(few)) {
-        return;
-    }
-    if (few->deaths > 0 && few->deaths % 2 == 1 && !is_in_middle(few)) {
-        return; /* every second death comes amid the steps after the first */
-    }
-    rank = drawn(job, RANKS);
-    if (few->ctx[rank] != NULL && keel_sim_is_alive(few->sim, rank)) {
-        job->middle += is_in_middle(few) != 0;
-        few_kill(few, rank);
+    if (!is_ending(few) && shrinks_strike(&job->deaths, few)) {
         job->play.deaths = few->deaths;
-        job->next = job->steps + drawn(job, is_in_middle(few) ? 60 : 1500);
     }
 }
 
@@ -270,7 +225,7 @@ int main(int argc, char **argv)
     int is_right = 1;
 
     for (uint64_t seed = first; seed <= last; seed++) {
-        job_t job = {.wanted = 1 + (unsigned)(seed / 2 % 3), .random = (uint32_t)seed * 2654435761u};
+        job_t job = {.deaths = shrinks_draw(seed, 1 + (unsigned)(seed / 2 % 3), 1500)};
 
         job.play = (few_play_t){.ranks = RANKS,
                                 .windows = 2,
@@ -278,9 +233,8 @@ int main(int argc, char **argv)
                                 .shrinks = (seed % 5 == 0) ? 2 : 1,
                                 .phases = phases,
                                 .strike = strike};
-        job.next = drawn(&job, 1200);
         is_right &= few_run(&job.few, &job.play, seed);
-        middle += job.middle;
+        middle += job.deaths.middle;
         epochs += job.count;
     }
     if (first != last && (middle == 0 || epochs == 0)) {

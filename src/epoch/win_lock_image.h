@@ -1,6 +1,6 @@
-/* Locks of windows, also in images. */
-#ifndef KEEL_EPOCH_WIN_LOCK_H_
-#define KEEL_EPOCH_WIN_LOCK_H_
+/* Locks of windows in images. */
+#ifndef KEEL_EPOCH_WIN_LOCK_IMAGE_H_
+#define KEEL_EPOCH_WIN_LOCK_IMAGE_H_
 
 #include "engine/context.h"
 
