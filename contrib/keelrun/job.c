@@ -162,6 +162,8 @@ static void job_shrink(job_t *job, uint32_t rank)
     job_broadcast(job, MESSAGE_DEATH, rank, state->incarnation, NULL, 0);
     job_broadcast(job, MESSAGE_GONE, rank, state->incarnation, NULL, 0);
     state->state = RANK_DEAD;
+    state->is_gone = true;
+    job->gone_count++;
     job->left_count++;
     report_verbose("rank %u is gone: the other ranks go on", rank);
 }
@@ -177,7 +179,7 @@ static void job_on_death(job_t *job, uint32_t rank, int signal_number)
     job->last_death.rank = rank;
     job->last_death.incarnation = state->incarnation;
     job->last_death.signal = signal_number;
-    if (job_goes_on(job, rank)) {
+    if (job_goes_on(job, rank, why)) {
         job_shrink(job, rank);
         return;
     }
@@ -190,6 +192,10 @@ static void job_on_death(job_t *job, uint32_t rank, int signal_number)
     if (job->options->spares == 0 &&
         (job->nodes[state->node].is_lost || job->nodes[state->node].has_failed || state->must_move) &&
         !job_move_rank(job, state)) {
+        if (job_may_go_on(job, rank)) {
+            job_shrink(job, rank);
+            return;
+        }
         job_end(job, 128 + signal_number, "rank %u has no node left to run on%s", rank,
                 job->nodes[state->node].has_failed ? ": from its own it reaches nobody" : "");
         return;
@@ -374,8 +380,8 @@ static void job_on_met(job_t *job, job_rank_t *state)
 }
 
 /*
- * Announces a join. A replacement that joins after exits of other ranks has missed the exits, so
- * they are announced again.
+ * Announces a join. A replacement that joins after exits of other ranks, or after ranks are gone,
+ * has missed the news, so these are announced again.
  */
 static void job_on_join(job_t *job, const message_t *message, const char *payload)
 {
@@ -397,6 +403,10 @@ static void job_on_join(job_t *job, const message_t *message, const char *payloa
     for (uint32_t rank = 0; rank < job->options->ranks; rank++) {
         if (job->ranks[rank].state == RANK_LEFT && job->ranks[rank].is_finalized) {
             job_broadcast(job, MESSAGE_EXIT, rank, job->ranks[rank].incarnation, NULL, 0);
+        }
+        if (job->ranks[rank].is_gone) {
+            job_broadcast(job, MESSAGE_DEATH, rank, job->ranks[rank].incarnation, NULL, 0);
+            job_broadcast(job, MESSAGE_GONE, rank, job->ranks[rank].incarnation, NULL, 0);
         }
     }
 }

@@ -58,6 +58,7 @@ typedef struct job_rank {
     uint64_t silence_ns;      /* duration of the silence */
     uint64_t accused_ns;      /* time of the accusation */
     keel_reprieve_t reprieve; /* reprieves of the accused */
+    bool is_gone;             /* dead, and declared to have no replacement */
     bool must_move;           /* the next incarnation starts on another node */
     uint64_t fenced_ns;       /* time of the kill for silence; 0: none */
     unsigned fencing_looks;   /* looks at whether the node has noticed that kill */
@@ -88,6 +89,7 @@ typedef struct job {
         uint32_t rank, incarnation;
         int signal;
     } last_death;
+    uint32_t gone_count;   /* ranks declared gone */
     uint32_t absent_count; /* dead ranks without a spare so far, and the signal of the last one */
     int absent_signal;
     uint32_t ready_count, met_count, finalized_count, left_count, connected_count;
@@ -124,8 +126,11 @@ uint64_t job_next_kill_ns(const job_t *job); /* UINT64_MAX: none */
 /* job_restart.c */
 /* a waiting spare has no rank yet */
 bool job_has_rank(const job_t *job, uint32_t process);
-/* The other ranks go on without the dead rank (KEEL_SHRINK). */
-bool job_goes_on(const job_t *job, uint32_t rank);
+/* May the other ranks go on without the dead rank? (KEEL_SHRINK) */
+bool job_may_go_on(const job_t *job, uint32_t rank);
+/* Do they? @a why: why the rank cannot be replaced, or NULL. Once a rank is gone, none is replaced:
+ * no group has shares until the next checkpoint. */
+bool job_goes_on(const job_t *job, uint32_t rank, const char *why);
 void job_count_failed_start(const job_t *job, job_rank_t *state); /* the rank died */
 /* why a dead rank cannot be replaced, or NULL */
 const char *job_why_no_restart(const job_t *job, uint32_t rank);

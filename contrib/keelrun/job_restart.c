@@ -39,10 +39,15 @@ bool job_was_turned_away(const job_t *job, const job_rank_t *state)
     return job->is_over && !state->is_over && !state->was_recovered && (state->incarnation > 0 || state->has_joined);
 }
 
-bool job_goes_on(const job_t *job, uint32_t rank)
+bool job_may_go_on(const job_t *job, uint32_t rank)
 {
-    return job->options->shrink && job->met_ns != 0 && job->finalized_count == 0 && !job->is_over &&
+    return job->options->shrink != SHRINK_NO && job->met_ns != 0 && job->finalized_count == 0 && !job->is_over &&
            !job_is_last(job, rank);
+}
+
+bool job_goes_on(const job_t *job, uint32_t rank, const char *why)
+{
+    return job_may_go_on(job, rank) && (job->options->shrink == SHRINK_NOW || job->gone_count > 0 || why != NULL);
 }
 
 const char *job_why_no_restart(const job_t *job, uint32_t rank)
@@ -59,7 +64,7 @@ const char *job_why_no_restart(const job_t *job, uint32_t rank)
     if (job->finalized_count != 0 || (job->is_over && job->options->spares == 0)) {
         return "while the job was leaving: nothing is recovered then";
     }
-    if (job->options->shrink && job_is_last(job, rank)) {
+    if (job->options->shrink != SHRINK_NO && job_is_last(job, rank)) {
         return "and no rank is left to go on";
     }
     if (job->options->spares > 0 && job_is_last(job, rank)) {

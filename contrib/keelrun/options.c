@@ -296,6 +296,16 @@ static bool options_check_rehearsal(options_t *options)
     return true;
 }
 
+static shrink_t options_shrink(void)
+{
+    const char *value = getenv("KEEL_SHRINK");
+
+    return (value == NULL)                    ? SHRINK_NO
+           : (strcasecmp(value, "now") == 0)  ? SHRINK_NOW
+           : (strcasecmp(value, "last") == 0) ? SHRINK_LAST
+                                              : SHRINK_NO;
+}
+
 static bool options_check(options_t *options)
 {
     bool is_random = false;
@@ -307,7 +317,7 @@ static bool options_check(options_t *options)
     if (!options->has_output) {
         options->once = !options->no_restart;
     }
-    options->shrink = getenv("KEEL_SHRINK") != NULL && strcasecmp(getenv("KEEL_SHRINK"), "now") == 0;
+    options->shrink = options_shrink();
 
     if (options->nodes > options->ranks) {
         report("%u nodes need at least as many ranks, not %u", options->nodes, options->ranks);

@@ -20,12 +20,19 @@ enum {
     KEELRUN_STATUS_NOT_FOUND = 127
 };
 
+/* KEEL_SHRINK: the other ranks go on without dead ranks that nothing replaces. */
+typedef enum {
+    SHRINK_NO,
+    SHRINK_NOW, /* no dead rank is started again */
+    SHRINK_LAST /* dead ranks are started again as often as allowed; then no rank is */
+} shrink_t;
+
 typedef struct options {
     uint32_t ranks, nodes;
     uint32_t spares; /* the last ranks, which wait for the death of another rank */
     bool cyclic;     /* places ranks round robin, otherwise in blocks */
     bool netns, tag, verbose, no_restart, rehearse;
-    bool shrink;           /* KEEL_SHRINK: dead ranks are gone, and the others go on */
+    shrink_t shrink;
     bool once, has_output; /* once: drops repeated output; has_output: the option was given */
     uint32_t restarts;     /* per rank */
     bool has_restarts;     /* the option was given */
