@@ -180,16 +180,41 @@ costs_show_what_is_missed()
     printf '%s\n' text '<!-- costs: -->' old '<!-- end of costs -->' more >"$copy/contrib/doc/costs.md"
     awk -F, -v OFS=, 'NR > 1 { $7 = "" } $2 ~ /^posted add/ { $7 = "NO"; $6 = ">=9" } $2 ~ /^blocking fetch-add/ { $7 = "unclear" } 1' \
         "$perf/figures/goals/goals.csv" >"$goals"
+    cp "$perf"/figures/goals/*.machine "${goals%/*}"
+    printf '%s\n' 'commit: 123456789a' 'code: 1' >"${goals%/*}/shm.machine"
+    printf '%s\n' 'commit: 123456789b' 'code: 2' >"${goals%/*}/ckpt.machine"
+    printf '%s\n' '#!/bin/sh' 'echo 1' >"$copy/perf/lib/code"
+    chmod +x "$copy/perf/lib/code"
     "$copy/perf/lib/costs" >"$out" 2>"$err" || fail "status $?"
-    has "$out" 1 '^| posted add 64 a flush: rate / raw UCX | [0-9.]* \[[0-9.]*, [0-9.]*\] | at least 9 | \*\*no\*\* | 2 |$'
+    has "$out" 1 '^| checkpoint of 64m: until safe ms | .* | 12345678, older code |$'
+    has "$out" 1 '^| posted add 64 a flush: rate / raw UCX | [0-9.]* \[[0-9.]*, [0-9.]*\] | at least 9 | \*\*no\*\* | 2 | 12345678 |$'
     has "$out" 1 '\*\*no\*\*'
-    has "$out" 1 '^| blocking fetch-add: .* | at least 1.0 | unclear | 2 |$'
+    has "$out" 1 '^| blocking fetch-add: .* | at least 1.0 | unclear | 2 | 12345678 |$'
     has "$out" 0 '^| put of 8 over tcp'
     has "$out" 1 '^text$'
     has "$out" 0 '^old$'
     sed -i '/^store,store: overhead/d' "$goals"
     ! "$copy/perf/lib/costs" >"$out" 2>"$err" || fail 'a row is lost'
     one_line '^perf/lib/costs: no row of the goals: store: overhead'
+}
+
+# a part's sum follows each change of its code, and no change of a comment
+code_of_a_part_has_a_sum()
+{
+    local copy=$scratch/copy before
+
+    mkdir -p "$copy/perf/lib"
+    cp -r "$perf/../src" "$perf/../transports" "$copy"
+    cp "$perf/lib/code" "$copy/perf/lib"
+    before=$("$copy/perf/lib/code" shm)
+    echo "$before" >"$out"
+    has "$out" 1 '^[0-9a-f]\{16\}$'
+    printf '%s\n' '/* a comment /', ' * and * more **/' '' >>"$copy/src/rma/put.c"
+    [ "$("$copy/perf/lib/code" shm)" = "$before" ] || fail 'a comment counts'
+    echo 'int more;' >>"$copy/src/rma/put.c"
+    [ "$("$copy/perf/lib/code" shm)" != "$before" ] || fail 'code does not count'
+    [ "$("$copy/perf/lib/code" ckpt)" = "$("$perf/lib/code" ckpt)" ] || fail 'code of another part counts'
+    ! "$copy/perf/lib/code" none >"$out" 2>"$err" || fail 'a part of no name'
 }
 
 # by lint, in a copy with those parts only that are quick

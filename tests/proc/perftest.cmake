@@ -17,7 +17,7 @@ endforeach()
 # the same of figures_test.sh
 foreach(case
         all_parts_come_to_pictures_and_a_page page_says_what_was_measured bad_figures_are_refused jobs_that_fail_end_the_figures
-        goals_are_passed_what_was_given numbers_changed_by_hand_are_found costs_show_what_is_missed)
+        goals_are_passed_what_was_given numbers_changed_by_hand_are_found costs_show_what_is_missed code_of_a_part_has_a_sum)
   add_test(NAME proc_figures_${case} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/figures_test.sh ${CMAKE_BINARY_DIR} ${case})
   set_tests_properties(proc_figures_${case} PROPERTIES LABELS proc SKIP_RETURN_CODE 77 TIMEOUT 900)
 endforeach()
