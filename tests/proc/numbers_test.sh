@@ -148,7 +148,7 @@ every_part_of_the_goals_is_measured_small()
     goals "$scratch/quick/goals.csv"
     of_part shm 5 ' / raw UCX,.*,2,[0-9]*$' 5
     of_part targets 1 'to 4 targets: rate / raw UCX,.*,>=0.9,.*,5,' 1
-    of_part large 4 'non-temporal stores' 2 'raw UCX' 2
+    of_part large 9 'non-temporal stores' 2 ' puts: rate / raw UCX' 4 ' get of .*: time / raw UCX,.*,<=' 3 ',>=0.5,' 1 ',>=0.25,' 1
     of_part tcp 10 '[pg][ue]t of [0-9km]* over tcp: rate logged / not logged (medians),' 10 ',>=0.97,' 6
     of_part served 5 'raw UCX' 5
     of_part mixed 16 ' where a program mixes: time / gsyncs alone,.*,<=1.3,' 8 ' where a program waits: time / gsyncs alone,.*,<=1.3,' 8
@@ -160,7 +160,7 @@ every_part_of_the_goals_is_measured_small()
         of_part shmem 16 ' with logs: time / Open MPI,' 6 ' without logs: time / Open MPI,' 10 ',<=2,' 1 ',<=2.5,' 2 ',<=3,' 1 ',<=1,' 6
     fi
     if [ -x "$build/perf/mpi_barrier" ]; then
-        of_part gsync 6 'gsync of [24] ranks: us,' 2 'barrier of MPI of [24] ranks: us,' 2 ': time / barrier of MPI,' 2 ',,,4,' 3
+        of_part gsync 6 'gsync of [24] ranks: us,' 2 'barrier of MPI of [24] ranks: us,' 2 ': time / barrier of MPI,.*,<=1.5,.*,2,' 1 ': time / barrier of MPI,.*,<=1,.*,4,' 1 ',,,4,' 2
     else
         of_part gsync 2 'gsync of [24] ranks: us,' 2
     fi
@@ -191,7 +191,7 @@ every_part_of_the_goals_is_measured_small()
     "$perf/numbers" --build "$build" --out "$scratch/quick" --quick large >"$out" 2>"$err" || fail "status $?"
     cut -d, -f1,2 "$scratch/quick/goals.csv" | diff <(cut -d, -f1,2 "$scratch/before") - >"$scratch/why" ||
         fail "rows: $(cat "$scratch/why")"
-    has "$scratch/quick/perftest.large.csv" 5 ''
+    has "$scratch/quick/perftest.large.csv" 10 ''
     has "$out" 1 '^tcp on .*;another;'
     has "$out" 1 '^shm targets large served mixed mpi shmem gsync ft daly store stores ckpt restore on '
 }
@@ -271,6 +271,11 @@ bounds_are_those_that_were_set()
 <=0.6 8 B blocking get 16 a flush: time / raw UCX
 >=0.85 64k puts: rate / non-temporal stores of one core
 >=0.85 1m puts: rate / non-temporal stores of one core
+>=0.5 4k puts: rate / raw UCX
+>=0.25 32k puts: rate / raw UCX
+<=3.5 blocking get of 4k 16 a flush: time / raw UCX
+<=3.5 blocking get of 32k 16 a flush: time / raw UCX
+<=2 blocking get of 1m 16 a flush: time / raw UCX
 <=1.3 8 B put with flush where a program (way): time / gsyncs alone
 <=1.3 8 B put 64 a flush where a program (way): time / gsyncs alone
 <=1.3 8 B blocking get with flush where a program (way): time / gsyncs alone
