@@ -91,6 +91,51 @@ void keel_folder_leave(keel_folder_t *folder)
     __atomic_store_n(&folder->is_left, 1, __ATOMIC_RELAXED);
 }
 
+/* Read for one call by any system: each has a limit of its own, and ignores the rest. */
+#define READ_AHEAD_STEP ((off_t)128 << 10)
+/* A call may wait for the device when many are in progress: the start does not wait for more. */
+#define READ_AHEAD_BYTES ((off_t)256 << 20)
+
+static void file_read_ahead(int dir, keel_set_id_t id, uint32_t rank)
+{
+    char name[KEEL_FILES_NAME_MAX];
+    struct stat about;
+    int set, file;
+
+    if (keel_set_open(dir, id, 0, &set) != 0) {
+        return;
+    }
+    keel_set_rank_name(rank, name);
+    file = openat(set, name, O_RDONLY | O_CLOEXEC);
+    close(set);
+    if (file < 0) {
+        return;
+    }
+    if (fstat(file, &about) == 0) {
+        for (off_t at = 0; at < about.st_size && at < READ_AHEAD_BYTES; at += READ_AHEAD_STEP) {
+            (void)posix_fadvise(file, at, READ_AHEAD_STEP, POSIX_FADV_WILLNEED);
+        }
+    }
+    close(file);
+}
+
+void keel_folder_read_ahead(const keel_folder_t *folder, uint32_t rank)
+{
+    keel_set_id_t *ids;
+    unsigned count;
+
+    if (keel_set_list(keel_folder_dir(folder), &ids, &count) != 0) {
+        return;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (keel_set_has(keel_folder_dir(folder), ids[i], KEEL_FILES_MANIFEST) > 0) {
+            file_read_ahead(keel_folder_dir(folder), ids[i], rank);
+            break;
+        }
+    }
+    keel_free(ids);
+}
+
 /* Verifies that all files of the manifest are there. */
 static int complete_check(const keel_manifest_t *manifest, int set)
 {

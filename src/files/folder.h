@@ -33,6 +33,10 @@ static inline int keel_folder_is_left(const keel_folder_t *folder)
     return __atomic_load_n(&folder->is_left, __ATOMIC_RELAXED);
 }
 
+/* Asks the system to read the rank's file of the newest complete set into the page cache: that is
+ * where a job begins, unless the file is damaged. The reading goes on after the return. A hint:
+ * errors have no effect. */
+void keel_folder_read_ahead(const keel_folder_t *folder, uint32_t rank);
 /* Completes a set: verifies that all files of the manifest are there, and writes the manifest.
  * Returns 0 or an errno. */
 int keel_folder_complete(const keel_folder_t *folder, const keel_manifest_t *manifest);

@@ -42,6 +42,7 @@ struct keel_writer {
     int is_stop_due, stop_error; /* KEEL_FILES_STOP is to be made; errno of the newest try */
     const uint8_t *memory;       /* RANK: of the job, or of its copy, less the offset of the copy */
     uint64_t at;                 /* RANK: bytes read */
+    uint64_t begun_ns;           /* the thread's */
     void *copy;                  /* of the rest; NULL: none */
     int is_joined;               /* the caller's */
     keel_folder_end_t end;       /* the thread's until the thread has left */
@@ -191,6 +192,7 @@ static int writer_verify(void *arg, int file)
     const uint64_t bytes = writer->result.job.bytes;
     uint32_t crc = 0;
 
+    writer->result.synced_s = (double)(writer_now_ns() - writer->begun_ns) * 1e-9;
     for (uint64_t at = 0; at < bytes;) {
         const size_t length = (bytes - at < WRITER_PIECE) ? (size_t)(bytes - at) : WRITER_PIECE;
         const uint64_t begun_ns = writer_now_ns();
@@ -248,6 +250,7 @@ static void writer_job(keel_writer_t *writer)
     const double begun_s = writer_processor_s();
     keel_write_result_t *result = &writer->result;
 
+    writer->begun_ns = writer_now_ns();
     if (result->job.kind == KEEL_WRITE_RANK) {
         result->error = writer_rank(writer);
     } else if (result->job.kind == KEEL_WRITE_MANIFEST) {

@@ -43,6 +43,7 @@ typedef struct keel_write_result {
     int remove_error;
     uint32_t crc;       /* RANK: of the contents */
     double processor_s; /* seconds of a processor that the thread took */
+    double synced_s;    /* RANK: seconds from the begin of the job until the file was synced */
 } keel_write_result_t;
 
 /* @param folder       the writer's as long as the writer lives; opened again before the file of a

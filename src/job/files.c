@@ -145,6 +145,10 @@ void keel_files_progress(keel_context_h ctx)
             keel_files_set_pruned(ctx, &result);
         } else {
             files->interval.writer_s = result.processor_s;
+            if (result.error == 0) {
+                keel_info(&ctx->message, "file of %.0f MiB for checkpoint %u: written and synced after %.3f s",
+                          (double)result.job.bytes / 1048576, result.job.id.generation, result.synced_s);
+            }
             image_result(ctx, result.job.id, result.error, result.crc, result.job.bytes);
         }
     }
@@ -275,6 +279,9 @@ keel_status_t keel_files_init(keel_context_h ctx)
     if (files->folder.is_leader && ctx->lane.incarnation == 0) {
         /* a request of an earlier, lost job */
         (void)unlinkat(keel_folder_dir(&files->folder), KEEL_FILES_STOP, 0);
+    }
+    if (error == 0 && ctx->lane.incarnation == 0) {
+        keel_folder_read_ahead(&files->folder, ctx->lane.rank);
     }
     keel_lane_control_handle(&ctx->lane, KEEL_CONTROL_FILES, files_receive, ctx);
     return KEEL_OK;

@@ -344,7 +344,8 @@ time.sleep(1000)' "$scratch/made/files/lock" >"$out.2" &
     is_right
 }
 
-# Each operation of the start fails once at each rank: all take the older checkpoint, or read the file in parts.
+# Each operation of the start fails once at each rank: all take the older checkpoint, or read the file in parts. Where a file is
+# only to be read ahead, no failure has an effect.
 failures_of_a_restart_take_an_older_checkpoint()
 {
     local plan
@@ -352,12 +353,12 @@ failures_of_a_restart_take_an_older_checkpoint()
     right 90 -n 3
     two_sets 90
     cp -r "$dir" "$scratch/sets"
-    for plan in look:5 look:13 read:5:2:0 read:5:1:2 read:4 short:1; do
+    for plan in look:5:2 look:13:2 look:5:1 list:5:1 read:5:2:0 read:5:1:2 read:4 short:1; do
         rm -rf "$dir"
         cp -r "$scratch/sets" "$dir"
         run 0 -n 3 "${job[@]}" -x KEELTEST_START_FAILS=$plan "${failing[@]}" "$ring" 90
         case $plan in
-        read:4 | short:1) ! grep -q 'cannot be read' "$err" || fail "$plan is no failure" ;;
+        read:4 | short:1 | look:5:1 | list:5:1) ! grep -q 'cannot be read' "$err" || fail "$plan is no failure" ;;
         *) grep -q 'cannot be read (rank [0-2]: .*): an older one is looked for' "$err" || fail "nothing is said of $plan" ;;
         esac
         begins_at_files 3

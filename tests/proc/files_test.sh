@@ -458,7 +458,7 @@ the_number_of_checkpoints_is_chosen()
 costs_are_compared()
 {
     "$(dirname "$0")/../../perf/files" -n 1 -s 1 -i 1 -k 50 -c S -f 6 -d "$scratch" "$build" >"$out" 2>"$err" || fail "nothing is compared"
-    has "$out" 6 '^\(stencil\|ft\|write\|verified\|restart\|cached\)\(,[0-9]*\.[0-9]*\)\{5\}$'
+    has "$out" 7 '^\(stencil\|ft\|write\|counted\|verified\|restart\|cached\)\(,[0-9]*\.[0-9]*\)\{5\}$'
     "$(dirname "$0")/../../perf/files" -n 0 2>"$err" && fail "no round is taken"
     has "$err" 1 "is no whole number above 0"
 }
