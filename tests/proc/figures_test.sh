@@ -201,7 +201,7 @@ costs_show_what_is_missed()
 # a part's sum follows each change of its code, and no change of a comment
 code_of_a_part_has_a_sum()
 {
-    local copy=$scratch/copy before
+    local copy=$scratch/copy before part
 
     mkdir -p "$copy/perf/lib"
     cp -r "$perf/../src" "$perf/../transports" "$copy"
@@ -215,6 +215,9 @@ code_of_a_part_has_a_sum()
     [ "$("$copy/perf/lib/code" shm)" != "$before" ] || fail 'code does not count'
     [ "$("$copy/perf/lib/code" ckpt)" = "$("$perf/lib/code" ckpt)" ] || fail 'code of another part counts'
     ! "$copy/perf/lib/code" none >"$out" 2>"$err" || fail 'a part of no name'
+    for part in $(sed -n 's/^parts="\(.*\)"$/\1/p' "$perf/numbers"); do
+        "$copy/perf/lib/code" "$part" >"$out" 2>"$err" || fail "no sum of $part"
+    done
 }
 
 # by lint, in a copy with those parts only that are quick
