@@ -112,12 +112,15 @@ void keel_outcome_view_changes(keel_recovery_t *rec)
     o->is_open = 1;
 }
 
-void keel_outcome_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
+void keel_outcome_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation, uint32_t unborn)
 {
-    const keel_outcome_rank_t *of = (rec->outcome.ranks == NULL) ? NULL : &rec->outcome.ranks[rank];
+    keel_outcome_rank_t *of = (rec->outcome.ranks == NULL) ? NULL : &rec->outcome.ranks[rank];
 
     if (of != NULL && of->node_incarnation == incarnation) {
         outcome_mark_node(&rec->outcome, of->node);
+    }
+    if (of != NULL) {
+        of->unborn += unborn;
     }
     keel_outcome_view_changes(rec);
 }
@@ -294,7 +297,7 @@ static uint32_t outcome_count(keel_recovery_t *rec, int *are_over_p)
         outcome_mark_node(o, o->place.node); /* the predecessor */
     }
     KEEL_EACH_RANK(r, rec->lane) {
-        o->deaths[r] = keel_rank_deaths(rec->lane, r) - o->printed[r];
+        o->deaths[r] = keel_rank_deaths(rec->lane, r) - o->printed[r] - o->ranks[r].unborn;
         count += o->deaths[r];
         if (o->deaths[r] > 0 && !part_is_over(rec, r)) {
             *are_over_p = 0;
@@ -399,7 +402,9 @@ static void outcome_close(keel_recovery_t *rec)
     o->counts.rollbacks += o->is_rolled != 0;
     o->counts.local += o->is_rolled ? 0 : count;
     KEEL_EACH_RANK(r, rec->lane) {
-        o->printed[r] += o->deaths[r];
+        o->printed[r] += o->deaths[r] + o->ranks[r].unborn;
+        o->unborn += o->ranks[r].unborn;
+        o->ranks[r].unborn = 0;
     }
     memset(o->nodes, 0, o->node_count);
     outcome_announce(rec);
@@ -419,6 +424,9 @@ void keel_outcome_receive_printed(void *arg, const keel_control_in_t *in)
     o->counts.local = keel_larger(o->counts.local, message->local);
     o->counts.rollbacks = keel_larger(o->counts.rollbacks, message->rollbacks);
     KEEL_EACH_RANK(r, rec->lane) {
+        if (o->ranks != NULL && o->printed[r] < message->printed[r]) {
+            o->ranks[r].unborn = 0;
+        }
         o->printed[r] = keel_larger(o->printed[r], message->printed[r]);
     }
     outcome_printed(rec);

@@ -70,6 +70,7 @@ typedef struct keel_outcome_rank {
     uint32_t node, node_incarnation; /* of the newest process with a report */
     uint64_t log_peak, log_most;     /* sums at the end */
     uint32_t checkpoints;
+    uint32_t unborn; /* incarnations without a line that no process ever had */
     int is_finished;
 } keel_outcome_rank_t;
 
@@ -94,12 +95,13 @@ typedef struct keel_outcome {
     uint32_t *deaths;
     uint8_t *sources, *scratch, *nodes;
     uint32_t node_count;
+    uint64_t unborn; /* sum of those that are counted in printed[] */
 } keel_outcome_t;
 
 keel_status_t keel_outcome_init(keel_recovery_t *rec);
 void keel_outcome_release(keel_recovery_t *rec);
 /* Call before a death changes the view. */
-void keel_outcome_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation);
+void keel_outcome_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation, uint32_t unborn);
 /* Call when a rollback is requested. */
 void keel_outcome_view_changes(keel_recovery_t *rec);
 /* An image, copied at @a ns, was put into use. */

@@ -83,6 +83,7 @@ void keel_outcome_end(keel_recovery_t *rec)
             sums.log_most = of->log_most;
         }
     }
+    sums.deaths -= o->unborn;
     sums.gone = rec->lane->gone;
     sums.local = o->counts.local;
     sums.rollbacks = o->counts.rollbacks;

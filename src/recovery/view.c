@@ -61,9 +61,19 @@ int keel_view_is_complete(const keel_recovery_t *rec)
     return 1;
 }
 
+/* A spare's incarnation is the spare's place in an order, and another rank may have the spares
+ * before it. Of the incarnations that end now, the number of those that no process ever had; 0 of
+ * a rank that this process has never been connected to. */
+static uint32_t view_unborn(const keel_peer_t *peer, uint32_t incarnation)
+{
+    return peer->was_up ? incarnation + 1 - peer->incarnation - peer->is_up : 0;
+}
+
 void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
 {
     keel_lane_t *lane = rec->lane;
+    uint32_t unborn;
+    int is_real;
 
     if (rank == lane->rank || incarnation < lane->peers[rank].incarnation) {
         return; /* known already */
@@ -75,7 +85,9 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
         rec->peer_states[rank].state == KEEL_RANK_FRESH) {
         KEEL_REACHED(rebuild_dies);
     }
-    rec->deaths++;
+    unborn = view_unborn(&lane->peers[rank], incarnation);
+    is_real = unborn == 0 || lane->peers[rank].is_up;
+    rec->deaths += is_real;
     keel_get_references_resolve(rec->gets, rank);
     keel_lane_peer_down(lane, rank, incarnation + 1);
     keel_get_log_source_down(rec->gets, rank);
@@ -90,7 +102,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
     keel_repair_member_down(&rec->ckpt->set, rank);
     keel_repair_member_down(&rec->demand->set, rank);
     keel_position_rank_died(rec, rank);
-    keel_outcome_death(rec, rank, incarnation);
+    keel_outcome_death(rec, rank, incarnation, unborn);
     keel_trace_instant(lane->trace, KEEL_TRACE_DEATH, rank, incarnation, 0);
     if (!keel_recovery_is_frozen(rec)) {
         keel_trace_begin(lane->trace, KEEL_TRACE_VIEW, 0);
@@ -101,7 +113,8 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
                    incarnation);
         rec->fatal = KEEL_ERR_CATASTROPHIC;
     }
-    keel_recovery_info(rec, "rank %u incarnation %u died", rank, incarnation);
+    keel_recovery_info(rec, is_real ? "rank %u incarnation %u died" : "rank %u has no incarnation %u", rank,
+                       incarnation);
 }
 
 /* True if some rank may have acted on a fetched value, also of an open put: only waits look for

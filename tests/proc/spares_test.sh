@@ -53,6 +53,16 @@ two_spares_take_ranks_at_once()
     has "$err" 2 '^keelrun: .* spare \(8\|9\|10\) is rank [12]$'
 }
 
+# the second rank to die is taken by the second spare in its order, so it has no incarnation 1
+deaths_are_those_of_processes()
+{
+    run 0 -n 4 --nodes 4 --spares 2 "${small[@]}" "$moments" lives 1.0@8,3.0@20
+    [ "$(sed -n 's/^keelrun: .* \(spare .*\) is rank .*$/\1/p' "$err" | sort -u | wc -l)" -eq 2 ] || fail 'one spare twice'
+    has "$err" 1 'rank 3 incarnation 2 joined$'
+    has "$err" 1 '^keel: rank 3 died on node3; recovered in '
+    has "$err" 1 '^keel: 2 deaths, 2 recovered locally, 0 rollbacks, '
+}
+
 # four ranks of one group on a node each, spares 4 to 7 on nodes 3 to 0: ranks die in a step, as moments has it
 spares_everywhere=(-n 4 --nodes 4 --spares 4 "${small[@]}" -x KEEL_GROUP_SIZE=4)
 # each tells its number first
