@@ -290,10 +290,10 @@ _Static_assert(KEEL_ATTACH_SECRET_MIN == 16, "a message below names the number")
 static const char *attached_wrong(const keel_attach_t *table)
 {
     if (table->size == 0 || table->rank >= table->size) {
-        return "rank is not below size";
+        return (table->size == 0) ? "size is 0" : "rank is not below size";
     }
     if ((table->announce == NULL) != (table->lookup == NULL)) {
-        return "announce and lookup come together";
+        return (table->announce == NULL) ? "lookup is set without announce" : "announce is set without lookup";
     }
     if (table->exchange == NULL && table->announce == NULL) {
         return "neither exchange nor announce is set";
@@ -322,8 +322,8 @@ keel_status_t keel_attached_check(const keel_attach_t *given, keel_attach_t *tab
     }
     memset(table_p, 0, sizeof(*table_p));
     if (given->struct_size < shortest || given->struct_size > sizeof(*table_p)) {
-        keel_error(&nobody, "keel_init_attached: struct_size is %zu bytes, this library takes %zu to %zu",
-                   given->struct_size, shortest, sizeof(*table_p));
+        keel_error(&nobody, "keel_init_attached: struct_size is %zu bytes, not %zu (sizeof(keel_attach_t))",
+                   given->struct_size, sizeof(*table_p));
         return KEEL_ERR_INVALID_PARAM;
     }
     memcpy(table_p, given, given->struct_size);
