@@ -174,8 +174,8 @@ typedef struct keel_attach {
  * @param [in]  params   as for keel_init(); may be NULL. With KEEL_PARAM_FIELD_PROGRESS Keel
  * progresses the runtime while waiting.
  * @param [out] ctx_p    the context; freed by keel_finalize().
- * @return KEEL_ERR_INVALID_PARAM: a message names the wrong field. KEEL_ERR_STATE: the process has a
- * context, or events served another one. Or the status of a failed callback, or as keel_init().
+ * @return KEEL_ERR_INVALID_PARAM: a message names the wrong field. KEEL_ERR_STATE: the process has
+ * a context, or events served another one. Or the status of a failed callback, or as keel_init().
  */
 KEEL_API keel_status_t keel_init_attached(const keel_attach_t *runtime, const keel_params_t *params,
                                           keel_context_h *ctx_p);
