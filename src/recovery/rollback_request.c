@@ -90,6 +90,14 @@ void keel_rollback_request_receive(void *arg, const keel_control_in_t *in)
     }
 }
 
+void keel_rollback_request_pass_on(keel_recovery_t *rec)
+{
+    if (rec->request_number > 0) {
+        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_REQUEST, &rec->request_number,
+                                         sizeof(rec->request_number));
+    }
+}
+
 void keel_rollback_request_compare(keel_recovery_t *rec, uint32_t rank, uint32_t number)
 {
     if (number > rec->request_number && !KEEL_PLANT(rollback_request_not_passed_on)) {

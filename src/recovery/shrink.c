@@ -22,6 +22,7 @@
 #include "recovery/report/entries.h"
 #include "recovery/position.h"
 #include "recovery/recovery_status.h"
+#include "recovery/rollback_request.h"
 #include "trace/trace_area.h"
 
 #include <stdio.h>
@@ -65,11 +66,15 @@ void keel_shrink_release(keel_recovery_t *rec)
 void keel_shrink_gone(keel_recovery_t *rec, uint32_t rank)
 {
     keel_lane_t *lane = rec->lane;
+    const uint32_t leader = lane->leader;
 
     if (keel_rank_is_gone(lane, rank) || !keel_shrink_is_on(rec)) {
         return;
     }
     keel_lane_peer_gone(lane, rank);
+    if (leader != lane->leader && keel_lane_is_leader(lane)) {
+        keel_rollback_request_pass_on(rec);
+    }
     if (rec->missing_arrival == rank) {
         rec->missing_arrival = keel_member_after(lane, rank);
     }

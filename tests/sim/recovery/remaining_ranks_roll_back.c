@@ -25,6 +25,8 @@
 #define STEPS 14
 #define SEEDS 110
 #define WORD  1000u
+/* a seed with which the leader dies amid telling the others that the program asks for a rollback */
+#define REQUESTER_IS_GONE 2891
 
 /* words of the last window; two for the neighbour, in turn */
 enum { RING = 0, STEP = 2, CHAIN, SAVED, HELD, HELD_WINDOW, WORDS };
@@ -411,7 +413,8 @@ int main(int argc, char **argv)
     unsigned epochs = 0, shares = 0;
     int is_right = 1;
 
-    for (uint64_t seed = first; seed <= last && is_right; seed++) {
+    for (uint64_t run = first; run <= last && is_right; run++) {
+        const uint64_t seed = (argc == 1 && run == last) ? REQUESTER_IS_GONE : run;
         const unsigned replaced = (seed % 3 == 0) ? 1 + (unsigned)(seed / 3 % 2) : 0;
         job_t job = {.deaths = shrinks_draw(seed, 1 + replaced + (unsigned)(seed / 2 % 4), 2500),
                      .has_locks = seed / 4 % 2 == 0,
