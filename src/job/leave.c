@@ -13,7 +13,7 @@
 #include "engine/refuse.h"
 #include "peer/issue.h"
 #include "peer/members.h"
-#include "recovery/outcome_sums.h"
+#include "recovery/outcome/outcome_sums.h"
 #include "recovery/recover.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "recovery/detect.h"
 #include "recovery/logs/log_pressure.h"
 #include "recovery/hand_over.h"
-#include "recovery/outcome_sums.h"
+#include "recovery/outcome/outcome_sums.h"
 #include "recovery/position.h"
 #include "recovery/recovery.h"
 #include "recovery/rollback_stage.h"

@@ -59,7 +59,7 @@
 #include "recovery/detect.h"
 #include "recovery/reasons.h"
 #include "recovery/own_state.h"
-#include "recovery/outcome.h"
+#include "recovery/outcome/outcome.h"
 #include "recovery/shrink_state.h"
 #include "sync/sync.h"
 #include "recovery/logs/trim.h"

@@ -1,5 +1,5 @@
 /* State of open deaths, and the messages that keep the state the same in all ranks. */
-#include "recovery/outcome.h"
+#include "recovery/outcome/outcome.h"
 #include "base/outcome_text.h"
 #include "recovery/report/entries.h"
 #include "recovery/recovery_status.h"
@@ -17,8 +17,6 @@ typedef struct printed_message {
     uint32_t local, rollbacks;
     uint32_t printed[];
 } printed_message_t;
-
-/* ---- nodes ---- */
 
 static uint32_t outcome_node(const keel_runtime_t *runtime)
 {
@@ -424,10 +422,10 @@ void keel_outcome_receive_printed(void *arg, const keel_control_in_t *in)
     o->counts.local = keel_larger(o->counts.local, message->local);
     o->counts.rollbacks = keel_larger(o->counts.rollbacks, message->rollbacks);
     KEEL_EACH_RANK(r, rec->lane) {
-        if (o->ranks != NULL && o->printed[r] < message->printed[r]) {
-            o->ranks[r].unborn = 0;
-        }
         o->printed[r] = keel_larger(o->printed[r], message->printed[r]);
+        if (o->ranks != NULL) {
+            o->ranks[r].unborn = 0; /* the leader counts them in printed[] */
+        }
     }
     outcome_printed(rec);
 }

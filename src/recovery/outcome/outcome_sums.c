@@ -1,5 +1,5 @@
 /* Sums of all ranks at the end of a job with deaths. */
-#include "recovery/outcome_sums.h"
+#include "recovery/outcome/outcome_sums.h"
 #include "base/outcome_text.h"
 #include "recovery/recovery.h"
 
