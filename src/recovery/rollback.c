@@ -140,6 +140,7 @@ static keel_status_t rollback_once(keel_recovery_t *rec, uint32_t target, keel_r
         keel_recovery_life_event(rec, KEEL_LIFE_ROLLED_BACK);
         keel_outcome_rolled_back(rec);
         status = keel_shrink_complete(rec);
+        rec->fatal = (status == KEEL_OK) ? rec->fatal : status; /* the groups may be half changed */
         status = (status == KEEL_OK) ? keel_repair_rearm(&rec->ckpt->set) : status;
     }
     return status;

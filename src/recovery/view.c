@@ -62,11 +62,16 @@ int keel_view_is_complete(const keel_recovery_t *rec)
 }
 
 /* A spare's incarnation is the spare's place in an order, and another rank may have the spares
- * before it. Of the incarnations that end now, the number of those that no process ever had; 0 of
- * a rank that this process has never been connected to. */
-static uint32_t view_unborn(const keel_peer_t *peer, uint32_t incarnation)
+ * before it. Of the incarnations that end now, the number of those that no process had; a spare
+ * that died before it came is no death of the rank. 0 without spares, and of a rank that this
+ * process has never been connected to. */
+static uint32_t view_unborn(const keel_lane_t *lane, uint32_t rank, uint32_t incarnation)
 {
-    return peer->was_up ? incarnation + 1 - peer->incarnation - peer->is_up : 0;
+    const keel_peer_t *peer = &lane->peers[rank];
+
+    const int has_spares = lane->runtime->spares > 0 || lane->config->spawns > 0;
+
+    return (peer->was_up && has_spares) ? incarnation + 1 - peer->incarnation - peer->is_up : 0;
 }
 
 void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
@@ -85,7 +90,7 @@ void keel_view_death(keel_recovery_t *rec, uint32_t rank, uint32_t incarnation)
         rec->peer_states[rank].state == KEEL_RANK_FRESH) {
         KEEL_REACHED(rebuild_dies);
     }
-    unborn = view_unborn(&lane->peers[rank], incarnation);
+    unborn = view_unborn(lane, rank, incarnation);
     is_real = unborn == 0 || lane->peers[rank].is_up;
     rec->deaths += is_real;
     keel_get_references_resolve(rec->gets, rank);

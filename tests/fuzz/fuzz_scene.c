@@ -54,7 +54,7 @@ static void fuzz_disconnect(keel_transport_t *self, uint32_t peer)
 static keel_status_t fuzz_mem_alloc(keel_transport_t *self, size_t bytes, void *address, keel_transport_mem_t **mem_p,
                                     void **base_p)
 {
-    if (bytes > FUZZ_OPLOG) {
+    if (bytes > FUZZ_REGION_MAX) {
         return KEEL_ERR_NO_MEMORY; /* a size beyond the memory of the host */
     }
     *base_p = keel_alloc(bytes, "fuzz");

@@ -10,8 +10,9 @@
 
 #define FUZZ_RANKS      4
 #define FUZZ_WINDOW     KEEL_REGION_WINDOW0
-#define FUZZ_BYTES      256   /* size of the window */
-#define FUZZ_OPLOG      65536 /* bytes */
+#define FUZZ_BYTES      256    /* size of the window */
+#define FUZZ_OPLOG      65536  /* bytes */
+#define FUZZ_REGION_MAX 262144 /* bytes; the board, the locks and logs are smaller */
 #define FUZZ_GETLOG     16384
 #define FUZZ_DATA_MAX   2048 /* data of a message */
 #define FUZZ_EVENTS_MAX 16

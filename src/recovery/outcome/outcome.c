@@ -38,7 +38,15 @@ static void outcome_mark_node(keel_outcome_t *o, uint32_t node)
     }
 }
 
-/* ---- begin and end ---- */
+/* The deaths up to that number have a line. */
+static void outcome_raise(keel_outcome_t *o, uint32_t rank, uint32_t printed)
+{
+    if (printed > o->printed[rank] && o->ranks != NULL) {
+        o->unborn += o->ranks[rank].unborn;
+        o->ranks[rank].unborn = 0;
+    }
+    o->printed[rank] = keel_larger(o->printed[rank], printed);
+}
 
 /* Memory of the leader, and of every rank that may lead. */
 static keel_status_t outcome_init_printer(keel_recovery_t *rec)
@@ -97,8 +105,6 @@ void keel_outcome_release(keel_recovery_t *rec)
     keel_free(o->nodes);
 }
 
-/* ---- events ---- */
-
 void keel_outcome_view_changes(keel_recovery_t *rec)
 {
     keel_outcome_t *o = &rec->outcome;
@@ -146,8 +152,6 @@ void keel_outcome_restored(keel_recovery_t *rec)
         part->bytes = set->used.members[group->index].size;
     }
 }
-
-/* ---- reports and decisions ---- */
 
 uint32_t keel_outcome_checkpoints(const keel_recovery_t *rec)
 {
@@ -200,7 +204,7 @@ static void outcome_merge(keel_recovery_t *rec, const keel_report_t *report)
         o->noticed_ns = its->noticed_ns;
     }
     KEEL_EACH_RANK(r, rec->lane) {
-        o->printed[r] = keel_larger(o->printed[r], keel_report_about(report, r)->printed);
+        outcome_raise(o, r, keel_report_about(report, r)->printed);
     }
     if (its->place.incarnation >= o->place.incarnation) {
         o->place = its->place;
@@ -273,8 +277,6 @@ void keel_outcome_adopt(keel_recovery_t *rec, const decision_t *d)
         o->is_for_good |= d->is_for_good != 0;
     }
 }
-
-/* ---- the line ---- */
 
 static int part_is_over(const keel_recovery_t *rec, uint32_t rank)
 {
@@ -400,9 +402,7 @@ static void outcome_close(keel_recovery_t *rec)
     o->counts.rollbacks += o->is_rolled != 0;
     o->counts.local += o->is_rolled ? 0 : count;
     KEEL_EACH_RANK(r, rec->lane) {
-        o->printed[r] += o->deaths[r] + o->ranks[r].unborn;
-        o->unborn += o->ranks[r].unborn;
-        o->ranks[r].unborn = 0;
+        outcome_raise(o, r, o->printed[r] + o->deaths[r] + o->ranks[r].unborn);
     }
     memset(o->nodes, 0, o->node_count);
     outcome_announce(rec);
@@ -422,15 +422,10 @@ void keel_outcome_receive_printed(void *arg, const keel_control_in_t *in)
     o->counts.local = keel_larger(o->counts.local, message->local);
     o->counts.rollbacks = keel_larger(o->counts.rollbacks, message->rollbacks);
     KEEL_EACH_RANK(r, rec->lane) {
-        o->printed[r] = keel_larger(o->printed[r], message->printed[r]);
-        if (o->ranks != NULL) {
-            o->ranks[r].unborn = 0; /* the leader counts them in printed[] */
-        }
+        outcome_raise(o, r, message->printed[r]);
     }
     outcome_printed(rec);
 }
-
-/* ---- the own part ---- */
 
 static int outcome_is_back(const keel_recovery_t *rec)
 {
