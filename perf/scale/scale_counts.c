@@ -19,7 +19,7 @@
 #define HOOK_STEPS 256
 #define PAUSE_NS   20000
 
-/* _(name): phases 0 to 1 pass without access, 5 ends with the checkpoint, deaths come in 11 */
+/* _(name): phases 0 to 1 pass without access, phase 5 ends with the checkpoint, deaths come in 7 */
 #define SCALE_PARTS(_) \
     _(start)           \
     _(window)          \
@@ -45,8 +45,8 @@ static const char *const part_name[PARTS] = {
 
 #define QUIET_PHASES     2
 #define CHECKPOINT_PHASE 5
-#define DEATH_PHASE      11
-#define PHASES           13
+#define DEATH_PHASE      7
+#define PHASES           9
 
 /* memory of a rank's window */
 typedef struct cells {
@@ -73,11 +73,6 @@ typedef struct scale {
     keel_status_t (*send)(keel_transport_t *, uint32_t, const void *, size_t, const void *, size_t);
     keel_status_t (*reply)(keel_transport_t *, uint32_t, const void *, size_t, const void *, size_t);
 } scale_t;
-
-/* at most, of a rank on average; 0: any number */
-typedef struct limit {
-    uint64_t messages, bytes; /* messages: and stores */
-} limit_t;
 
 static scale_t scale;
 
@@ -299,17 +294,8 @@ static void strike(void *arg, keel_sim_t *sim)
     keel_sim_hook_at(sim, keel_sim_step(sim) + HOOK_STEPS);
 }
 
-static int limit_is_kept(int part, const char *what, double value, uint64_t limit)
-{
-    if (limit > 0 && value > (double)limit) {
-        fprintf(stderr, "%s: more than %llu %s\n", part_name[part], (unsigned long long)limit, what);
-        return 0;
-    }
-    return 1;
-}
-
-/* Prints a line for each part; returns 0 if a part has more messages or bytes than allowed. */
-static int counts_report(const limit_t *at_most)
+/* Prints a line for each part; returns 0 if a part has more messages and stores than allowed. */
+static int counts_report(const uint64_t *at_most)
 {
     const double n = scale.ranks;
     int is_good = 1, part;
@@ -336,23 +322,23 @@ static int counts_report(const limit_t *at_most)
         printf("%u,%s,%.1f,%.1f,%.1f,%.1f,%.0f,%.0f\n", scale.ranks, part_name[part],
                (double)sum.messages / ranks / phases, (double)most / phases, (double)sum.replies / ranks / phases,
                (double)sum.stores / ranks / phases, (double)sum.bytes / ranks / phases, (double)scale.heap[part] / n);
-        is_good &= limit_is_kept(part, "messages and stores", (double)(sum.messages + sum.stores) / ranks / phases,
-                                 at_most[part].messages);
-        is_good &= limit_is_kept(part, "bytes", (double)sum.bytes / ranks / phases, at_most[part].bytes);
+        if (at_most[part] > 0 && (double)(sum.messages + sum.stores) / ranks / phases > (double)at_most[part]) {
+            fprintf(stderr, "%s: more than %llu messages and stores\n", part_name[part],
+                    (unsigned long long)at_most[part]);
+            is_good = 0;
+        }
     }
     return is_good;
 }
 
-static void at_most_parse(limit_t *at_most, const char *text)
+static void at_most_parse(uint64_t *at_most, const char *text)
 {
     const char *value = strchr(text, '=');
-    char *end;
     int part;
 
     for (part = 0; part < PARTS; ++part) {
         if (value != NULL && strncmp(text, part_name[part], (size_t)(value - text)) == 0) {
-            at_most[part].messages = strtoull(value + 1, &end, 10);
-            at_most[part].bytes = (*end == ',') ? strtoull(end + 1, NULL, 10) : 0;
+            at_most[part] = strtoull(value + 1, NULL, 10);
             return;
         }
     }
@@ -360,7 +346,7 @@ static void at_most_parse(limit_t *at_most, const char *text)
     exit(2);
 }
 
-static void options_parse(int argc, char **argv, uint64_t *seed, limit_t *at_most)
+static void options_parse(int argc, char **argv, uint64_t *seed, uint64_t *at_most)
 {
     static const struct option known[] = {
         {"ranks", 1, NULL, 'n'},    {"deaths", 1, NULL, 'd'},  {"seed", 1, NULL, 's'}, {"lanes", 1, NULL, 'l'},
@@ -394,7 +380,7 @@ static void options_parse(int argc, char **argv, uint64_t *seed, limit_t *at_mos
             break;
         default:
             printf("scale_counts [--ranks N] [--per-node N] [--deaths N] [--seed S] [--lanes auto|direct|served]\n"
-                   "             [--at-most PART=N[,BYTES]]...: messages and stores of a rank on average, and bytes\n");
+                   "             [--at-most PART=N]...: messages and stores of a rank on average\n");
             exit((option == 'h') ? 0 : 2);
         }
     }
@@ -406,8 +392,7 @@ static void options_parse(int argc, char **argv, uint64_t *seed, limit_t *at_mos
 
 int main(int argc, char **argv)
 {
-    uint64_t seed = 1;
-    limit_t at_most[PARTS] = {{0}};
+    uint64_t seed = 1, at_most[PARTS] = {0};
     keel_sim_options_t options = {.program = program, .hook = strike, .step_limit = STEP_LIMIT};
     uint32_t *node, r;
     unsigned k;

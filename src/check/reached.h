@@ -33,7 +33,6 @@
     _(gsync_awaits_hand_over, "a replacement at the front waits until all have handed over")               \
     _(hand_behind, "a phase is handed over to a rank that is behind")                                      \
     _(hand_front, "two ranks at the front go live to each other")                                          \
-    _(holder_not, "a rank without records is no holder of a lost rank")                                    \
     _(hand_pair, "two re-executing ranks go live to each other")                                           \
     _(restored_at_front, "a replacement's image is of the front")                                          \
     _(refuses_nondeterministic, "rollback: the program is not deterministic")                              \

@@ -14,7 +14,6 @@
 #include "peer/members.h"
 #include "recovery/logs/log_pressure.h"
 #include "recovery/commit.h"
-#include "recovery/hand_over.h"
 #include "recovery/hand_over_check.h"
 #include "recovery/position.h"
 #include "recovery/recover.h"
@@ -43,18 +42,15 @@ static void gsync_pause(void)
 #endif
 }
 
-/* *missing_p: the rank that was missing at the last check; the check begins there. */
-static int second_barrier_is_over(const keel_context_h ctx, uint32_t number, uint32_t *missing_p)
+static int second_barrier_is_over(const keel_context_h ctx, uint32_t number)
 {
     const keel_lane_t *lane = &ctx->lane;
-    const uint32_t first = keel_member_along(lane, *missing_p);
 
     if (ctx->rec.front >= number || KEEL_PLANT(gsync_no_second_barrier)) {
         return 1; /* a death aborted the generation */
     }
-    KEEL_EACH_MEMBER_FROM(r, lane, first) {
+    KEEL_EACH_MEMBER(r, lane) {
         if (r != lane->rank && keel_lane_arrived(lane, r, &lane->board[r].image_copied) < number) {
-            *missing_p = r;
             return 0;
         }
     }
@@ -63,13 +59,12 @@ static int second_barrier_is_over(const keel_context_h ctx, uint32_t number, uin
 
 keel_status_t keel_gsync_second(keel_context_h ctx, uint32_t number)
 {
-    uint32_t missing = ctx->lane.rank;
     keel_status_t status;
     unsigned rounds = 0;
 
     keel_lane_announce_second(&ctx->lane, number);
     status = keel_position_arrive(&ctx->rec, number);
-    while (status == KEEL_OK && !second_barrier_is_over(ctx, number, &missing)) {
+    while (status == KEEL_OK && !second_barrier_is_over(ctx, number)) {
         status = keel_context_wait(ctx, &rounds);
     }
     return status;
@@ -281,11 +276,10 @@ keel_status_t keel_gsync_complete_phase(keel_context_h ctx)
     }
     /* An arrival says that the puts of this process are in place. Puts to a dead rank are not,
      * and ranks that do not know of the death may still read the dead memory on the direct lane.
-     * So the arrival waits for the decision, and for ranks on their way back. */
+     * So the arrival waits for the decision. */
     while (status == KEEL_OK &&
-           (!keel_position_is_handed_over(rec) ||
-            (!keel_recovery_is_finished(rec) &&
-             ((keel_recovery_is_frozen(rec) && !KEEL_PLANT(gsync_arrive_frozen)) || keel_hand_over_is_pending(rec))))) {
+           ((keel_recovery_is_frozen(rec) && !keel_recovery_is_finished(rec) && !KEEL_PLANT(gsync_arrive_frozen)) ||
+            !keel_position_is_handed_over(rec))) {
         status = keel_context_wait(ctx, &rounds);
     }
     return (status == KEEL_OK) ? keel_hand_over_check(rec) : status;

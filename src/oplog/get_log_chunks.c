@@ -258,14 +258,6 @@ int keel_get_log_has_phase(const keel_get_log_t *log, uint32_t phase)
                                                         log->lane->config->getlog_size, log->chunk_size, phase);
 }
 
-int keel_get_log_has_source(const keel_get_log_t *log, uint32_t source)
-{
-    keel_get_chunks_walk_t walk = {0};
-
-    return keel_get_chunks_next(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG), log->lane->config->getlog_size,
-                                log->chunk_size, source, &walk) != NULL;
-}
-
 uint32_t keel_get_log_first_phase(const keel_get_log_t *log)
 {
     return log->is_enabled ? keel_get_chunks_first_phase(keel_lane_region_base(log->lane, KEEL_REGION_GETLOG),

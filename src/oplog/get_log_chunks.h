@@ -68,8 +68,6 @@ int keel_get_chunks_has_phase(const void *arena, size_t size, uint32_t chunk_siz
 uint32_t keel_get_chunks_first_phase(const void *arena, size_t size, uint32_t chunk_size);
 /* has any source's newest record here the phase @a phase? */
 int keel_get_log_has_phase(const keel_get_log_t *log, uint32_t phase);
-/* True if @a source has records here. */
-int keel_get_log_has_source(const keel_get_log_t *log, uint32_t source);
 /* Lowest phase of the records of other ranks here; KEEL_PHASE_NONE if there are none. */
 uint32_t keel_get_log_first_phase(const keel_get_log_t *log);
 /* frees all chunks */

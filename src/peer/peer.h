@@ -418,7 +418,7 @@ static inline keel_locker_t keel_lane_locker(const keel_lane_t *lane)
 
 /* limits of a message with an entry for each rank: bytes of an entry, and of the head */
 #define KEEL_CONTROL_RANK_MAX 128u
-#define KEEL_CONTROL_HEAD_MAX 640u
+#define KEEL_CONTROL_HEAD_MAX 512u
 
 /* Under the lock: accepts messages of this incarnation from its first on, and none of older
  * ones. No effect if the same or a newer incarnation is accepted already. */

@@ -2,8 +2,6 @@
  * to come back. */
 #include "recovery/adopt.h"
 #include "peer/members.h"
-#include "recovery/report/entries.h"
-#include "recovery/report/holders.h"
 #include "recovery/position.h"
 #include "recovery/recovery_status.h"
 #include "recovery/shrink.h"
@@ -30,15 +28,6 @@ static int decision_is_current(const keel_recovery_t *rec, const decision_t *d)
     return 1;
 }
 
-/* A re-executing rank announces its position to new holders, too. */
-static void adopt_holders(keel_recovery_t *rec, const decision_t *d)
-{
-    keel_holders_adopt(rec, d);
-    if (keel_recovery_state(rec) == KEEL_RANK_RECOVERING && !KEEL_PLANT(adopt_position_untold)) {
-        keel_position_announce(rec);
-    }
-}
-
 /* Sends other ranks the data for their way back. */
 static void adopt_help(keel_recovery_t *rec, const decision_t *d)
 {
@@ -51,8 +40,7 @@ static void adopt_help(keel_recovery_t *rec, const decision_t *d)
         if (d->mode == KEEL_DECISION_LOCAL) {
             (void)keel_repair_send_group(&rec->demand->set, r);
         }
-        if (d->mode == KEEL_DECISION_LOCAL && rec->peer_states[r].is_held_here &&
-            !keel_peer_state_has(&rec->peer_states[r], KEEL_TRANSFER_GETS_SENT)) {
+        if (d->mode == KEEL_DECISION_LOCAL && !keel_peer_state_has(&rec->peer_states[r], KEEL_TRANSFER_GETS_SENT)) {
             (void)keel_get_log_send_replay(rec->gets, r);
             rec->peer_states[r].transfers |= KEEL_TRANSFER_GETS_SENT;
         }
@@ -95,10 +83,9 @@ static void adopt_peer_states(keel_recovery_t *rec, const decision_t *d)
             continue; /* the rank has announced more since its report */
         }
         if (keel_recovery_state(rec) == KEEL_RANK_FRESH && d->ranks[r].state != KEEL_RANK_FRESH) {
-            /* a holder has the predecessor's records, and sends them */
+            /* the survivor has the predecessor's records, and sends them */
             peer_state->transfers |= KEEL_TRANSFER_GETLOG_REFILLED;
-            peer_state->transfers |=
-                (rec->gets->targets[r].is_replay_complete || !peer_state->is_holder) ? 0 : KEEL_TRANSFER_GETS_EXPECTED;
+            peer_state->transfers |= rec->gets->targets[r].is_replay_complete ? 0 : KEEL_TRANSFER_GETS_EXPECTED;
         }
         if (d->ranks[r].state == KEEL_RANK_FRONT && peer_state->state == KEEL_RANK_FRESH) {
             peer_state->state = KEEL_RANK_FRONT; /* the process itself is new */
@@ -257,7 +244,6 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
     }
     adopt_atomics(rec, d);
     rec->recovered_front = d->front + 1;
-    adopt_holders(rec, d);
     adopt_peer_states(rec, d);
     adopt_help(rec, d);
     if (keel_recovery_state(rec) != KEEL_RANK_FRESH) {
@@ -270,19 +256,12 @@ void keel_view_adopt(keel_recovery_t *rec, const decision_t *d)
 void keel_view_receive_decision(void *arg, const keel_control_in_t *in)
 {
     keel_recovery_t *rec = arg;
-    const decision_t *packed = (const void *)in->payload;
-    decision_t *d;
+    const decision_t *d = (const void *)in->payload;
 
-    if (!keel_decision_is_packed(packed, in->length, rec->lane->size) || in->source != rec->lane->leader ||
-        packed->mode > KEEL_DECISION_CATASTROPHE || packed->slot > 1) {
+    if (in->length != sizeof(*d) + rec->lane->size * sizeof(decision_rank_t) || in->source != rec->lane->leader ||
+        d->mode > KEEL_DECISION_CATASTROPHE || d->slot > 1) {
         keel_error(rec->message, "malformed decision from rank %u refused", in->source);
         return;
     }
-    d = keel_decision_unpack(packed, rec->lane->size);
-    if (d == NULL) {
-        rec->fatal = KEEL_ERR_NO_MEMORY;
-        return;
-    }
     keel_view_adopt(rec, d);
-    keel_free(d);
 }

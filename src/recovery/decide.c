@@ -1,8 +1,6 @@
 /* The decision: how far the computation has come, where each rank begins, and whether a rollback
  * is necessary. */
 #include "recovery/decide.h"
-#include "recovery/report/entries.h"
-#include "recovery/report/holders.h"
 #include "peer/members.h"
 #include "recovery/rollback_request.h"
 #include "recovery/pending_fetch.h"
@@ -83,7 +81,7 @@ static const char *refuses_raced_fetches(const keel_recovery_t *rec, const decis
             unknown |= keel_classes_others(d->ranks[x].classes);
             fetched |= (d->ranks[x].atomics > d->front && (d->ranks[x].classes & KEEL_CLASS_FETCHES)) ? UINT64_MAX : 0;
         }
-        fetched |= report_is_back(rec->reports[x]) ? keel_report_about(rec->reports[x], r)->fetched : 0;
+        fetched |= report_is_back(rec->reports[x]) ? rec->reports[x]->about[r].fetched : 0;
         in_vain |= keel_pending_fetch_is_undecidable(rec, r, x, lost);
     }
     if ((in_vain || (fetched != 0 && unknown != 0)) && !KEEL_PLANT(decide_races_local)) {
@@ -103,7 +101,7 @@ static keel_sync_facts_t sync_facts(const keel_recovery_t *rec, const decision_t
                                .commutes = at_it == 0 || keel_classes_commute(at_it)};
 
     KEEL_EACH_MEMBER(x, rec->lane) {
-        const report_about_t *about = keel_report_about(rec->reports[x], r);
+        const report_about_t *about = &rec->reports[x]->about[r];
 
         facts.has_atomics |= x != r && (about->kinds != 0 || about->atomics > decision_start(d, r));
         facts.has_fetched |= (d->ranks[x].classes & KEEL_CLASS_FETCHES) != 0;
@@ -155,7 +153,6 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
     }
     KEEL_EACH_MEMBER(x, rec->lane) {
         const keel_report_t *report = rec->reports[x];
-        const report_about_t *about = keel_report_about(report, r);
 
         if (x == r || report->state == KEEL_RANK_FRESH) {
             continue;
@@ -164,32 +161,33 @@ static const char *refuses_local(const keel_recovery_t *rec, const decision_t *d
         if (report->stop > base && report->stop <= d->front && !KEEL_PLANT(decide_stop_local)) {
             return KEEL_REACHED(refuses_stop), "a checkpoint at a safe point was not complete";
         }
-        if (about->lost_puts > base && !KEEL_PLANT(decide_lost_log_local)) {
+        if (report->about[r].lost_puts > base && !KEEL_PLANT(decide_lost_log_local)) {
             return KEEL_REACHED(refuses_put_log), "the put log towards it is incomplete";
         }
-        if (about->lost_gets > base) {
+        if (report->about[r].lost_gets > base) {
             return KEEL_REACHED(refuses_get_log), get_log_reason(rec, x);
         }
         /* A fetch from another lost rank has no record. And no live rank may know the source of
          * an atomic of this phase that the fetch found. */
-        if (lost > 1 && (about->atomics > base || about->fetched != 0) && !KEEL_PLANT(decide_fetched_from_lost)) {
+        if (lost > 1 && (report->about[r].atomics > base || report->about[r].fetched != 0) &&
+            !KEEL_PLANT(decide_fetched_from_lost)) {
             return KEEL_REACHED(refuses_atomics_of_several), KEEL_WHY_ATOMICS;
         }
         /* The dead rank has not handed over to the reporter, a replacement: values may be there
          * before the atomics behind them. */
-        if (about->hand_over_lost && (d->ranks[r].atomics > base || may_be_found(rec, d)) &&
+        if (report->about[r].hand_over_lost && (d->ranks[r].atomics > base || may_be_found(rec, d)) &&
             !KEEL_PLANT(decide_unhanded_local)) {
             return KEEL_REACHED(refuses_unhanded), "a replacement had not received all of its atomics";
         }
-        if (about->values_pending != 0 &&
-            (about->values_pending > 1 || keel_pending_fetch_piggybacked(rec, r, x) == NULL) &&
+        if (report->about[r].values_pending != 0 &&
+            (report->about[r].values_pending > 1 || keel_pending_fetch_piggybacked(rec, r, x) == NULL) &&
             !KEEL_PLANT(decide_awaited_local)) {
             return KEEL_REACHED(refuses_awaited), KEEL_WHY_AWAITED;
         }
-        if (about->in_doubt > d->front && !KEEL_PLANT(decide_front_atomics_local)) {
+        if (report->about[r].in_doubt > d->front && !KEEL_PLANT(decide_front_atomics_local)) {
             return KEEL_REACHED(refuses_atomics_of_dead), KEEL_WHY_IN_DOUBT;
         }
-        kinds |= about->kinds;
+        kinds |= report->about[r].kinds;
     }
     if (keel_sync_is_ordered(&d->sync)) {
         const keel_sync_facts_t facts = sync_facts(rec, d, r, lost, kinds);
@@ -322,14 +320,14 @@ static void decide_starts(const keel_recovery_t *rec, decision_t *d)
         keel_demand_start_t *start = &d->ranks[r].start;
 
         KEEL_EACH_MEMBER(x, rec->lane) {
-            const report_about_t *about = keel_report_about(rec->reports[x], r);
+            const report_about_t *about = &rec->reports[x]->about[r];
 
             if (rec->reports[x]->state != KEEL_RANK_FRESH && about->start.position > d->generation) {
                 start->position = keel_larger(start->position, about->start.position);
             }
         }
         KEEL_EACH_MEMBER(x, rec->lane) {
-            const report_about_t *about = keel_report_about(rec->reports[x], r);
+            const report_about_t *about = &rec->reports[x]->about[r];
 
             /* checksum ranks make no window calls, and may be the first to know */
             if (about->start.position == start->position) {
@@ -411,8 +409,8 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
     KEEL_EACH_MEMBER(r, rec->lane) {
         KEEL_EACH_MEMBER(x, rec->lane) {
             if (rec->reports[x]->state != KEEL_RANK_FRESH) {
-                d->ranks[r].atomics = keel_larger(d->ranks[r].atomics, keel_report_about(rec->reports[x], r)->atomics);
-                d->ranks[r].classes |= keel_report_about(rec->reports[x], r)->classes;
+                d->ranks[r].atomics = keel_larger(d->ranks[r].atomics, rec->reports[x]->about[r].atomics);
+                d->ranks[r].classes |= rec->reports[x]->about[r].classes;
             }
         }
         d->ranks[r].atomics = keel_larger(d->ranks[r].atomics, rec->reports[r]->atomics_before);
@@ -444,7 +442,6 @@ void keel_view_decide(const keel_recovery_t *rec, decision_t *d)
         decide_rollback_reason(rec, d);
         decide_pending_fetches(rec, d);
     }
-    keel_holders_decide(rec, d);
     if (d->mode == KEEL_DECISION_ROLLBACK) {
         d->rollback++;
         d->front = d->base;

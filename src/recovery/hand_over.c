@@ -7,7 +7,6 @@
 #include "peer/combine.h"
 #include "peer/issue.h"
 #include "peer/arrival.h"
-#include "peer/members.h"
 #include "peer/region.h"
 #include "peer/store_part.h"
 #include "recovery/recovery.h"
@@ -238,48 +237,6 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
     rec->peer_states[rank].records_given += count;
     rec->peer_states[rank].handed_over_end = phase + 1;
     return keel_arrival_send(rec->lane, rank, arrival);
-}
-
-keel_status_t keel_hand_over_nothing(keel_recovery_t *rec, uint32_t rank)
-{
-    rec->peer_states[rank].handed_over_end = keel_position(rec) + 1;
-    /* this process may have left the gsync behind the front, where the rank still waits */
-    return (rec->arrived > rec->front) ? keel_arrival_send(rec->lane, rank, rec->arrived) : KEEL_OK;
-}
-
-static keel_status_t hand_over_count(void *arg, const keel_record_t *records, size_t length)
-{
-    return KEEL_OK;
-}
-
-int keel_hand_over_has(const keel_recovery_t *rec, uint32_t rank)
-{
-    uint64_t count = 0;
-
-    (void)keel_put_log_for_phase(rec->puts, rank, keel_position(rec), 0, hand_over_count, NULL, &count);
-    return count > 0;
-}
-
-/* An action for @a rank waits in the log, or in messages of this phase's hand-over. */
-static int is_pending_for(const keel_recovery_t *rec, uint32_t rank)
-{
-    return (rec->lane->peers[rank].mode != KEEL_PEER_LIVE)
-               ? keel_put_log_target_bytes(rec->puts, rank) > 0
-               : rec->peer_states[rank].handed_over_end > keel_position(rec) && !keel_lane_is_flushed(rec->lane, rank);
-}
-
-int keel_hand_over_is_pending(const keel_recovery_t *rec)
-{
-    /* a replacement leaves the gsync behind the front only when it is live here */
-    const int is_possible = keel_recovery_state(rec) == KEEL_RANK_FRONT && rec->phase <= rec->recovered_front &&
-                            !KEEL_PLANT(hand_over_hole_arrives);
-
-    KEEL_EACH_MEMBER_WHILE(r, rec->lane, is_possible) {
-        if (r != rec->lane->rank && !rec->peer_states[r].is_held_here && is_pending_for(rec, r)) {
-            return 1;
-        }
-    }
-    return 0;
 }
 
 void keel_hand_over_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival)

@@ -14,16 +14,6 @@ keel_status_t keel_hand_over(keel_recovery_t *rec, uint32_t rank, uint32_t phase
 /* Hands over the actions of the rank's present phase before the first pending value.
  * keel_hand_over() follows later with the rest. */
 keel_status_t keel_hand_over_prefix(keel_recovery_t *rec, uint32_t rank);
-/* Ranks that have nothing to hand over to each other: sends the own arrival beyond the front. */
-keel_status_t keel_hand_over_nothing(keel_recovery_t *rec, uint32_t rank);
-/* True if the log has actions of the present phase towards @a rank. */
-int keel_hand_over_has(const keel_recovery_t *rec, uint32_t rank);
-/*
- * True if a logged action of this process is not in place: the target is not back, and waits for
- * its record holders alone, which this process is not. Then this process must not arrive: other
- * ranks would leave the gsync without the action.
- */
-int keel_hand_over_is_pending(const keel_recovery_t *rec);
 /* A program that locks or waits: sends the records of @a phase to the replay of @a rank, then
  * the arrival. */
 void keel_hand_over_to_replay(keel_recovery_t *rec, uint32_t rank, uint32_t phase, uint32_t arrival);

@@ -92,8 +92,6 @@ typedef struct keel_peer_state {
     /* 1 + the position up to which the rank handed all over here, as reported when it went live */
     uint32_t received_end;
     int hand_over_lost; /* the rank died before its hand-over to this process */
-    int is_holder;      /* the rank is a record holder of this process (recovery/report/holders) */
-    int is_held_here;   /* this process is a record holder of the rank */
     /* put records handed over to the incarnation, and by it */
     uint64_t records_given, records_received;
     /* the own predecessor's records at the rank that came over the served lane without a gap */

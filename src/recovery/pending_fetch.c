@@ -11,7 +11,6 @@
  * other ranks.
  */
 #include "recovery/pending_fetch.h"
-#include "recovery/report/entries.h"
 
 #include "check/plant.h"
 #include "check/reached.h"
@@ -19,10 +18,10 @@
 
 const found_value_t *keel_pending_fetch_piggybacked(const keel_recovery_t *rec, uint32_t r, uint32_t p)
 {
-    const uint32_t serial = keel_report_about(rec->reports[p], r)->serial;
+    const uint32_t serial = rec->reports[p]->about[r].serial;
 
     KEEL_EACH_MEMBER_WHILE(x, rec->lane, serial != 0) {
-        const found_value_t *carried = &keel_report_about(rec->reports[x], p)->carried;
+        const found_value_t *carried = &rec->reports[x]->about[p].carried;
 
         if (x != r && x != p && carried->serial == serial) {
             return carried;
@@ -34,7 +33,7 @@ const found_value_t *keel_pending_fetch_piggybacked(const keel_recovery_t *rec, 
 /* Words with fetches that rank @a p repeats. */
 static uint64_t pending_reissued(const keel_recovery_t *rec, uint32_t r, uint32_t p)
 {
-    const uint64_t fetches_pending = keel_report_about(rec->reports[p], r)->fetches_pending;
+    const uint64_t fetches_pending = rec->reports[p]->about[r].fetches_pending;
 
     return (fetches_pending == 0 || p == r || !report_is_back(rec->reports[p]) ||
             keel_pending_fetch_piggybacked(rec, r, p) != NULL)
@@ -46,22 +45,22 @@ static uint64_t pending_reissued(const keel_recovery_t *rec, uint32_t r, uint32_
  * effect of @a x. */
 static uint64_t pending_conflicts(const keel_recovery_t *rec, uint32_t r, uint32_t p, uint64_t again, uint32_t x)
 {
-    const report_about_t *about = keel_report_about(rec->reports[x], r);
+    const report_about_t *about = &rec->reports[x]->about[r];
 
     if (x == r || x == p || !report_is_back(rec->reports[x])) {
         return 0;
     }
     return again & (about->values_found | (about->fetches_pending & ~pending_reissued(rec, r, x)) |
-                    (keel_report_about(rec->reports[p], r)->values_found & about->touched));
+                    (rec->reports[p]->about[r].values_found & about->touched));
 }
 
 int keel_pending_fetch_is_undecidable(const keel_recovery_t *rec, uint32_t r, uint32_t p, uint32_t lost)
 {
     const uint64_t again = pending_reissued(rec, r, p);
-    const uint32_t serial = keel_report_about(rec->reports[p], r)->serial;
+    const uint32_t serial = rec->reports[p]->about[r].serial;
 
     KEEL_EACH_MEMBER_WHILE(x, rec->lane, again != 0) {
-        const report_about_t *about = keel_report_about(rec->reports[x], r);
+        const report_about_t *about = &rec->reports[x]->about[r];
         const uint64_t behind = pending_conflicts(rec, r, p, again, x);
         const int is_unreported =
             (about->may_lack_found || serial == 0) && !KEEL_PLANT(pending_fetch_without_piggyback);

@@ -17,7 +17,6 @@
 #include "check/plant.h"
 #include "check/reached.h"
 #include "recovery/hand_over.h"
-#include "recovery/report/holders.h"
 #include "oplog/put_send.h"
 #include "peer/members.h"
 #include "peer/remote_put.h"
@@ -60,11 +59,9 @@ void keel_position_complete_event(keel_recovery_t *rec, uint32_t rank, keel_comp
 void keel_position_rank_died(keel_recovery_t *rec, uint32_t rank)
 {
     const keel_peer_state_t before = rec->peer_states[rank];
-    const int may_hold = before.is_holder || keel_recovery_state(rec) == KEEL_RANK_FRESH;
 
-    rec->peer_states[rank] = (keel_peer_state_t){.state = KEEL_RANK_FRESH,
-                                                 .complete = before.complete,
-                                                 .hand_over_lost = may_hold && before.received_end <= rec->phase};
+    rec->peer_states[rank] = (keel_peer_state_t){
+        .state = KEEL_RANK_FRESH, .complete = before.complete, .hand_over_lost = before.received_end <= rec->phase};
     keel_position_complete_event(rec, rank, KEEL_COMPLETE_DIED);
     keel_announced_forget(rec->sync, rank);
 }
@@ -129,8 +126,6 @@ int keel_position_is_released(const keel_recovery_t *rec, uint32_t number)
 
 int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
 {
-    const int is_reexecuting = keel_recovery_state(rec) == KEEL_RANK_RECOVERING;
-
     if (keel_recovery_is_frozen(rec) && !KEEL_PLANT(position_leave_frozen)) {
         return 0;
     }
@@ -142,10 +137,10 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
     if (rec->shrink.is_under_way && !KEEL_PLANT(position_leave_shrinking)) {
         return 0;
     }
-    /* all ranks that this process waits for, beginning with the last missing one */
+    /* all ranks, beginning with the last missing one */
     KEEL_EACH_MEMBER_FROM(r, rec->lane, rec->missing_arrival) {
-        if (r != rec->lane->rank && arrival_of(rec, r) < number && (!is_reexecuting || rec->peer_states[r].is_holder) &&
-            !(KEEL_PLANT(position_leave_without_behind) && is_reexecuting &&
+        if (r != rec->lane->rank && arrival_of(rec, r) < number &&
+            !(KEEL_PLANT(position_leave_without_behind) && keel_recovery_state(rec) == KEEL_RANK_RECOVERING &&
               rec->peer_states[r].state == KEEL_RANK_RECOVERING && rec->peer_states[r].position < rec->phase)) {
             rec->missing_arrival = r;
             return 0;
@@ -157,7 +152,7 @@ int keel_position_may_leave(keel_recovery_t *rec, uint32_t number)
 static int is_handed_over(const keel_recovery_t *rec)
 {
     KEEL_EACH_MEMBER_WHILE(r, rec->lane, rec->life == KEEL_LIFE_AWAITING && follows_positions(rec)) {
-        if (rec->peer_states[r].is_holder && rec->peer_states[r].received_end <= rec->phase &&
+        if (r != rec->lane->rank && rec->peer_states[r].received_end <= rec->phase &&
             !KEEL_PLANT(position_hand_over_unawaited)) {
             return 0;
         }
@@ -170,23 +165,25 @@ int keel_position_is_handed_over(const keel_recovery_t *rec)
     return is_handed_over(rec) || (KEEL_REACHED(gsync_awaits_hand_over), 0);
 }
 
+/* True if @a rank died before it handed its earlier accesses over to the process. */
+int keel_position_lost_hand_over(const keel_recovery_t *rec, uint32_t rank)
+{
+    const keel_peer_state_t *peer_state = &rec->peer_states[rank];
+
+    return rec->life == KEEL_LIFE_AWAITING && peer_state->hand_over_lost && peer_state->received_end <= rec->phase;
+}
+
 static position_message_t position_message(const keel_recovery_t *rec, position_handed_t handed)
 {
     return (position_message_t){
         .position = rec->phase, .state = (uint16_t)keel_recovery_state(rec), .handed = (uint16_t)handed};
 }
 
-/* To all ranks at the front, and to the record holders before. */
 static void position_announce(keel_recovery_t *rec, position_handed_t handed)
 {
-    const int is_front = keel_recovery_state(rec) == KEEL_RANK_FRONT;
     const position_message_t message = position_message(rec, handed);
 
-    KEEL_EACH_MEMBER(r, rec->lane) {
-        if (rec->lane->peers[r].is_up && (is_front || rec->peer_states[r].is_holder)) {
-            (void)keel_lane_control_send(rec->lane, r, KEEL_CONTROL_POSITION, &message, sizeof(message));
-        }
-    }
+    (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_POSITION, &message, sizeof(message));
 }
 
 void keel_position_announce(keel_recovery_t *rec)
@@ -194,7 +191,7 @@ void keel_position_announce(keel_recovery_t *rec)
     position_announce(rec, HANDED_POSITION_ONLY);
 }
 
-/* True if all holders have handed over, except for pending fetches and the records after them. */
+/* True if all ranks have handed over, except for pending fetches and the records after them. */
 static int have_others_handed_over(const keel_recovery_t *rec)
 {
     int has_rest = 0;
@@ -202,7 +199,7 @@ static int have_others_handed_over(const keel_recovery_t *rec)
     KEEL_EACH_MEMBER_WHILE(r, rec->lane, rec->life == KEEL_LIFE_AWAITING) {
         const keel_peer_state_t *peer_state = &rec->peer_states[r];
 
-        if (!peer_state->is_holder || peer_state->received_end > rec->phase) {
+        if (r == rec->lane->rank || peer_state->received_end > rec->phase) {
             continue;
         }
         if (!keel_peer_state_has(peer_state, KEEL_TRANSFER_PREFIX_RECEIVED)) {
@@ -259,8 +256,6 @@ int keel_position_blocks_atomic(const keel_recovery_t *rec, uint32_t rank, unsig
 
 void keel_position_leave(keel_recovery_t *rec, uint32_t number)
 {
-    const int was_idle = keel_recovery_is_idle(rec);
-
     keel_recovery_set_position(rec, number, rec->front);
     keel_shrink_note_gsync(rec);
     keel_waits_begin_phase(rec->sync);
@@ -281,9 +276,7 @@ void keel_position_leave(keel_recovery_t *rec, uint32_t number)
         }
         keel_position_announce(rec);
     }
-    if (!was_idle) {
-        keel_position_step(rec);
-    }
+    keel_position_step(rec);
 }
 
 /* The rank has freed the same windows as the process, and gets no more hand-overs for them. */
@@ -376,8 +369,6 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
 {
     keel_peer_state_t *peer_state = &rec->peer_states[rank];
     const uint32_t mine = keel_position(rec);
-    keel_status_t status;
-    int are_apart;
 
     if (rec->lane->peers[rank].mode == KEEL_PEER_LIVE) {
         return;
@@ -398,10 +389,7 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         position_hand_prefix(rec, rank);
         return;
     }
-    are_apart = keel_holders_are_apart(rec, rank);
-    status = are_apart ? keel_hand_over_nothing(rec, rank)
-                       : keel_hand_over(rec, rank, mine, keel_larger(rec->arrived, mine));
-    if (status == KEEL_OK) {
+    if (keel_hand_over(rec, rank, mine, keel_larger(rec->arrived, mine)) == KEEL_OK) {
         KEEL_PLANT_CALL(position_refill_last, rec, rank);
         keel_put_log_mark_sent(rec->puts, rank);
         set_live(rec, rank);
@@ -409,9 +397,7 @@ static void go_live(keel_recovery_t *rec, uint32_t rank)
         keel_position_replay_event(
             rec, rank, (peer_state->state == KEEL_RANK_FRONT) ? KEEL_REPLAY_LIVE_AT_FRONT : KEEL_REPLAY_LIVE);
         peer_state->records_sent = 0;
-        if (!are_apart) {
-            keel_hand_over_announce(rec, rank);
-        }
+        keel_hand_over_announce(rec, rank);
     }
 }
 

@@ -10,6 +10,7 @@ keel_status_t keel_position_arrive(keel_recovery_t *rec, uint32_t number);
 int keel_position_may_leave(keel_recovery_t *rec, uint32_t number);
 int keel_position_is_released(const keel_recovery_t *rec, uint32_t number);
 int keel_position_is_handed_over(const keel_recovery_t *rec);
+int keel_position_lost_hand_over(const keel_recovery_t *rec, uint32_t rank);
 /* In a replacement at the front: announces that all ranks have handed over to it. */
 void keel_position_announce_complete(keel_recovery_t *rec);
 /* True if @a rank is a replacement, or the process itself, and lacks hand-overs of the front

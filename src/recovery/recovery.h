@@ -22,11 +22,11 @@
  * 5. The leader decides once for this view: local recovery, rollback with reason, or catastrophe
  *    (decide.c).
  * 6. All ranks adopt the decision and unfreeze (adopt.c). A rollback goes on with step 10.
- * 7. The replacement rebuilds its image from its group, gets its get log back from the record
- *    holders (holders.c) and restores its memory; keel_restore() returns to the program (rebuild.c,
- *    epoch/restore.c). Then its group computes parity again.
- * 8. The program executes again. Gets are answered from records. At each position the record
- *    holders hand over the records of their put logs for that phase, then announce their arrival
+ * 7. The replacement rebuilds its image from its group, gets its get log back from its peers and
+ *    restores its memory; keel_restore() returns to the program (rebuild.c, epoch/restore.c). Then
+ *    its group computes parity again.
+ * 8. The program executes again. Gets are answered from records. At each position the survivors
+ *    hand over the records of their put logs for that phase, then announce their arrival
  *    (position.c, hand_over.c). In a program that waits or locks the records go to the replay
  *    instead (sync/waits.c, sync/sections.c).
  * 9. At the front the replacement compares its re-execution with the records at its peers
@@ -38,9 +38,8 @@
  * A further death at any step starts again at step 1 with a newer view.
  *
  * Invariants (each is a property in tests/sim):
- * - no rank passes gsync F + 1 before every replacement has reached F and has all hand-overs:
- *   the replacement waits for its record holders, and any other rank arrives only when all that it
- *   logged is in place (position.c, hand_over.c);
+ * - no rank passes gsync F + 1 before every replacement has reached F and has all hand-overs
+ *   (position.c);
  * - actions of phase k reach a replacement at position k, in the order of the log, before its
  *   arrival count k + 1;
  * - a get is answered from its record if there is one, else only by a process at the same

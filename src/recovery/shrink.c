@@ -19,7 +19,6 @@
 #include "check/plant.h"
 #include "ckpt/group_loss.h"
 #include "peer/members.h"
-#include "recovery/report/entries.h"
 #include "recovery/position.h"
 #include "recovery/recovery_status.h"
 #include "recovery/rollback_request.h"
@@ -107,9 +106,8 @@ static void decide_order(const keel_recovery_t *rec, decision_t *d)
 
     KEEL_EACH_MEMBER(x, rec->lane) {
         KEEL_EACH_RANK(r, rec->lane) {
-            d->ranks[r].place = KEEL_PLANT(shrink_order_anew)
-                                    ? 0
-                                    : keel_larger(d->ranks[r].place, keel_report_about(rec->reports[x], r)->place);
+            d->ranks[r].place =
+                KEEL_PLANT(shrink_order_anew) ? 0 : keel_larger(d->ranks[r].place, rec->reports[x]->about[r].place);
             count = keel_larger(count, d->ranks[r].place);
         }
     }

@@ -16,8 +16,6 @@
 #include "recovery/rollback_request.h"
 #include "recovery/commit.h"
 #include "recovery/decide.h"
-#include "recovery/report/entries.h"
-#include "recovery/report/holders.h"
 #include "recovery/position.h"
 #include "recovery/recovery_status.h"
 #include "recovery/shrink.h"
@@ -351,9 +349,8 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
             .in_doubt = report_doubt(rec, r, fetches),
             .kinds = target->atomic_kinds,
             .classes = keel_announced_classes(rec->sync, r),
-            .hand_over_lost = (uint32_t)keel_holders_lost_hand_over(rec, r),
+            .hand_over_lost = (uint32_t)keel_position_lost_hand_over(rec, r),
             .may_lack_found = lane->peers[r].missing > keel_position(rec) || lane->peers[r].was_stored,
-            .has_records = (uint32_t)keel_holders_has_records(rec, r),
             .carried = report_carried(rec, r),
             .printed = rec->outcome.printed[r],
             .start = rec->demand->starts[r],
@@ -362,18 +359,16 @@ static void report_fill(keel_recovery_t *rec, keel_report_t *report)
         report_words(rec, r, &report->about[r]);
     }
     keel_shrink_fill_report(rec, report);
-    keel_report_pack(report, lane->size);
 }
 
 static void report_keep(keel_recovery_t *rec, uint32_t rank, const keel_report_t *report)
 {
-    keel_free(rec->reports[rank]);
-    rec->reports[rank] = keel_alloc(keel_report_bytes(report), "report");
+    if (rec->reports[rank] == NULL) {
+        rec->reports[rank] = keel_alloc(rec->report_size, "report");
+    }
     if (rec->reports[rank] != NULL) {
-        memcpy(rec->reports[rank], report, keel_report_bytes(report));
+        memcpy(rec->reports[rank], report, rec->report_size);
         keel_outcome_take_report(rec, rank, rec->reports[rank]);
-    } else {
-        rec->fatal = KEEL_ERR_NO_MEMORY;
     }
 }
 
@@ -381,7 +376,7 @@ void keel_view_receive_report(void *arg, const keel_control_in_t *in)
 {
     keel_recovery_t *rec = arg;
     /* the news that the leader is gone may arrive here after the first report */
-    if (!keel_report_is_packed((const void *)in->payload, in->length, rec->lane->size) ||
+    if (in->length != rec->report_size ||
         (!keel_lane_is_leader(rec->lane) && (!keel_shrink_is_on(rec) || KEEL_PLANT(view_early_report_refused)))) {
         keel_error(rec->message, "malformed report from rank %u refused", in->source);
         return;
@@ -398,10 +393,11 @@ static int reports_agree(const keel_recovery_t *rec)
             (rec->reports[r]->request_number != rec->request_number && !KEEL_PLANT(view_request_unnamed))) {
             return 0;
         }
-    }
-    KEEL_EACH_MEMBER_WHILE(r, rec->lane, !KEEL_PLANT(view_decides_on_any)) {
-        if (!keel_report_is_of_view(rec, rec->reports[r])) {
-            return 0;
+        KEEL_EACH_RANK(q, rec->lane) {
+            if (rec->reports[r]->about[q].incarnation != rec->lane->peers[q].incarnation &&
+                !KEEL_PLANT(view_decides_on_any)) {
+                return 0;
+            }
         }
     }
     return 1;
@@ -421,7 +417,7 @@ static void report_send(keel_recovery_t *rec)
         report_keep(rec, rec->lane->rank, report);
         status = KEEL_OK;
     } else {
-        status = keel_lane_control_send(rec->lane, leader, KEEL_CONTROL_REPORT, report, keel_report_bytes(report));
+        status = keel_lane_control_send(rec->lane, leader, KEEL_CONTROL_REPORT, report, rec->report_size);
     }
     if (status == KEEL_OK) {
         keel_recovery_view_event(rec, KEEL_VIEW_REPORTS);
@@ -431,8 +427,8 @@ static void report_send(keel_recovery_t *rec)
 
 static void decision_send(keel_recovery_t *rec)
 {
-    decision_t *d = keel_alloc(sizeof(decision_t) + rec->lane->size * sizeof(decision_rank_t), "decision"), *packed;
-    size_t bytes;
+    const size_t length = sizeof(decision_t) + rec->lane->size * sizeof(decision_rank_t);
+    decision_t *d = keel_alloc(length, "decision");
 
     if (d == NULL) {
         return;
@@ -446,12 +442,8 @@ static void decision_send(keel_recovery_t *rec)
     if (d->mode == KEEL_DECISION_CATASTROPHE) {
         keel_error(rec->message, "catastrophic failure: %.*s", (int)sizeof(d->why), d->why);
     }
-    packed = keel_decision_pack(d, rec->lane->size, &bytes);
-    if (packed != NULL) { /* else the next step tries again */
-        (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_DECISION, packed, bytes);
-        keel_view_adopt(rec, d);
-    }
-    keel_free(packed);
+    (void)keel_lane_control_send_all(rec->lane, KEEL_CONTROL_DECISION, d, length);
+    keel_view_adopt(rec, d);
     keel_free(d);
 }
 

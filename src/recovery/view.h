@@ -36,11 +36,8 @@ typedef struct report_about {
     /* the reporter is a replacement, and the rank died before the hand-over */
     uint32_t hand_over_lost;
     uint32_t place;              /* in the order of the gone, by the last decision; 0: none */
-    uint32_t has_records;        /* of a lost rank: the reporter holds records */
-    uint32_t rank;               /* in a packed report: the rank of this entry; else 0 */
     keel_demand_start_t start;   /* newest image of the rank, if a demand image */
     keel_demand_start_t pending; /* demand image of the rank in the making */
-    uint32_t reserved;
 } report_about_t;
 
 struct keel_report {
@@ -66,9 +63,7 @@ struct keel_report {
     uint32_t request_number;  /* rollback requests known */
     uint32_t rollback_reason; /* the reporter's own rollback request */
     keel_sync_report_t sync;
-    uint32_t entries; /* ranks with an entry of their own, ascending (report/entries) */
     keel_reasons_t reasons;
-    report_about_t common; /* the entry of all other ranks */
     report_about_t about[];
 };
 
@@ -94,9 +89,6 @@ typedef struct decision_rank {
     uint32_t hold_back_from;
     uint32_t printed; /* deaths of the rank with a line */
     uint32_t place;   /* place in the order of the gone, from 1; 0: not gone */
-    uint32_t holds;   /* the rank holds records of these lost ranks (recovery/report/holders) */
-    uint32_t rank;    /* in a packed decision: the rank of this entry; else 0 */
-    uint32_t reserved;
 } decision_rank_t;
 
 typedef struct decision {
@@ -118,9 +110,7 @@ typedef struct decision {
     uint32_t is_shrink;     /* all go on without ranks that are gone */
     uint32_t is_passing;    /* the reason is a rollback under way */
     keel_reasons_t reasons; /* joined over all reports */
-    uint32_t entries;       /* packed: ranks with an entry of their own (recovery/report/entries) */
     char why[KEEL_OUTCOME_WHY_MAX];
-    decision_rank_t common; /* packed: the entry of all other ranks */
     decision_rank_t ranks[];
 } decision_t;
 

@@ -185,11 +185,6 @@ static inline int keel_sync_reports_waits(const keel_sync_decided_t *all)
 {
     return all->waits_since != KEEL_PHASE_NONE;
 }
-/* True if the program may have an order inside phases, also one that is not replayed. */
-static inline int keel_sync_may_be_ordered(const keel_sync_decided_t *all)
-{
-    return keel_sync_is_ordered(all) || keel_sync_reports_waits(all) || all->mixes != 0;
-}
 /* True if the program waits, and there is nothing to replay: several ranks may be lost. */
 static inline int keel_sync_is_unbegun(const keel_sync_t *sync, const keel_sync_decided_t *all)
 {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEEL_WIRE_VERSION 33
+#define KEEL_WIRE_VERSION 32
 
 typedef enum {
     /* requests; the first word names the member of keel_wire_body_t */

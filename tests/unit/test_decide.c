@@ -51,11 +51,7 @@ static void scene_begin(void)
                                                .position = (r == DEAD) ? 0 : NEW + 1,
                                                .generation = (r == DEAD) ? 0 : NEW,
                                                .is_armed = 1,
-                                               .entries = RANKS,
                                                .sync = {.is_deterministic = 1, .waits_since = UINT32_MAX}};
-        for (uint32_t about = 0; about < RANKS; about++) {
-            scene.said[r].about[about].rank = about;
-        }
     }
 }
 
@@ -109,9 +105,8 @@ static void scene_awaits(void)
     scene_begin();
     scene.said[0].report.is_prefix_closed = 1;
     scene.said[0].about[DEAD] =
-        (report_about_t){.rank = DEAD, .incarnation = 1, .touched = 1, .fetched = 1, .fetches_pending = 1, .serial = 7};
-    scene.said[1].about[DEAD] =
-        (report_about_t){.rank = DEAD, .incarnation = 1, .touched = 1, .fetched = 1, .values_found = 1};
+        (report_about_t){.incarnation = 1, .touched = 1, .fetched = 1, .fetches_pending = 1, .serial = 7};
+    scene.said[1].about[DEAD] = (report_about_t){.incarnation = 1, .touched = 1, .fetched = 1, .values_found = 1};
 }
 
 START_TEST(an_awaited_value_is_the_value_announced_to_another_rank)

@@ -1,7 +1,6 @@
 /* State of open deaths, and the messages that keep the state the same in all ranks. */
 #include "recovery/outcome/outcome.h"
 #include "base/outcome_text.h"
-#include "recovery/report/entries.h"
 #include "recovery/recovery_status.h"
 #include "recovery/view.h"
 
@@ -185,7 +184,7 @@ void keel_outcome_take_report(keel_recovery_t *rec, uint32_t rank, keel_report_t
     its->saved_ns = (its->saved_ns < now) ? now - its->saved_ns : 0;
     its->why[sizeof(its->why) - 1] = '\0';
     of->node = its->node;
-    of->node_incarnation = keel_report_about(report, rank)->incarnation;
+    of->node_incarnation = report->about[rank].incarnation;
     if (its->part.is_over) {
         of->part = its->part;
         of->part_incarnation = of->node_incarnation;
@@ -204,7 +203,7 @@ static void outcome_merge(keel_recovery_t *rec, const keel_report_t *report)
         o->noticed_ns = its->noticed_ns;
     }
     KEEL_EACH_RANK(r, rec->lane) {
-        outcome_raise(o, r, keel_report_about(report, r)->printed);
+        outcome_raise(o, r, report->about[r].printed);
     }
     if (its->place.incarnation >= o->place.incarnation) {
         o->place = its->place;
