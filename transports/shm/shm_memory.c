@@ -77,24 +77,29 @@ keel_status_t keel_shm_identify(const keel_shm_t *shm, keel_shm_segment_id_t *id
     return shm->is_used ? keel_shm_segment_identify(&shm->card_memory, id) : KEEL_OK;
 }
 
-keel_shm_card_t *keel_shm_attach(const keel_shm_t *shm, uint32_t peer, uint64_t instance,
-                                 const keel_shm_segment_id_t *id)
+keel_status_t keel_shm_attach(const keel_shm_t *shm, uint32_t peer, uint64_t instance, const keel_shm_segment_id_t *id,
+                              keel_shm_card_t **card_p)
 {
     const uint32_t *node = shm->params->node;
     const int is_wanted =
         shm->is_used && (shm->is_everywhere || ((node != NULL) && (node[peer] == node[shm->params->rank])));
-    keel_shm_card_t *card;
+    keel_status_t status;
     void *base;
 
-    if (!is_wanted || (id->bytes < sizeof(*card)) || (keel_shm_segment_attach(id, &base) != KEEL_OK)) {
-        return NULL;
+    *card_p = NULL;
+    if (!is_wanted || (id->bytes < sizeof(**card_p))) {
+        return KEEL_OK;
     }
-    card = base;
-    if (card->instance != instance) {
+    status = keel_shm_segment_attach(id, &base);
+    if (status != KEEL_OK) {
+        return (status == KEEL_ERR_NO_MEMORY) ? status : KEEL_OK;
+    }
+    if (((const keel_shm_card_t *)base)->instance == instance) {
+        *card_p = base;
+    } else {
         keel_shm_segment_detach(base, id->bytes);
-        return NULL;
     }
-    return card;
+    return KEEL_OK;
 }
 
 static keel_status_t make(const keel_shm_t *shm, size_t bytes, void *address, keel_transport_mem_t **mem_p,

@@ -55,9 +55,11 @@ keel_status_t keel_shm_open(keel_shm_t *shm, const keel_transport_params_t *para
 void keel_shm_close(keel_shm_t *shm); /* frees everything that is still registered */
 /* identity of the card; pid is 0 if no memory is shared */
 keel_status_t keel_shm_identify(const keel_shm_t *shm, keel_shm_segment_id_t *id);
-/* maps the card of a peer, of id->bytes; NULL: none of its memory can be mapped here */
-keel_shm_card_t *keel_shm_attach(const keel_shm_t *shm, uint32_t peer, uint64_t instance,
-                                 const keel_shm_segment_id_t *id);
+/* Maps the card of a peer, of id->bytes. *card_p NULL: none of its memory can be mapped here.
+ * KEEL_ERR_NO_MEMORY: for lack of memory or descriptors; other ranks may map it, so accesses by
+ * messages would not exclude theirs (peer/combine/combine_area). */
+keel_status_t keel_shm_attach(const keel_shm_t *shm, uint32_t peer, uint64_t instance, const keel_shm_segment_id_t *id,
+                              keel_shm_card_t **card_p);
 
 /* like the operations of transport.h */
 keel_status_t keel_shm_reserve(keel_shm_t *shm, const uint64_t *bytes, unsigned count);

@@ -290,7 +290,7 @@ keel_status_t keel_shm_segment_attach(const keel_shm_segment_id_t *id, void **ba
     }
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0) {
-        return KEEL_ERR_UNREACHABLE;
+        return (errno == EMFILE || errno == ENFILE || errno == ENOMEM) ? KEEL_ERR_NO_MEMORY : KEEL_ERR_UNREACHABLE;
     }
     if ((fstat(fd, &file) != 0) || (file.st_dev != id->dev) || (file.st_ino != id->ino) || (file.st_uid != geteuid()) ||
         ((uint64_t)file.st_size != id->bytes)) {

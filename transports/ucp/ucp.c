@@ -241,9 +241,9 @@ static keel_status_t transport_connect(keel_transport_t *transport, uint32_t pee
     } else if (ucp->peers[peer] != NULL) {
         status = KEEL_ERR_STATE; /* the previous incarnation was not disconnected */
     } else {
-        card = keel_shm_attach(&ucp->shm, peer, blob->head.instance, &blob->card);
+        status = keel_shm_attach(&ucp->shm, peer, blob->head.instance, &blob->card, &card);
         *lanes_p = keel_ucp_lanes(ucp, card);
-        status = keel_ucp_requests_connect(ucp, peer, blob, card);
+        status = (status == KEEL_OK) ? keel_ucp_requests_connect(ucp, peer, blob, card) : status;
         if ((status != KEEL_OK) && (card != NULL)) {
             keel_shm_segment_detach(card, blob->card.bytes);
         }

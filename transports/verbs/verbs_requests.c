@@ -220,13 +220,18 @@ void keel_verbs_requests_close(keel_verbs_t *verbs)
 keel_status_t keel_verbs_requests_connect(keel_verbs_t *verbs, const keel_verbs_address_t *address, unsigned *lanes_p)
 {
     keel_verbs_peer_t *peer = keel_alloc(sizeof(*peer), "peer");
+    keel_status_t status;
 
     if (peer == NULL) {
         return KEEL_ERR_NO_MEMORY;
     }
     peer->address = *address;
     peer->rank = address->rank;
-    peer->card = keel_shm_attach(&verbs->shm, peer->rank, address->head.instance, &address->card);
+    status = keel_shm_attach(&verbs->shm, peer->rank, address->head.instance, &address->card, &peer->card);
+    if (status != KEEL_OK) {
+        keel_free(peer);
+        return status;
+    }
     peer->lanes = KEEL_LANE_SERVED | ((peer->card != NULL) ? KEEL_LANE_PTR : KEEL_LANE_RMA | KEEL_LANE_READ);
     verbs->peers[peer->rank] = peer;
     if (verbs->params.unconnected_s > 0 && peer->rank != verbs->params.rank) {
