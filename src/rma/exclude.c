@@ -82,6 +82,6 @@ void keel_exclude_end_unlogged(keel_context_h ctx, uint32_t rank)
     keel_combine_area_t *area = keel_combine_area_of(&ctx->lane, rank);
 
     if (ctx->is_logging && area != NULL) {
-        keel_combine_release(area);
+        keel_combine_release(&ctx->lane, area);
     }
 }

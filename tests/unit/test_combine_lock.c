@@ -37,7 +37,7 @@ static void add_many(const keel_lane_t *lane)
         sched_yield();
     }
     keel_combine_held(&place, &head, (const char *)ones, NULL);
-    keel_combine_release(&area);
+    keel_combine_release(lane, &area);
 }
 
 static void add_one(const keel_lane_t *lane, unsigned element)
@@ -97,7 +97,9 @@ START_TEST(a_dead_holder_is_passed_over)
     lanes[1].peers[0].incarnation = 1;
     ck_assert(keel_combine_settle(&lanes[1], &area, 5));
     ck_assert(keel_combine_try(&lanes[1], &area) && !keel_combine_try(&lanes[2], &area));
-    keel_combine_release(&area);
+    keel_combine_release(&lanes[0], &area); /* still runs, and holds nothing any more */
+    ck_assert(!keel_combine_try(&lanes[2], &area));
+    keel_combine_release(&lanes[1], &area);
 
     /* the replacement of the holder */
     ck_assert(keel_combine_try(&lanes[0], &area));

@@ -9,7 +9,8 @@
  *
  * Safety. A holder loads `touched` after it has stored `holder`; a rank that settles a block loads
  * `holder` after it has stored `touched`. So a holder that the rank does not see will see the bit.
- * Bits are never cleared while the process lives.
+ * Those loads are sequentially consistent, like the stores. Bits are never cleared while a rank may
+ * access the memory: a rollback clears the lock area between its two barriers.
  *
  * Death. A holder that dies between its first and its last store has opened an atomic on the board
  * (peer/board) and closed none, so the job rolls back. A holder that dies before or after changes
@@ -42,7 +43,7 @@ static inline __attribute__((always_inline)) uint32_t keel_combine_block(unsigne
 
 static inline __attribute__((always_inline)) int keel_combine_is_set(const uint64_t *bits, uint32_t block)
 {
-    return (int)(__atomic_load_n(&bits[block / 64], __ATOMIC_ACQUIRE) >> (block % 64) & 1);
+    return (int)(__atomic_load_n(&bits[block / 64], __ATOMIC_SEQ_CST) >> (block % 64) & 1);
 }
 
 /* Visible to all ranks before any later load of the caller. */

@@ -30,7 +30,7 @@ static int holder_is_dead(const keel_lane_t *lane, uint64_t word)
 
 int keel_combine_try(const keel_lane_t *lane, keel_combine_area_t *area)
 {
-    uint64_t before = __atomic_load_n(&area->holder, __ATOMIC_ACQUIRE);
+    uint64_t before = __atomic_load_n(&area->holder, __ATOMIC_SEQ_CST);
 
     if (before != 0 && !holder_is_dead(lane, before) && !KEEL_PLANT(combine_lock_shared)) {
         return 0;
@@ -38,9 +38,12 @@ int keel_combine_try(const keel_lane_t *lane, keel_combine_area_t *area)
     return keel_store_word_exchange(&area->holder, &before, (uint64_t)lane->incarnation << 32 | (lane->rank + 1));
 }
 
-void keel_combine_release(keel_combine_area_t *area)
+void keel_combine_release(const keel_lane_t *lane, keel_combine_area_t *area)
 {
-    keel_store_word_release(&area->holder, 0);
+    uint64_t own = (uint64_t)lane->incarnation << 32 | (lane->rank + 1);
+
+    /* not the word of a rank that took this one for dead */
+    (void)keel_store_word_exchange(&area->holder, &own, 0);
 }
 
 int keel_combine_settle(const keel_lane_t *lane, keel_combine_area_t *area, uint32_t block)
@@ -51,7 +54,8 @@ int keel_combine_settle(const keel_lane_t *lane, keel_combine_area_t *area, uint
         return 1;
     }
     keel_combine_set(area->touched, block);
-    holder = __atomic_load_n(&area->holder, __ATOMIC_ACQUIRE);
+    keel_store_fence(); /* the bit may be another rank's */
+    holder = __atomic_load_n(&area->holder, __ATOMIC_SEQ_CST);
     if (holder != 0 && !holder_is_dead(lane, holder) && !KEEL_PLANT(combine_lock_settled_early)) {
         return 0;
     }
@@ -66,7 +70,7 @@ static uint32_t blocks_alike(const uint64_t *touched, uint32_t block, uint32_t m
 
     do {
         const uint32_t next = (block + count) % KEEL_COMBINE_BLOCKS;
-        const uint64_t bits = __atomic_load_n(&touched[next / 64], __ATOMIC_ACQUIRE);
+        const uint64_t bits = __atomic_load_n(&touched[next / 64], __ATOMIC_SEQ_CST);
         const uint64_t others = (is_touched ? ~bits : bits) >> (next % 64);
 
         left = 64 - next % 64;

@@ -10,7 +10,7 @@ keel_combine_area_t *keel_combine_area_of(keel_lane_t *lane, uint32_t rank);
 /* Takes the area for an accumulate. Returns 0 if another live rank holds the area. Between taking
  * and releasing the area the caller must not wait. */
 int keel_combine_try(const keel_lane_t *lane, keel_combine_area_t *area);
-void keel_combine_release(keel_combine_area_t *area);
+void keel_combine_release(const keel_lane_t *lane, keel_combine_area_t *area);
 /* Settles a block for single atomics. Returns 0 if a rank holds the area, which may not know of the
  * atomic; then the caller tries again. */
 int keel_combine_settle(const keel_lane_t *lane, keel_combine_area_t *area, uint32_t block);
