@@ -324,9 +324,11 @@ static void check_rest(const job_t *job)
         fail("the logs took more than KEEL_OPLOG_SIZE, or nothing");
     }
     if (own_region(job, KEEL_REGION_GETLOG) > job->ctx->config.getlog_size ||
-        accounts[FOR_LANES].peak - own_region(job, KEEL_REGION_GETLOG) - KEEL_LOCK_WINDOWS * sizeof(uint64_t) >
+        accounts[FOR_LANES].peak - own_region(job, KEEL_REGION_GETLOG) - KEEL_LOCK_WINDOWS * sizeof(uint64_t) -
+                sizeof(keel_combine_area_t) >
             4096 * (others + 1)) {
-        fail("the get log took more than KEEL_GETLOG_SIZE, or the lanes more than a page a rank and windows' locks");
+        fail("the get log took more than KEEL_GETLOG_SIZE, or the lanes more than a page a rank, windows' locks and "
+             "the bits for accumulates");
     }
     if (accounts[FOR_RECORDS].peak > others * oplog) {
         fail("records of the dead took more than the logs of all others");
