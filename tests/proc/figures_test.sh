@@ -214,6 +214,9 @@ code_of_a_part_has_a_sum()
     echo 'int more;' >>"$copy/src/rma/put.c"
     [ "$("$copy/perf/lib/code" shm)" != "$before" ] || fail 'code does not count'
     [ "$("$copy/perf/lib/code" ckpt)" = "$("$perf/lib/code" ckpt)" ] || fail 'code of another part counts'
+    before=$("$copy/perf/lib/code" mpi)
+    echo 'int more;' >>"$copy/src/peer/combine/combine_plain.c"
+    [ "$("$copy/perf/lib/code" mpi)" != "$before" ] || fail 'code of accumulates does not count'
     ! "$copy/perf/lib/code" none >"$out" 2>"$err" || fail 'a part of no name'
     for part in $(sed -n 's/^parts="\(.*\)"$/\1/p' "$perf/numbers"); do
         "$copy/perf/lib/code" "$part" >"$out" 2>"$err" || fail "no sum of $part"
