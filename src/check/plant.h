@@ -47,7 +47,7 @@
     _(apply_change_again, 4000, "--style races --posted 1 --lanes direct --direct ptr",                                \
       "an atomic with a known change is applied again")                                                                \
     _(atomic_stored_change_passed_over, 8000,                                                                          \
-      "--style races --posted 1 --lanes direct --direct ptr --ranks 3 --phases 2 --deaths 2 --seed 7900",              \
+      "--style races --posted 1 --lanes direct --direct ptr --ranks 3 --phases 2 --deaths 2 --seed 22800",             \
       "an atomic that was completed before its source died counts as a known change")                                  \
     _(view_change_unfetched, 0, "", "a rank that changed a word by the word's value does not count as fetching")       \
     _(decide_change_unhanded, 12000,                                                                                   \
