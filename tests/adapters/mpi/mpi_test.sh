@@ -54,7 +54,8 @@ stores_survive()
     has "$err" 0 'started anew'
     [ "$1" != direct ] || return 0
     run 1 -n 2 "${small[@]}" -x KEEL_DETERMINISTIC=y "$programs/mpi_stores_$mpi" 3 -
-    has "$err" 2 'error: keel_mpi_context: not in deterministic mode (KEEL_DETERMINISTIC)$'
+    # the first rank may end the job before the other one has come so far
+    grep -q 'error: keel_mpi_context: not in deterministic mode (KEEL_DETERMINISTIC)$' "$err" || fail 'nothing is said'
 }
 stores_survive_direct() { stores_survive direct; }
 stores_survive_served() { stores_survive served; }
