@@ -198,10 +198,21 @@ static uint32_t generation_at_rest(const few_t *few, uint32_t *epoch_p)
     return number;
 }
 
+/* A rank at its last step may be releasing its context. */
+static int has_ended(const job_t *job)
+{
+    for (uint32_t r = 0; r < RANKS; r++) {
+        if (job->at[r] >= STEPS) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static void check_shares(job_t *job)
 {
     uint32_t epoch = 0;
-    const uint32_t number = generation_at_rest(&job->few, &epoch);
+    const uint32_t number = has_ended(job) ? 0 : generation_at_rest(&job->few, &epoch);
 
     if (number == 0 || (number == job->checked && epoch == job->checked_epoch)) {
         return;
