@@ -217,7 +217,8 @@ void keel_shrink_adopt(keel_recovery_t *rec, const decision_t *d)
 {
     keel_shrink_t *shrink = &rec->shrink;
 
-    shrink->is_under_way = d->is_shrink != 0;
+    /* a process with KEEL_SHRINK=no has no places */
+    shrink->is_under_way = d->is_shrink != 0 && shrink->place != NULL;
     if (!shrink->is_under_way) {
         return;
     }
