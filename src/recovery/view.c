@@ -66,7 +66,6 @@ int keel_view_is_complete(const keel_recovery_t *rec)
 static uint32_t view_unborn(const keel_lane_t *lane, uint32_t rank, uint32_t incarnation)
 {
     const keel_peer_t *peer = &lane->peers[rank];
-
     const int has_spares = lane->runtime->spares > 0 || lane->config->spawns > 0;
 
     return (peer->was_up && has_spares) ? incarnation + 1 - peer->incarnation - peer->is_up : 0;

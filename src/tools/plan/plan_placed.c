@@ -56,8 +56,10 @@ static int keel_plan_placed_fail(const keel_plan_placed_run_t *run, uint32_t nod
 }
 
 /* Draws the order up to the loss. */
-static uint64_t keel_plan_placed_until_lost(const keel_plan_placed_run_t *run, keel_plan_random_t *random)
+static uint64_t keel_plan_placed_until_lost(const void *arg, keel_plan_random_t *random)
 {
+    const keel_plan_placed_run_t *run = arg;
+
     memset(run->is_failed, 0, run->placed->ranks);
     for (uint32_t i = 0; i < run->nodes; i++) {
         const uint32_t other = i + (uint32_t)keel_plan_random_below(random, run->nodes - i);
@@ -105,25 +107,12 @@ int keel_plan_simulate_placed(const keel_plan_placed_t *placed, uint64_t samples
                               const keel_plan_progress_t *progress, keel_plan_replicas_t *result)
 {
     keel_plan_placed_run_t run = {.placed = placed};
-    uint64_t *values = keel_alloc(samples * sizeof *values, "plan values");
     int rc = -1;
-    uint64_t i;
 
-    if ((values == NULL) || (keel_plan_placed_begin(&run) != KEEL_OK)) {
-        goto err_free;
+    if (keel_plan_placed_begin(&run) == KEEL_OK) {
+        rc = keel_plan_sample_losses(keel_plan_placed_until_lost, &run, samples, random, progress, result);
     }
-    for (i = 0; i < samples; i++) {
-        values[i] = keel_plan_placed_until_lost(&run, random);
-        if ((progress->report != NULL) && progress->report(progress->arg, (double)(i + 1) / (double)samples)) {
-            i++;
-            break;
-        }
-    }
-    keel_plan_replica_result(values, i, result);
-    rc = 0;
-err_free:
     keel_store_place_release(&run.place);
-    keel_free(values);
     keel_free(run.is_failed);
     keel_free(run.order);
     return rc;

@@ -17,8 +17,9 @@ typedef struct keel_plan_replica_run {
     uint8_t *dead;    /* failed processes of each group; at most 255 replicas */
 } keel_plan_replica_run_t;
 
-static uint64_t keel_plan_failures_until_lost(keel_plan_replica_run_t *run, keel_plan_random_t *random)
+static uint64_t keel_plan_failures_until_lost(const void *arg, keel_plan_random_t *random)
 {
+    const keel_plan_replica_run_t *run = arg;
     uint64_t failures = 0, process, group;
 
     memset(run->failed, 0, (run->processes / 64 + 1) * sizeof *run->failed);
@@ -44,7 +45,8 @@ static int keel_plan_compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-void keel_plan_replica_result(uint64_t *values, uint64_t n, keel_plan_replicas_t *result)
+/* Sets mean, shares and intervals from the failures of each sample, which are sorted. */
+static void keel_plan_replica_result(uint64_t *values, uint64_t n, keel_plan_replicas_t *result)
 {
     double mean = 0, squares = 0, half;
     unsigned a;
@@ -71,31 +73,39 @@ void keel_plan_replica_result(uint64_t *values, uint64_t n, keel_plan_replicas_t
     }
 }
 
-int keel_plan_simulate_replicas(const keel_replicas_t *replicas, uint64_t samples, keel_plan_random_t *random,
-                                const keel_plan_progress_t *progress, keel_plan_replicas_t *result)
+int keel_plan_sample_losses(keel_plan_draw_cb_t draw, const void *arg, uint64_t samples, keel_plan_random_t *random,
+                            const keel_plan_progress_t *progress, keel_plan_replicas_t *result)
 {
-    keel_plan_replica_run_t run = {replicas->processes, replicas->processes / replicas->replicas, replicas->replicas,
-                                   NULL, NULL};
-    uint64_t *values, i;
-    int rc = -1;
+    uint64_t *values = keel_alloc(samples * sizeof *values, "plan values");
+    uint64_t i;
 
-    values = keel_alloc(samples * sizeof *values, "plan values");
-    run.failed = keel_alloc((run.processes / 64 + 1) * sizeof *run.failed, "plan failed");
-    run.dead = keel_alloc(run.groups, "plan dead");
-    if ((values == NULL) || (run.failed == NULL) || (run.dead == NULL) || (replicas->replicas > UINT8_MAX)) {
-        goto err_free;
+    if (values == NULL) {
+        return -1;
     }
     for (i = 0; i < samples; i++) {
-        values[i] = keel_plan_failures_until_lost(&run, random);
+        values[i] = draw(arg, random);
         if ((progress->report != NULL) && progress->report(progress->arg, (double)(i + 1) / (double)samples)) {
             i++;
             break;
         }
     }
     keel_plan_replica_result(values, i, result);
-    rc = 0;
-err_free:
     keel_free(values);
+    return 0;
+}
+
+int keel_plan_simulate_replicas(const keel_replicas_t *replicas, uint64_t samples, keel_plan_random_t *random,
+                                const keel_plan_progress_t *progress, keel_plan_replicas_t *result)
+{
+    keel_plan_replica_run_t run = {replicas->processes, replicas->processes / replicas->replicas, replicas->replicas,
+                                   NULL, NULL};
+    int rc = -1;
+
+    run.failed = keel_alloc((run.processes / 64 + 1) * sizeof *run.failed, "plan failed");
+    run.dead = keel_alloc(run.groups, "plan dead");
+    if ((run.failed != NULL) && (run.dead != NULL) && (replicas->replicas <= UINT8_MAX)) {
+        rc = keel_plan_sample_losses(keel_plan_failures_until_lost, &run, samples, random, progress, result);
+    }
     keel_free(run.failed);
     keel_free(run.dead);
     return rc;

@@ -59,8 +59,12 @@ uint32_t keel_plan_placed_nodes(const keel_plan_placed_t *placed);
 /* As keel_plan_simulate_replicas(), with failures of nodes. */
 int keel_plan_simulate_placed(const keel_plan_placed_t *placed, uint64_t samples, keel_plan_random_t *random,
                               const keel_plan_progress_t *progress, keel_plan_replicas_t *result);
-/* Sets mean, shares and intervals from the failures of each sample, which are sorted. */
-void keel_plan_replica_result(uint64_t *values, uint64_t n, keel_plan_replicas_t *result);
+/* Draws one sample: the number of failures until data is lost. */
+typedef uint64_t (*keel_plan_draw_cb_t)(const void *arg, keel_plan_random_t *random);
+/* Draws samples, fewer if @a progress ends the run, and sets mean, shares and intervals. Returns 0,
+ * or -1 without memory. */
+int keel_plan_sample_losses(keel_plan_draw_cb_t draw, const void *arg, uint64_t samples, keel_plan_random_t *random,
+                            const keel_plan_progress_t *progress, keel_plan_replicas_t *result);
 
 /* Wilson's interval for @a hits of @a n. */
 void keel_plan_wilson(double hits, double n, double *low_p, double *high_p);
