@@ -67,10 +67,8 @@ static int note_world(job_t *job, uint32_t rank, const keel_world_t *world)
         const seen_t *older = (job->seen[i].epoch < now.epoch) ? &job->seen[i] : &now;
         const seen_t *newer = (job->seen[i].epoch < now.epoch) ? &now : &job->seen[i];
 
-        for (uint32_t g = 0; g < (uint32_t)__builtin_popcount(older->gone); g++) {
-            if (newer->order[g] != older->order[g]) {
-                return failed(&job->few, rank, "another order of the gone");
-            }
+        if (memcmp(newer->order, older->order, (size_t)__builtin_popcount(older->gone) * sizeof(*older->order)) != 0) {
+            return failed(&job->few, rank, "another order of the gone");
         }
         if (job->seen[i].epoch == now.epoch) {
             return memcmp(&job->seen[i], &now, sizeof(now)) == 0 || failed(&job->few, rank, "two worlds of one epoch");
